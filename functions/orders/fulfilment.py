@@ -1,0 +1,81 @@
+"""The workflow of an order: reserve the goods, charge the payment, ship; and how each is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orders.money import minor_units
+from orders.remote import post
+from stepward.domain.errors import Transient
+from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
+
+inventory = Agent("inventory", max_concurrency=20)
+payments = Agent("payments", max_concurrency=20)
+shipping = Agent("shipping", max_concurrency=10)
+
+
+@inventory.operation
+def reserve(call: Call) -> Mapping[str, Any]:
+    """Set the goods of an order aside."""
+    wanted = [{"sku": item["sku"], "qty": item["qty"]} for item in call.order["items"]]
+    return {"reservation": _reference(post("inventory/reserve", call, {"items": wanted}))}
+
+
+@inventory.operation
+def release(call: Call) -> Mapping[str, Any]:
+    """Undo `reserve`."""
+    return {"release": _reference(post("inventory/release", call, {}, undoes=forward_key(call)))}
+
+
+@payments.operation
+def charge(call: Call) -> Mapping[str, Any]:
+    """Take the order's total from the customer."""
+    currency = call.order["currency"]
+    amount = minor_units(call.order["items"], currency)
+    return {"charge": _reference(post("payments/charge", call, {"amount": amount, "currency": currency}))}
+
+
+@payments.operation
+def refund(call: Call) -> Mapping[str, Any]:
+    """Undo `charge`."""
+    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call)))}
+
+
+@shipping.operation
+def ship(call: Call) -> Mapping[str, Any]:
+    """Send the reserved goods on their way."""
+    reservation = call.results["reserve"]["reservation"]
+    return {"shipment": _reference(post("shipping/ship", call, {"reservation": reservation}))}
+
+
+@shipping.operation
+def cancel_shipment(call: Call) -> Mapping[str, Any]:
+    """Undo `ship`."""
+    return {"cancellation": _reference(post("shipping/cancel_shipment", call, {}, undoes=forward_key(call)))}
+
+
+fulfilment = Workflow(
+    "fulfilment",
+    version=1,
+    steps=[
+        Step(reserve, undo=release, complete_within=minutes(1)),
+        Step(charge, undo=refund, complete_within=minutes(2), threshold=5),
+        Step(ship, undo=cancel_shipment, complete_within=minutes(10)),
+    ],
+)
+
+
+def forward_key(call: Call) -> str:
+    """The key of the forward call that an undo takes back: an undo's own key is that key with `/undo` behind it."""
+    forward, _, mark = call.idempotency_key.rpartition("/")
+    if mark != "undo":
+        raise ValueError(f"{call.idempotency_key} is not the key of an undo; it must end in /undo")
+    return forward
+
+
+def _reference(answer: Mapping[str, Any]) -> str:
+    reference = answer.get("reference")
+    if not isinstance(reference, str) or not 1 <= len(reference) <= 128:
+        raise Transient("the service answered without a reference; the same key will ask it again")
+    return reference

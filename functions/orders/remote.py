@@ -1,0 +1,154 @@
+"""Calls the remote services over HTTP, and sorts what they say into done, try again, and refused for good.
+
+Nothing here logs, and no error carries a body: both may hold what a customer would not want in a log.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
+from typing import Any
+
+from urllib3 import BaseHTTPResponse, PoolManager, Timeout
+from urllib3.exceptions import HTTPError, LocationParseError
+from urllib3.util import Url, parse_url
+
+from stepward.domain.errors import Misconfigured, Permanent, Transient
+from stepward.domain.workflow import Call
+
+ADDRESSES = "ORDERS_SERVICE_URLS"
+CONNECT_CAP = 2.0
+READ_CAP = 10.0
+MAX_ANSWER = 16 * 1024
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_TRY_AGAIN = {408, 425, 429}
+_STILL_RUNNING = {"", "in_progress"}
+
+
+def post(place: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -> dict[str, Any]:
+    """Ask the operation at `place` (`service/operation`) to do its work, once, in the time that the call has left.
+
+    Raises Transient if it may work later, Permanent if the service refuses for good, Misconfigured without an address.
+    """
+    url = _address(place)
+    if (left := call.remaining()) <= 0:
+        raise Transient(f"{place}: no time left before complete-by")
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Idempotency-Key": call.idempotency_key,
+        "Fence": str(call.fence),
+        **({"Undo-Of": undoes} if undoes else {}),
+    }
+    limits = Timeout(total=left, connect=min(CONNECT_CAP, left), read=min(READ_CAP, left))
+    try:
+        response = _pool().request(
+            "POST",
+            url,
+            body=json.dumps(body).encode(),
+            headers=headers,
+            timeout=limits,
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+        with closing(response):
+            text = _read(place, response, call)
+    except HTTPError as error:
+        # The kind is enough: the text of some of these errors quotes the request.
+        raise Transient(f"{place}: {type(error).__name__}") from None
+    return _sort(place, response.status, text)
+
+
+def _read(place: str, response: BaseHTTPResponse, call: Call) -> bytes:
+    text = b""
+    # In pieces, because a service that drips its answer never runs into a timeout between two bytes.
+    while len(text) <= MAX_ANSWER and (piece := response.read1(MAX_ANSWER)):
+        text += piece
+        if call.remaining() <= 0:
+            raise Transient(f"{place}: the answer was not complete before complete-by")
+    return text
+
+
+def _sort(place: str, status: int, text: bytes) -> dict[str, Any]:
+    answer = _object(text)
+    if 200 <= status < 300:
+        if answer is None:
+            # The work may be done; the same key brings the same answer, readable the next time.
+            raise Transient(f"{place}: HTTP {status} with an answer that is not a small JSON object")
+        return answer
+    code = _code(answer)
+    if status >= 500 or status in _TRY_AGAIN or (status == 409 and code in _STILL_RUNNING):
+        raise Transient(f"{place}: HTTP {status} {code}".rstrip())
+    # A stale fence is for good, too. A replaced attempt must stop, not try again until its time is up, and its
+    # reply is dropped with its token. Should the attempt be the current one, then the service remembers more than
+    # the state store does (a restored backup), which no retry mends: an operator has to look.
+    raise Permanent(f"{place}: refused with {code or f'http_{status}'}")
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    if len(text) > MAX_ANSWER:
+        return None
+    try:
+        value = json.loads(text or b"{}")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _code(answer: Mapping[str, Any] | None) -> str:
+    code = (answer or {}).get("code")
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
+
+
+@cache
+def _pool() -> PoolManager:
+    return PoolManager(num_pools=8, maxsize=4)
+
+
+def _address(place: str) -> str:
+    service, _, operation = place.partition("/")
+    base = _addresses(os.environ.get(ADDRESSES, "")).get(service)
+    if base is None:
+        raise Misconfigured(f"{ADDRESSES} names no address for {service!r}; add it")
+    return f"{base}/{operation}"
+
+
+@cache
+def _addresses(text: str) -> Mapping[str, str]:
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise Misconfigured(f"{ADDRESSES} is not set to a JSON object of service and address") from error
+    if not isinstance(raw, dict):
+        raise Misconfigured(f"{ADDRESSES} is not a JSON object of service and address")
+    return {service: _checked(service, address) for service, address in raw.items()}
+
+
+def _checked(service: str, address: object) -> str:
+    where = f"{ADDRESSES}[{service!r}]"
+    try:
+        url = parse_url(address) if isinstance(address, str) else Url()
+    except LocationParseError as error:
+        raise Misconfigured(f"{where} is not an address") from error
+    if not url.host or url.scheme not in {"http", "https"}:
+        raise Misconfigured(f"{where} must be an https address")
+    if url.auth is not None:
+        raise Misconfigured(f"{where} must not hold credentials")
+    if url.query is not None or url.fragment is not None:
+        raise Misconfigured(f"{where} must end with its path")
+    if url.scheme == "http" and not _is_loopback(url.host):
+        raise Misconfigured(f"{where} must use https: only this machine may be called without")
+    return url.url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

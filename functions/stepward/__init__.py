@@ -1,0 +1,1 @@
+"""Stepward: resilient multi-step order processing on AWS serverless."""

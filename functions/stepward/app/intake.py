@@ -1,0 +1,52 @@
+"""Bad input is kept, with field and reason, and never stops its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stepward.domain.errors import Rejected
+from stepward.domain.facts import Fact, FactKind
+from stepward.ports import Reject, Rejects, Telemetry
+from stepward.wire.order import order_id_hint
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One message as it came: `received_at` is epoch ms of its arrival in the queue named `source`."""
+
+    message_id: str
+    source: str
+    received_at: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Handles a message, or keeps it where an operator finds it; what is kept is not retried."""
+
+    handle: Callable[[str], None]
+    rejects: Rejects
+    telemetry: Telemetry
+
+    def accept(self, message: Received) -> None:
+        """Handle `message`; raises Transient if it must come back."""
+        try:
+            self.handle(message.body)
+        except Rejected as error:
+            self._keep(message, error)
+
+    def _keep(self, message: Received, error: Rejected) -> None:
+        order_id = order_id_hint(message.body)
+        reject = Reject(
+            message_id=message.message_id,
+            source=message.source,
+            received_at=message.received_at,
+            field=error.field,
+            reason=error.reason,
+            body=message.body,
+            order_id=order_id,
+        )
+        self.rejects.keep(reject)
+        fact = Fact(message.received_at, FactKind.REJECTED, by=message.source, note=str(error))
+        self.telemetry.record(order_id, fact)

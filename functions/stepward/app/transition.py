@@ -1,0 +1,66 @@
+"""The one write path: read, decide, write if nobody was faster, then send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stepward.domain.decide import Event, Look, Told, decide
+from stepward.domain.draft import Decision
+from stepward.domain.errors import Conflict, Rejected
+from stepward.domain.facts import Fact
+from stepward.domain.messages import Alert, Message, Retry, Start, StepRequest
+from stepward.domain.timing import Timing
+from stepward.ports import Alerts, Queues, TaskStore, Telemetry
+
+TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Applies events to tasks on behalf of `instance`, the name that goes into LockedBy."""
+
+    store: TaskStore
+    queues: Queues
+    alerts: Alerts
+    telemetry: Telemetry
+    timing: Timing
+    instance: str
+    now: Callable[[], int]
+
+    def apply(self, order_id: str, event: Event) -> tuple[Fact, ...]:
+        """Write what `event` makes of the task, then send; what happened. Raises Rejected or Transient.
+
+        Dying between the two loses nothing: every state that waits has a due time, and a redelivered event
+        finds what its first delivery wrote and sends again.
+        """
+        decision = self._write(order_id, event)
+        for fact in decision.facts:
+            self.telemetry.record(order_id, fact)
+        self._send(order_id, decision.messages)
+        return decision.facts
+
+    def _write(self, order_id: str, event: Event) -> Decision:
+        # Only what claims a step needs to know what was ordered.
+        claims = not isinstance(event, Look | Told)
+        for _ in range(TRIES):
+            loaded = self.store.load(order_id, with_order=claims)
+            if loaded is None:
+                raise Rejected("orderId", f"there is no task for {order_id!r}")
+            decision = decide(loaded.task, loaded.plan, event, now=self.now(), by=self.instance, timing=self.timing)
+            if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
+                return replace(decision, messages=_with_order(decision.messages, loaded.order))
+        raise Conflict(f"{order_id}: {TRIES} writes lost the race; the message will come again")
+
+    def _send(self, order_id: str, messages: Sequence[Message]) -> None:
+        """Send what a change asks for; an alert that is out is noted, so that it is not sent for ever."""
+        self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Start | Retry)])
+        for alert in (message for message in messages if isinstance(message, Alert)):
+            self.alerts.tell(alert)
+            self.apply(order_id, Told(alert.step, alert.attempt))
+
+
+def _with_order(messages: Sequence[Message], order: Mapping[str, Any]) -> tuple[Message, ...]:
+    return tuple(replace(message, order=order) if isinstance(message, StepRequest) else message for message in messages)

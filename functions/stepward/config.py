@@ -1,0 +1,107 @@
+"""Every environment variable of the engine, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+from stepward.domain.errors import Misconfigured
+from stepward.domain.timing import Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings of a function, read from `env` when asked for; what is missing is named."""
+
+    env: Mapping[str, str]
+
+    @property
+    def region(self) -> str:
+        """The region of the deployment; Lambda sets it."""
+        return self._text("AWS_REGION")
+
+    @property
+    def orders_table(self) -> str:
+        """Name of the orders table."""
+        return self._text("STEPWARD_ORDERS_TABLE")
+
+    @property
+    def tasks_table(self) -> str:
+        """Name of the state store's table."""
+        return self._text("STEPWARD_TASKS_TABLE")
+
+    @property
+    def rejects_table(self) -> str:
+        """Name of the table that keeps what could not be accepted."""
+        return self._text("STEPWARD_REJECTS_TABLE")
+
+    @property
+    def scheduler_queue(self) -> str:
+        """URL of the queue to the Scheduler."""
+        return self._text("STEPWARD_SCHEDULER_QUEUE")
+
+    @property
+    def responses_queue(self) -> str:
+        """URL of the queue of the agents' replies."""
+        return self._text("STEPWARD_RESPONSES_QUEUE")
+
+    @property
+    def agent_queues(self) -> Mapping[str, str]:
+        """URL of each agent's request queue, by the agent's name (a JSON object)."""
+        return self._object("STEPWARD_AGENT_QUEUES")
+
+    @property
+    def alerts_topic(self) -> str:
+        """ARN of the topic that tells operators."""
+        return self._text("STEPWARD_ALERTS_TOPIC")
+
+    @property
+    def agent(self) -> str:
+        """The agent that this function serves."""
+        return self._text("STEPWARD_AGENT")
+
+    @property
+    def shards(self) -> int:
+        """Number of shards of the due index; the same for every function of a deployment."""
+        return self._whole("STEPWARD_SHARDS", 4)
+
+    @property
+    def backlog(self) -> int:
+        """How many requests an agent can take at once; with more in its queue, some may never have been tried."""
+        return self._whole("STEPWARD_BACKLOG", 100)
+
+    @property
+    def complete_within(self) -> timedelta | None:
+        """A limit that replaces every step's own (milliseconds; 0 leaves the workflow's)."""
+        limit = self._whole("STEPWARD_COMPLETE_WITHIN_MS", 0)
+        return timedelta(milliseconds=limit) if limit else None
+
+    @property
+    def timing(self) -> Timing:
+        """The waits that the engine itself chooses, in milliseconds."""
+        usual = Timing()
+        return Timing(
+            claim_within=self._whole("STEPWARD_CLAIM_WITHIN_MS", usual.claim_within),
+            skew_margin=self._whole("STEPWARD_SKEW_MARGIN_MS", usual.skew_margin),
+            outage_after=self._whole("STEPWARD_OUTAGE_AFTER_MS", usual.outage_after),
+        )
+
+    def _text(self, name: str) -> str:
+        if not (value := self.env.get(name, "")):
+            raise Misconfigured(f"{name} is not set")
+        return value
+
+    def _whole(self, name: str, usual: int) -> int:
+        value = self.env.get(name, "") or str(usual)
+        if not value.isascii() or not value.isdigit():
+            raise Misconfigured(f"{name}={value!r} is not a whole number")
+        return int(value)
+
+    def _object(self, name: str) -> Mapping[str, str]:
+        try:
+            return cast("Mapping[str, str]", json.loads(self._text(name)))
+        except ValueError as error:
+            raise Misconfigured(f"{name} is not a JSON object") from error

@@ -1,0 +1,1 @@
+"""The core that decides: frozen values and pure functions, standard library only."""

@@ -1,0 +1,48 @@
+"""Errors that say what happens next.
+
+StepwardError
+├── Transient        try again later; the message goes back to its queue
+│   └── Conflict     somebody else kept writing first; read again and decide again
+├── Permanent        trying again cannot help; the step ends in Error and an operator is told
+├── Rejected         a message that can never be accepted; kept with field and reason
+├── Unreadable       a record that cannot be understood; others go on, an operator looks at it
+├── WorkflowError    a workflow definition that cannot work; fix the definition
+└── Misconfigured    the deployment lacks a setting; fix the setting it names
+"""
+
+
+class StepwardError(Exception):
+    """The root of everything that Stepward raises on purpose."""
+
+
+class Transient(StepwardError):
+    """Something outside failed for now; the same call may work later."""
+
+
+class Conflict(Transient):
+    """Every try lost the race for the record; the message will be delivered again."""
+
+
+class Permanent(StepwardError):
+    """The remote service refused for good; an operator has to act, then `stepward resubmit`."""
+
+
+class Rejected(StepwardError):
+    """A message that cannot be accepted, with the field that is wrong and the reason."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class Unreadable(StepwardError):
+    """A record in the state store that cannot be understood; the message names it and what is wrong."""
+
+
+class WorkflowError(StepwardError):
+    """A workflow definition that cannot work; the message names the fault."""
+
+
+class Misconfigured(StepwardError):
+    """A setting is missing or wrong; the message names it."""

@@ -1,0 +1,78 @@
+"""What happened, as values: the source of log lines, metrics and a task's history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FactKind(StrEnum):
+    """Everything worth telling; the names are what people read in a timeline."""
+
+    SUBMITTED = "Submitted"
+    DUPLICATE = "Duplicate"
+    CONFLICT = "Conflict"
+    REJECTED = "Rejected"
+    IGNORED = "Ignored"
+    CLAIMED = "Claimed"
+    COMPLETED = "Completed"
+    PROCESSED = "Processed"
+    FAILED = "Failed"
+    RECOVERED = "Recovered"
+    EXCUSED = "Excused"
+    REMINDED = "Reminded"
+    LATE_REPLY = "LateReply"
+    ALERTED = "Alerted"
+    RESUBMITTED = "Resubmitted"
+    REFUSED = "Refused"
+    EXPIRED = "Expired"
+    CALL_FAILED = "CallFailed"
+    SILENT = "Silent"
+    UNREADABLE = "Unreadable"
+    POSTPONED = "Postponed"
+
+    @property
+    def change(self) -> tuple[str, str] | None:
+        """The step's state before and after, where the fact is a change of state."""
+        return _CHANGES.get(self)
+
+
+_CHANGES = {
+    FactKind.CLAIMED: ("Pending", "Processing"),
+    FactKind.COMPLETED: ("Processing", "Processed"),
+    FactKind.FAILED: ("Processing", "Error"),
+    FactKind.RECOVERED: ("Processing", "Pending"),
+    FactKind.EXCUSED: ("Processing", "Pending"),
+    FactKind.RESUBMITTED: ("Error", "Pending"),
+}
+
+OVERDUE = frozenset({FactKind.RECOVERED, FactKind.EXCUSED, FactKind.REMINDED, FactKind.FAILED})
+"""What the Supervisor makes of a step that is overdue; the fact's value is by how much, in milliseconds."""
+
+TROUBLES = frozenset(
+    {
+        FactKind.FAILED,
+        FactKind.RECOVERED,
+        FactKind.EXCUSED,
+        FactKind.REMINDED,
+        FactKind.ALERTED,
+        FactKind.RESUBMITTED,
+    }
+)
+"""What a task remembers of itself; the rest can be read off its step records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that happened at `at` (epoch ms); `value` is the fact's own measure, in milliseconds.
+
+    `by` is who held the step or who acted, `note` the reason in words.
+    """
+
+    at: int
+    kind: FactKind
+    step: str = ""
+    attempt: int = 0
+    by: str = ""
+    note: str = ""
+    value: int = 0

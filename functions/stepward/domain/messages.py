@@ -1,0 +1,99 @@
+"""What is said between the parts: to the Scheduler, to the Agents, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """To the Scheduler: an order was submitted."""
+
+    order_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """To the Scheduler: the Supervisor has set this step to Pending after `attempt`; run it again."""
+
+    order_id: str
+    step: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resubmit:
+    """To the Scheduler: an operator has fixed the cause; run the step that ended in Error at `attempt` again."""
+
+    order_id: str
+    step: str
+    attempt: int
+    who: str
+    why: str
+
+
+class Outcome(StrEnum):
+    """How an attempt ended: done, or refused for good."""
+
+    OK = "ok"
+    PERMANENT = "permanent"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """From an Agent: how one attempt ended. `error` says why a permanent one did."""
+
+    order_id: str
+    step: str
+    attempt: int
+    token: str
+    outcome: Outcome
+    result: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+
+ToScheduler = Start | Retry | Resubmit | Reply
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """To an Agent: run one attempt of a step.
+
+    `complete_by` is epoch milliseconds by the Scheduler's clock; `budget` is the milliseconds that were left
+    when the request was made, so that an agent whose clock is behind does not overrun by the difference.
+    """
+
+    order_id: str
+    step: str
+    agent: str
+    operation: str
+    attempt: int
+    token: str
+    fence: int
+    idempotency_key: str
+    complete_by: int
+    budget: int
+    results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    order: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """To an operator: a step ended in Error. `alert_id` is the same each time this fact is told."""
+
+    order_id: str
+    step: str
+    attempt: int
+    reason: str
+    at: int
+
+    @property
+    def alert_id(self) -> str:
+        """One name per fact, to recognise a second telling."""
+        return f"{self.order_id}/{self.step}/{self.attempt}"
+
+
+Message = Start | Retry | StepRequest | Alert

@@ -1,0 +1,105 @@
+"""A task as it is remembered: its own fields, and one record per step."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from stepward.domain.facts import Fact
+from stepward.domain.plan import Plan
+from stepward.domain.timing import Timing
+
+HISTORY_LIMIT = 20
+"""A task keeps its newest troubles; the happy path leaves none, so an ordinary record stays small."""
+
+
+class ProcessState(StrEnum):
+    """Where a step, or a whole task, stands."""
+
+    PENDING = "Pending"
+    PROCESSING = "Processing"
+    PROCESSED = "Processed"
+    ERROR = "Error"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step of one order. Times are epoch milliseconds.
+
+    `complete_by` limits the running attempt; on a step that waits to be claimed again it limits the waiting.
+    `alert_by` stands while an operator has still to be told of the step's Error.
+    """
+
+    order_id: str
+    name: str
+    process_state: ProcessState = ProcessState.PENDING
+    locked_by: str | None = None
+    complete_by: int | None = None
+    failure_count: int = 0
+    attempt: int = 0
+    token: str | None = None
+    fence: int = 0
+    started_at: int | None = None
+    ended_at: int | None = None
+    result: Mapping[str, Any] | None = None
+    error: str | None = None
+    alert_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """All steps of one order, at one revision.
+
+    `due` is when the Supervisor should look at the task: early or on time, never late; None when nothing
+    waits. `fence` counts the claims of all steps, so it only rises; `fence_base` is where it stood when an
+    operator last stepped in.
+    """
+
+    order_id: str
+    plan_id: str
+    created_at: int
+    steps: Mapping[str, StepRecord]
+    due: int | None
+    revision: int = 1
+    fence: int = 0
+    fence_base: int = 0
+    history: tuple[Fact, ...] = field(default=())
+
+    @property
+    def process_state(self) -> ProcessState:
+        """Error if any step is, Processed if all are, Pending if none has begun, else Processing."""
+        states = {record.process_state for record in self.steps.values()}
+        if ProcessState.ERROR in states:
+            return ProcessState.ERROR
+        if states == {ProcessState.PROCESSED}:
+            return ProcessState.PROCESSED
+        begun = any(record.attempt for record in self.steps.values())
+        return ProcessState.PROCESSING if begun else ProcessState.PENDING
+
+
+def new_task(order_id: str, plan: Plan, now: int, timing: Timing) -> Task:
+    """The task of a new order: every step Pending, unlocked, never tried.
+
+    It is due when its first steps would be if they were claimed at once, so that claiming them need not touch
+    the index.
+    """
+    first = min(step.complete_within for step in plan.steps if not step.after)
+    return Task(
+        order_id=order_id,
+        plan_id=plan.plan_id,
+        created_at=now,
+        steps={step.name: StepRecord(order_id, step.name) for step in plan.steps},
+        due=now + min(timing.claim_within, first),
+    )
+
+
+def claim_token(task: Task, cause: str, step: str, attempt: int) -> str:
+    """The token of a claim, derived from what caused it: a redelivered message recognises its own claim.
+
+    The time of submission is part of it, so that an answer to an earlier life of the same order id is refused.
+    """
+    seed = f"{task.order_id}|{task.created_at}|{cause}|{step}|{attempt}"
+    return hashlib.sha256(seed.encode()).hexdigest()[:12]

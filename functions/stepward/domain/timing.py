@@ -1,0 +1,20 @@
+"""The waits that the engine itself chooses; those of the steps are in the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """All in milliseconds.
+
+    `claim_within`: how long a step may wait for a Scheduler, and an alert for its sending, before the
+    Supervisor asks again. `skew_margin`: how far the clocks of two functions may differ; the Supervisor
+    waits that much longer. `outage_after`: a step overdue for longer than this was not missed by its agent
+    but by everybody, so its failure is not counted.
+    """
+
+    claim_within: int = 60_000
+    skew_margin: int = 5_000
+    outage_after: int = 600_000

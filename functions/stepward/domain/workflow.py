@@ -1,0 +1,150 @@
+"""What a user writes: agents, their operations, and the workflow that puts them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from stepward.domain.plan import Exhausted, Plan, PlannedStep
+from stepward.domain.validation import check_agent_name, check_unambiguous, check_workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an operation: what it works on, and how long it has.
+
+    `order` is the submitted order, `results` the results of the steps done so far by step name.
+    `idempotency_key` is the same across all attempts of a step; `fence` rises with each attempt, so a
+    remote service can refuse a caller that has been replaced.
+    """
+
+    order: Mapping[str, Any]
+    results: Mapping[str, Mapping[str, Any]]
+    idempotency_key: str
+    fence: int
+    attempt: int
+    remaining: Callable[[], float]
+    """Seconds until complete-by; zero or less when it has passed."""
+
+
+Run = Callable[[Call], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The wrapper of one remote service: its operations share a queue, a function and a concurrency."""
+
+    name: str
+    max_concurrency: int = 10
+
+    def __post_init__(self) -> None:
+        check_agent_name(self.name, self.max_concurrency)
+
+    def operation(self, run: Run) -> Operation:
+        """Make an operation of `run`, under its own name; used as a decorator."""
+        return Operation(self, run.__name__, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A function that calls one remote service on behalf of one agent."""
+
+    agent: Agent
+    name: str
+    run: Run
+
+    def __call__(self, call: Call) -> Mapping[str, Any]:
+        """Run it."""
+        return self.run(call)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: the operation that does it, the one that undoes it, and how long an attempt may take.
+
+    Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
+    `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
+    complete-by before the `exhausted` policy applies.
+    """
+
+    operation: Operation
+    undo: Operation | None = None
+    after: Sequence[Operation | str] | None = None
+    complete_within: timedelta | None = None
+    threshold: int = 3
+    exhausted: Exhausted = Exhausted.ALERT
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", self.operation.name)
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The steps of one kind of order, checked when the module is imported."""
+
+    name: str
+    version: int
+    steps: Sequence[Step]
+
+    def __post_init__(self) -> None:
+        check_workflow(self.plan())
+        asked = set(self._asked())
+        check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
+        check_unambiguous(self.name, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
+
+    def plan(self, complete_within: timedelta | None = None) -> Plan:
+        """The workflow as plain data, to be frozen with a task.
+
+        `complete_within` replaces every step's own limit: a deployment for tests uses short ones.
+        """
+        return Plan(
+            workflow=self.name,
+            version=self.version,
+            steps=tuple(
+                _planned(step, self.steps[:position], complete_within) for position, step in enumerate(self.steps)
+            ),
+        )
+
+    @property
+    def agents(self) -> Sequence[Agent]:
+        """Every agent that is asked for work, forward or undo, by name."""
+        named = {operation.agent.name: operation.agent for operation in self._asked()}
+        return [named[name] for name in sorted(named)]
+
+    def operations(self, agent: str) -> Mapping[str, Operation]:
+        """The operations, forward and undo, that this workflow asks of `agent`, by name."""
+        return {operation.name: operation for operation in self._asked() if operation.agent.name == agent}
+
+    def _asked(self) -> list[Operation]:
+        both = [(step.operation, step.undo) for step in self.steps]
+        return [operation for pair in both for operation in pair if operation]
+
+
+def seconds(count: float) -> timedelta:
+    """`count` seconds, to read well in a workflow."""
+    return timedelta(seconds=count)
+
+
+def minutes(count: float) -> timedelta:
+    """`count` minutes, to read well in a workflow."""
+    return timedelta(minutes=count)
+
+
+def _planned(step: Step, before: Sequence[Step], complete_within: timedelta | None) -> PlannedStep:
+    limit = complete_within if complete_within and step.complete_within else step.complete_within
+    after = [before[-1].name] if step.after is None and before else step.after or []
+    return PlannedStep(
+        name=step.name,
+        agent=step.operation.agent.name,
+        operation=step.operation.name,
+        undo_agent=step.undo.agent.name if step.undo else "",
+        undo=step.undo.name if step.undo else "",
+        after=tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after),
+        complete_within=round(limit.total_seconds() * 1000) if limit else 0,
+        threshold=step.threshold,
+        exhausted=step.exhausted,
+    )

@@ -1,0 +1,141 @@
+"""What the core needs from outside; each port has an AWS adapter and an in-memory twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from stepward.domain.facts import Fact
+from stepward.domain.messages import Alert, Reply, Resubmit, Retry, Start, StepRequest
+from stepward.domain.plan import Plan
+from stepward.domain.task import ProcessState, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An accepted order: its id, its canonical JSON text, and the hash that tells a duplicate from a conflict."""
+
+    order_id: str
+    body: str
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A task as it stands, with its plan and the order it works on."""
+
+    task: Task
+    plan: Plan
+    order: Mapping[str, Any]
+
+
+class Submission(Enum):
+    """How a submission ended."""
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+
+
+class Orders(Protocol):
+    """The orders database."""
+
+    def find(self, order_id: str) -> Order | None:
+        """The order under this id, read consistently; None if there is none."""
+
+
+class TaskStore(Protocol):
+    """The state store: one record per task, one conditional write per change."""
+
+    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+        """Put the order and its task in one atomic operation, once; raises Transient."""
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        """The task, its plan and, if wanted, its order, read consistently; None if there is none.
+
+        Raises Transient, or Unreadable if the record cannot be understood.
+        """
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        """Write `task` if the record is still at the revision of `replaces`; False if somebody was faster."""
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The ids of tasks of `shard` that wait for something up to `until` (epoch ms), oldest first.
+
+        A hint: it may be stale or doubled, never late.
+        """
+
+    def every(self, state: ProcessState | None) -> Iterator[Task]:
+        """Every task, or those in `state`, in no order: a look through the whole store, for people."""
+
+
+class Queues(Protocol):
+    """The queues that join the parts. Each raises Transient if anything could not be sent."""
+
+    def to_scheduler(self, messages: Sequence[Start | Retry | Resubmit]) -> None:
+        """Send to the Scheduler."""
+
+    def to_agents(self, requests: Sequence[StepRequest]) -> None:
+        """Send each request to the queue of its agent."""
+
+    def reply(self, replies: Sequence[Reply]) -> None:
+        """Send to the queue of responses."""
+
+    def backlogged(self) -> frozenset[str]:
+        """The agents whose queue holds more requests than they can take at once; raises Transient."""
+
+
+class Alerts(Protocol):
+    """The way to a person."""
+
+    def tell(self, alert: Alert) -> None:
+        """Tell an operator; raises Transient if it could not be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A message that could not be accepted, kept for an operator.
+
+    `source` is the queue it came from, `received_at` epoch ms of its arrival in that queue. The pair of
+    `received_at` and `message_id` names it, so keeping it twice keeps it once.
+    """
+
+    message_id: str
+    source: str
+    received_at: int
+    field: str
+    reason: str
+    body: str
+    order_id: str = ""
+
+
+class Rejects(Protocol):
+    """Where messages that could not be accepted are kept, whole."""
+
+    def keep(self, reject: Reject) -> None:
+        """Keep it; raises Transient if it could not be kept."""
+
+    def newest(self, limit: int) -> Sequence[Reject]:
+        """The newest rejects first, at most `limit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one run of the Supervisor found: tasks listed as due, steps overdue, the oldest's age in milliseconds."""
+
+    listed: int = 0
+    overdue: int = 0
+    oldest: int = 0
+    complete: bool = True
+
+
+class Telemetry(Protocol):
+    """Log lines and metrics; it never raises."""
+
+    def record(self, order_id: str, fact: Fact) -> None:
+        """Tell one fact of one order."""
+
+    def swept(self, figures: Swept) -> None:
+        """Tell what a run of the Supervisor found."""

@@ -1,0 +1,33 @@
+"""Plain values into checked types; the one place that knows how msgspec words a complaint."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from stepward.domain.errors import Rejected
+from stepward.wire.plain import BODY, cleaned
+
+T = TypeVar("T")
+_LOCATED = re.compile(r"(?P<complaint>.*) - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
+_LONGEST_REASON = 300
+
+
+def converted(value: object, into: type[T]) -> T:
+    """`value` as an `into`, without bending any type; raises Rejected with the path of the first fault."""
+    try:
+        return msgspec.convert(value, into)
+    except msgspec.ValidationError as error:
+        raise _rejected(str(error)) from error
+
+
+def _rejected(complaint: str) -> Rejected:
+    path = ""
+    if located := _LOCATED.fullmatch(complaint):
+        complaint, path = located["complaint"], located["path"]
+    if missing := _MISSING.fullmatch(complaint):
+        return Rejected(f"{path}.{missing['name']}" if path else missing["name"], "is missing")
+    return Rejected(path or BODY, cleaned(complaint, _LONGEST_REASON))

@@ -1,0 +1,74 @@
+"""Takes the order out of what SNS and EventBridge wrap around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepward.domain.errors import Rejected
+from stepward.wire import strict_json
+from stepward.wire.plain import BODY
+
+MAX_LAYERS = 3
+_SNS_NOTICES = ("SubscriptionConfirmation", "UnsubscribeConfirmation")
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A notice of AWS's own that asks for nothing: acknowledge it, count it, follow nothing in it."""
+
+    what: str
+
+
+def open_envelope(text: str) -> dict[str, object] | Ignored:
+    """The object inside at most three envelopes, or the notice that needs no work; raises Rejected."""
+    return _opened(_object(strict_json.parse(text), BODY), MAX_LAYERS)
+
+
+def _opened(content: dict[str, object], layers: int) -> dict[str, object] | Ignored:
+    if notice := _notice(content):
+        return Ignored(notice)
+    if (field := _content_field(content)) is None:
+        return content
+    if not layers:
+        raise Rejected(field, f"is wrapped in more than {MAX_LAYERS} envelopes")
+    return _opened(_inner(content.get(field), field), layers - 1)
+
+
+def _notice(content: dict[str, object]) -> str:
+    if content.get("Service") == "Amazon S3" and content.get("Event") == "s3:TestEvent":
+        return "S3 test event"
+    kind = content.get("Type")
+    return f"SNS {kind}" if kind in _SNS_NOTICES and "TopicArn" in content else ""
+
+
+def _content_field(content: dict[str, object]) -> str | None:
+    if content.get("Type") == "Notification" and "TopicArn" in content:
+        return "Message"
+    return "detail" if {"detail-type", "source", "detail"} <= content.keys() else None
+
+
+def _inner(content: object, field: str) -> dict[str, object]:
+    if not isinstance(content, str):
+        return _object(content, field)
+    try:
+        return _object(strict_json.parse(content), field)
+    except Rejected as fault:
+        raise Rejected(field if fault.field == BODY else fault.field, fault.reason) from fault
+
+
+def _object(content: object, field: str) -> dict[str, object]:
+    match content:
+        case dict():
+            return content
+        case str():
+            raise Rejected(field, "is JSON text inside a JSON string (encoded twice); send the object itself")
+        case [str() as kind, *_] if kind.endswith("S3Pointer"):
+            raise Rejected(field, "is a pointer to S3; pointers are not accepted on this queue, send the order itself")
+        case None:
+            raise Rejected(field, "is null or missing; expected an object")
+        case list():
+            raise Rejected(field, "is an array; expected an object")
+        case bool():
+            raise Rejected(field, "is true or false; expected an object")
+        case _:
+            raise Rejected(field, "is a number; expected an object")

@@ -1,0 +1,63 @@
+"""Order messages: what every order must say, and how its text becomes an Order."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+from stepward.domain.errors import Rejected
+from stepward.ports import Order
+from stepward.wire import strict_json
+from stepward.wire.conversion import converted
+from stepward.wire.envelope import Ignored, open_envelope
+from stepward.wire.plain import BODY
+
+# Leaves room for the rest of a DynamoDB item (400 KB) and of an agent's request (1 MiB with all results).
+MAX_ORDER_BYTES = 350_000
+_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+# Bounded runs: a text of nothing but backslashes must not cost the square of its length.
+_ID_SOMEWHERE = re.compile(rf'"orderId\\{{0,7}}"\s{{0,9}}:\s{{0,9}}\\{{0,7}}"({_ID})\\{{0,7}}"')
+
+OrderId = Annotated[str, msgspec.Meta(pattern=rf"\A{_ID}\Z")]
+ShortText = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}\Z")]
+Address = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][!-~]{0,255}\Z")]
+Version = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
+Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What every order says; an application adds its own fields in a subclass.
+
+    An optional field may be null. Fields that the class does not name are kept with the order.
+    """
+
+    order_id: OrderId
+    type: Literal["order.submitted"]
+    version: Version
+    submitted_at: Timestamp
+    correlation_id: ShortText | None = None
+    reply_to: Address | None = None
+    customer_id: ShortText | None = None
+    priority: Literal["normal", "high"] = "normal"
+
+
+def accept(text: str, schema: type[OrderMessage]) -> Order | Ignored:
+    """The order in a message, or the notice that needs no work; raises Rejected with field and reason."""
+    content = open_envelope(text)
+    if isinstance(content, Ignored):
+        return content
+    message = converted(content, schema)
+    body = strict_json.canonical(content)
+    if len(body) > MAX_ORDER_BYTES:
+        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
+    return Order(message.order_id, body, hashlib.sha256(body.encode()).hexdigest())
+
+
+def order_id_hint(text: str) -> str:
+    """The id that a rejected message seems to be about, for the operator who looks for it; "" if unclear."""
+    found = set(_ID_SOMEWHERE.findall(text))
+    return found.pop() if len(found) == 1 else ""

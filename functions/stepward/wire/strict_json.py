@@ -1,0 +1,104 @@
+"""JSON without the freedoms that lose data: one reader and one canonical form.
+
+Integers are read as `int`, numbers with a point or an exponent as `Decimal`; nothing is ever a float.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+
+from stepward.domain.errors import Rejected
+from stepward.wire.plain import BODY, MAX_DEPTH, Fault, check
+
+# The canonical form of every number that fits DynamoDB is shorter.
+_LONGEST_NUMBER = 200
+_BOM = "\ufeff"
+_BLANK = " \t\r\n"
+
+
+def parse(text: str | bytes, deepest: int = MAX_DEPTH) -> object:
+    """The value of a JSON text; raises Rejected with the path of whatever cannot be kept exactly."""
+    value = _load(_decoded(text))
+    check(value, deepest)
+    return value
+
+
+def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
+    """The one ASCII text of a plain value; raises Rejected for what it cannot hold.
+
+    Keys are sorted by code point. Numbers are written by value, in full and without needless zeros:
+    1.50, 15e-1 and 1.5 are one text, and so are 1.0 and 1.
+    """
+    check(value, deepest)
+    return _written(value)
+
+
+def _decoded(text: str | bytes) -> str:
+    try:
+        decoded = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        raise Rejected(BODY, f"is not UTF-8 text (at byte {error.start})") from error
+    if decoded.startswith(_BOM):
+        raise Rejected(BODY, "begins with a byte order mark; send the JSON without it")
+    if not decoded.strip(_BLANK):
+        raise Rejected(BODY, "is empty")
+    return decoded
+
+
+def _load(text: str) -> object:
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise Rejected(BODY, f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from error
+    except RecursionError as error:
+        raise Rejected(BODY, "is nested too deep to be read") from error
+
+
+def _integer(digits: str) -> int | Fault:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else Fault(f"is a number of {len(digits)} characters")
+
+
+def _decimal(digits: str) -> Decimal | Fault:
+    if len(digits) > _LONGEST_NUMBER:
+        return Fault(f"is a number of {len(digits)} characters")
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        return Fault("is a number beyond any range")
+
+
+def _constant(name: str) -> Fault:
+    return Fault(f"is {name}, which is not a JSON number")
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members: dict[str, object] = {}
+    for key, value in pairs:
+        members[key] = Fault("appears more than once in its object") if key in members else value
+    return members
+
+
+_DECODER = json.JSONDecoder(
+    parse_int=_integer, parse_float=_decimal, parse_constant=_constant, object_pairs_hook=_object
+)
+
+
+def _written(value: object) -> str:
+    match value:
+        case int() | Decimal() if not isinstance(value, bool):
+            return _number(value)
+        case Mapping():
+            return "{" + ",".join(f"{json.dumps(key)}:{_written(value[key])}" for key in sorted(value)) + "}"
+        case list() | tuple():
+            return "[" + ",".join(map(_written, value)) + "]"
+        case _:
+            return json.dumps(value)
+
+
+def _number(value: int | Decimal) -> str:
+    if not value:
+        return "0"
+    digits = format(value, "d" if isinstance(value, int) else "f")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
