@@ -1,0 +1,142 @@
+"""How messages go out in batches: packed to the limits of SQS, checked one by one, in order within a group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+from stepward.adapters.fifo_ids import fifo_id
+from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.messages import StepRequest
+from stepward.wire.messages import encode
+
+MOST_ENTRIES = 10
+MOST_BYTES = 1024 * 1024
+BACKLOG = 100
+"""More requests than this in an agent's queue are more than it can take at once, unless a deployment knows better."""
+
+Queue = TypeVar("Queue")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message to send; `group` and `deduplication` are needed on a FIFO queue and left out on others."""
+
+    body: str
+    group: str = ""
+    deduplication: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one message of a batch was not taken; `final` if the same message would be refused again."""
+
+    code: str
+    final: bool
+
+
+class SendBatch(Protocol):
+    """One call that sends a batch."""
+
+    def __call__(self, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
+        """Send at most 10 messages and 1 MiB; what was not taken, by position in the batch."""
+
+
+def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
+    """The messages with the ids that the kind of queue asks for."""
+    if not fifo:
+        return [Outgoing(message.body) for message in messages]
+    if not all(message.group and message.deduplication for message in messages):
+        raise ValueError("a message to a FIFO queue needs a group and a deduplication id; give it both")
+    return [
+        replace(message, group=fifo_id(message.group), deduplication=fifo_id(message.deduplication))
+        for message in messages
+    ]
+
+
+def by_agent(requests: Sequence[StepRequest], queues: Mapping[str, Queue]) -> list[tuple[Queue, list[Outgoing]]]:
+    """The requests for each agent's queue; an agent without a queue is refused before anything is sent."""
+    if unknown := sorted({request.agent for request in requests} - set(queues)):
+        raise Misconfigured(f"no queue for agent {', '.join(unknown)}; add it to STEPWARD_AGENT_QUEUES")
+    return [
+        (queues[agent], [Outgoing(encode(request)) for request in requests if request.agent == agent])
+        for agent in dict.fromkeys(request.agent for request in requests)
+    ]
+
+
+def deliver(messages: Sequence[Outgoing], send_batch: SendBatch) -> None:
+    """Send all messages; raise Transient if any was not taken.
+
+    A message that is not taken is tried once more at once, unless its failure is final. If it still is not
+    taken, what follows it in its group is held back, and other groups go on.
+    """
+    delivery = _Delivery(send_batch)
+    for batch in batches(messages):
+        delivery.send(batch)
+    if delivery.failures:
+        raise Transient(delivery.report(len(messages)))
+
+
+def batches(messages: Sequence[Outgoing]) -> Iterator[list[Outgoing]]:
+    """The messages, in order, in batches that one call can take."""
+    batch: list[Outgoing] = []
+    room = MOST_BYTES
+    for message in messages:
+        size = len(message.body.encode())
+        if batch and (len(batch) == MOST_ENTRIES or size > room):
+            yield batch
+            batch, room = [], MOST_BYTES
+        batch.append(message)
+        room -= size
+    if batch:
+        yield batch
+
+
+@dataclass(slots=True)
+class _Delivery:
+    send_batch: SendBatch
+    failures: list[Failure] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
+    held_back: int = 0
+
+    def send(self, batch: Sequence[Outgoing]) -> None:
+        again = []
+        for message, failure in self._not_taken(batch):
+            if failure.final:
+                self._give_up(message, failure)
+            else:
+                again.append(message)
+        for turn in _turns(again):
+            for message, failure in self._not_taken(turn):
+                self._give_up(message, failure)
+
+    def _not_taken(self, batch: Sequence[Outgoing]) -> list[tuple[Outgoing, Failure]]:
+        ready = [message for message in batch if message.group not in self.stopped]
+        self.held_back += len(batch) - len(ready)
+        failed = self.send_batch(ready) if ready else {}
+        return [(ready[position], failed[position]) for position in sorted(failed)]
+
+    def _give_up(self, message: Outgoing, failure: Failure) -> None:
+        self.failures.append(failure)
+        if message.group:
+            self.stopped.add(message.group)
+
+    def report(self, total: int) -> str:
+        codes = ", ".join(sorted({failure.code for failure in self.failures}))
+        held = f", and {self.held_back} behind them in their groups were held back" if self.held_back else ""
+        return f"{len(self.failures)} of {total} messages were not taken ({codes}){held}; send all of them again"
+
+
+def _turns(messages: Sequence[Outgoing]) -> list[list[Outgoing]]:
+    """Split so that no two of one group share a call, where the second could get through without the first."""
+    turns: list[list[Outgoing]] = []
+    seen: Counter[str] = Counter()
+    for message in messages:
+        turn = seen[message.group] if message.group else 0
+        seen[message.group] += 1
+        if turn == len(turns):
+            turns.append([])
+        turns[turn].append(message)
+    return turns

@@ -1,0 +1,1 @@
+"""The state store, the orders database and the rejects on DynamoDB, by pynamodb."""

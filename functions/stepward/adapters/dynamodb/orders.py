@@ -1,0 +1,55 @@
+"""The orders database: one row per order, written once, together with its task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stepward.adapters.dynamodb.failures import translated
+from stepward.adapters.dynamodb.tables import OrderItem, find
+from stepward.domain.errors import Rejected, Transient, Unreadable
+from stepward.ports import Order, Submission
+from stepward.wire.strict_json import parse
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoOrders:
+    """The orders table."""
+
+    table: type[OrderItem]
+
+    def find(self, order_id: str) -> Order | None:
+        """The order under this id; see the port."""
+        row = self._row(order_id)
+        return Order(row.order_id, row.body, row.content_hash) if row else None
+
+    def row(self, order: Order, write_id: str) -> OrderItem:
+        """The row to put, marked with the id of the write that puts it."""
+        return self.table(order.order_id, body=order.body, content_hash=order.content_hash, write_id=write_id)
+
+    def submitted_before(self, order: Order, write_id: str) -> Submission:
+        """What the row that stands in the way tells: our own write whose answer was lost, a duplicate, a conflict."""
+        row = self._row(order.order_id)
+        if row is None:
+            raise Transient(f"submit {order.order_id}: its task is there, its order is not")
+        if row.write_id == write_id:
+            return Submission.ACCEPTED
+        return Submission.DUPLICATE if row.content_hash == order.content_hash else Submission.CONFLICT
+
+    def _row(self, order_id: str) -> OrderItem | None:
+        with translated(f"read order {order_id}"):
+            return find(self.table, order_id)
+
+
+def body_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The order in a raw row; raises Unreadable."""
+    if not row:
+        raise Unreadable("its task is there, its order is not")
+    try:
+        order = parse(row["Body"]["S"])
+    except (LookupError, Rejected) as error:
+        raise Unreadable(f"its order: {error!r}") from error
+    if not isinstance(order, dict):
+        raise Unreadable("its order is not an object")
+    return order

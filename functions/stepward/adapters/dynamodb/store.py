@@ -1,0 +1,201 @@
+"""The state store: one item per task, one conditional write on its revision per change."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pynamodb.connection import Connection
+from pynamodb.exceptions import PutError, TransactWriteError
+from pynamodb.models import Model
+from pynamodb.transactions import TransactWrite
+
+from stepward.adapters.dynamodb.failures import CONDITION, CONFLICT, lost_the_condition, meaning, reasons, translated
+from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
+from stepward.adapters.dynamodb.records import decode_history, encode_history, whole
+from stepward.adapters.dynamodb.tables import OrderItem, PlanItem, TaskItem, find
+from stepward.domain.errors import Misconfigured, Transient, Unreadable
+from stepward.domain.plan import Plan
+from stepward.domain.task import ProcessState, Task
+from stepward.ports import Loaded, Order, Submission
+
+TRIES = 3
+PAGE = 100
+PLAN_PREFIX = "~plan#"
+"""No order id can begin with it."""
+
+
+def shard_of(order_id: str, shards: int) -> int:
+    """The shard of the due index that lists this order's task."""
+    return zlib.crc32(order_id.encode()) % shards
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoTaskStore:
+    """The state store on three models of two tables; `new_id` gives a unique id for each write."""
+
+    orders: DynamoOrders | None
+    """None for a function that has no business with what was ordered."""
+    tasks: type[TaskItem]
+    plans: type[PlanItem]
+    connection: Connection
+    shards: int
+    new_id: Callable[[], str]
+    known_plans: dict[str, Plan] = field(default_factory=dict)
+
+    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+        """Put order and task in one transaction, the plan before it; see the port."""
+        self._keep_plan(plan)
+        write_id = self.new_id()
+        row = self._orders.row(order, write_id)
+        item = self._item(task, write_id)
+        for _ in range(TRIES):
+            try:
+                with TransactWrite(connection=self.connection) as transaction:
+                    transaction.save(row, condition=OrderItem.order_id.does_not_exist())
+                    transaction.save(item, condition=TaskItem.order_id.does_not_exist())
+            except TransactWriteError as error:
+                found = reasons(error)
+                if CONDITION in found:
+                    return self._orders.submitted_before(order, write_id)
+                if not set(found) <= {CONFLICT, "None"}:
+                    raise meaning(error, f"submit {order.order_id}") from error
+            else:
+                return Submission.ACCEPTED
+        raise Transient(f"submit {order.order_id}: {TRIES} transactions met others; the message will come again")
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        """Task and order in one consistent call, the plan from memory where it is known; see the port."""
+        with translated(f"read task {order_id}"):
+            found = self._read(order_id, [self.tasks, self._orders.table] if with_order else [self.tasks])
+        if (raw_task := found.get(self.tasks.Meta.table_name)) is None:
+            return None
+        task = _task(self.tasks.from_raw_data(raw_task))
+        try:
+            order = body_of(found.get(self._orders.table.Meta.table_name, {})) if with_order else {}
+            return Loaded(task, self._plan_of(task), order)
+        except Unreadable as error:
+            raise Unreadable(f"{order_id}: {error}") from error
+
+    def _read(self, order_id: str, models: Sequence[type[Model]]) -> Mapping[str, dict[str, Any]]:
+        keys = {"Keys": [{"OrderID": {"S": order_id}}], "ConsistentRead": True}
+        wanted: dict[str, Any] = {model.Meta.table_name: keys for model in models}
+        found: dict[str, dict[str, Any]] = {}
+        for _ in range(TRIES):
+            answer = self.connection.dispatch("BatchGetItem", {"RequestItems": wanted})
+            found |= {table: items[0] for table, items in answer["Responses"].items() if items}
+            if not (wanted := answer.get("UnprocessedKeys") or {}):
+                return found
+        raise Transient(f"read task {order_id}: throttled {TRIES} times; the message will come again")
+
+    @property
+    def _orders(self) -> DynamoOrders:
+        if self.orders is None:
+            raise Misconfigured("this function has no orders table; set STEPWARD_ORDERS_TABLE")
+        return self.orders
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        """Replace the item if it is still at the revision that was read; see the port.
+
+        The SDK repeats a write whose answer was lost, and then fails on its own success: the write id tells.
+        """
+        write_id = self.new_id()
+        unchanged = (TaskItem.revision == replaces.revision) & (TaskItem.created_at == replaces.created_at)
+        try:
+            self._item(task, write_id).save(condition=unchanged)
+        except PutError as error:
+            if not lost_the_condition(error):
+                raise meaning(error, f"write task {task.order_id}") from error
+            return self._is_ours(task.order_id, write_id)
+        return True
+
+    def _is_ours(self, order_id: str, write_id: str) -> bool:
+        with translated(f"read task {order_id}"):
+            item = find(self.tasks, order_id)
+        return item is not None and item.write_id == write_id
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The due tasks of one shard, page by page; see the port."""
+        with translated(f"read the due index, shard {shard}"):
+            for item in self.tasks.due_index.query(shard, TaskItem.due <= until, page_size=PAGE):
+                yield item.order_id
+
+    def every(self, state: ProcessState | None) -> Iterator[Task]:
+        """Every task in `state`, page by page; see the port."""
+        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
+        if state is not None:
+            wanted &= TaskItem.process_state == state.value
+        with translated("read the state store"):
+            for item in self.tasks.scan(wanted, page_size=PAGE):
+                yield _task(item)
+
+    def _item(self, task: Task, write_id: str) -> TaskItem:
+        return self.tasks(
+            task.order_id,
+            process_state=task.process_state.value,
+            plan_id=task.plan_id,
+            created_at=task.created_at,
+            revision=task.revision,
+            write_id=write_id,
+            fence=task.fence,
+            fence_base=task.fence_base or None,
+            shard=None if task.due is None else shard_of(task.order_id, self.shards),
+            due=task.due,
+            steps=task.steps,
+            history=encode_history(task.history),
+        )
+
+    def _keep_plan(self, plan: Plan) -> None:
+        if plan.plan_id in self.known_plans:
+            return
+        try:
+            self.plans(_plan_key(plan.plan_id), body=plan.to_json()).save(condition=PlanItem.key.does_not_exist())
+        except PutError as error:
+            if not lost_the_condition(error):
+                raise meaning(error, f"keep plan {plan.plan_id}") from error
+        self.known_plans[plan.plan_id] = plan
+
+    def _plan_of(self, task: Task) -> Plan:
+        plan = self.known_plans.get(task.plan_id) or self._read_plan(task.plan_id)
+        self.known_plans[task.plan_id] = plan
+        if lacking := plan.by_name.keys() - task.steps.keys():
+            raise Unreadable(f"it lacks steps of its plan: {', '.join(sorted(lacking))}")
+        return plan
+
+    def _read_plan(self, plan_id: str) -> Plan:
+        with translated(f"read plan {plan_id}"):
+            row = find(self.plans, _plan_key(plan_id))
+        if row is None:
+            raise Unreadable(f"plan {plan_id} is not in the state store")
+        try:
+            return Plan.from_json(row.body)
+        except (LookupError, TypeError, ValueError) as error:
+            raise Unreadable(f"plan {plan_id}: {error!r}") from error
+
+
+def _plan_key(plan_id: str) -> str:
+    return PLAN_PREFIX + plan_id
+
+
+def _task(item: TaskItem) -> Task:
+    """The task in an item; raises Unreadable with the order's id."""
+    order_id = item.order_id
+    kept = item.get_attributes().items()
+    if lacking := [kind.attr_name for name, kind in kept if not kind.null and getattr(item, name) is None]:
+        raise Unreadable(f"{order_id}: it lacks {', '.join(sorted(lacking))}")
+    try:
+        return Task(
+            order_id=order_id,
+            plan_id=item.plan_id,
+            created_at=whole(item.created_at),
+            steps={name: replace(record, order_id=order_id) for name, record in item.steps.items()},
+            due=None if item.due is None else whole(item.due),
+            revision=whole(item.revision),
+            fence=whole(item.fence),
+            fence_base=whole(item.fence_base or 0),
+            history=decode_history(item.history),
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        raise Unreadable(f"{order_id}: {error!r}") from error

@@ -1,0 +1,1 @@
+"""In-memory twins of the AWS adapters, for tests and simulation."""

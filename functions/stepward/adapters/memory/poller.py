@@ -1,0 +1,113 @@
+"""The stand-in for Lambda's event source mapping: takes a batch from a queue, calls the handler, deletes what is done.
+
+What the handler answers is judged as Lambda judges it, with `ReportBatchItemFailures` unless told otherwise.
+Several receives may make one batch; a function that fails leaves its messages to their visibility timeout.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stepward.adapters.memory.lambda_events import LambdaContext, event_of, failed_ids
+from stepward.adapters.memory.messages import Received
+from stepward.adapters.memory.sqs_rules import Refused
+
+_INVOCATIONS = uuid.UUID("c7b1c0de-3c0b-4f0a-9a55-3d1d0c3f8a11")
+_MOST_PER_RECEIVE = 10
+
+
+class Source(Protocol):
+    """A queue that a poller can read; `MemoryQueue` and `SqsSource` are two."""
+
+    @property
+    def arn(self) -> str:
+        """The name that events carry."""
+
+    def receive(self, most: int) -> Sequence[Received]:
+        """Up to `most` messages, at most 10, without waiting for any."""
+
+    def delete(self, handle: str) -> None:
+        """Delete what the handle stands for; raises Refused if the queue does not let it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """How one poll ended: the bodies that were deleted, those that stay, and what the handler raised."""
+
+    done: tuple[str, ...] = ()
+    stayed: tuple[str, ...] = ()
+    error: Exception | None = None
+
+    @property
+    def received(self) -> int:
+        """How many messages the handler was given."""
+        return len(self.done) + len(self.stayed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poller:
+    """Feeds one handler from one queue; `timeout` is the function's, in seconds, `clock` epoch milliseconds."""
+
+    source: Source
+    handler: Callable[[dict[str, Any], Any], Any]
+    clock: Callable[[], int]
+    batch_size: int = 10
+    reports_failures: bool = True
+    timeout: int = 30
+    function_name: str = "function"
+
+    def poll(self) -> Polled:
+        """Take one batch and have it handled; an empty queue calls nobody."""
+        batch = self._batch()
+        if not batch:
+            return Polled()
+        failed, error = self._invoke(batch)
+        done: list[str] = []
+        stayed: list[str] = []
+        for message in batch:
+            deleted = failed is not None and message.message_id not in failed and self._deleted(message)
+            (done if deleted else stayed).append(message.body)
+        return Polled(tuple(done), tuple(stayed), error)
+
+    def drain(self, most_polls: int = 1000) -> list[Polled]:
+        """Poll until nothing can be received; RuntimeError after `most_polls`, for then something feeds itself."""
+        polls: list[Polled] = []
+        while (polled := self.poll()).received:
+            polls.append(polled)
+            if len(polls) == most_polls:
+                raise RuntimeError(f"{self.source.arn} still gives messages after {most_polls} batches")
+        return polls
+
+    def _batch(self) -> list[Received]:
+        batch: list[Received] = []
+        while room := self.batch_size - len(batch):
+            more = self.source.receive(min(_MOST_PER_RECEIVE, room))
+            if not more:
+                break
+            batch.extend(more)
+        return batch
+
+    def _invoke(self, batch: Sequence[Received]) -> tuple[set[str] | None, Exception | None]:
+        event, context = event_of(batch, self.source.arn), self._context(batch)
+        try:
+            # Through JSON, as in Lambda: an answer that JSON cannot hold is a failed invocation.
+            answer = json.loads(json.dumps(self.handler(event, context)))
+        except Exception as error:  # noqa: BLE001 - whatever a function raises, Lambda takes as its failure
+            return None, error
+        ids = {message.message_id for message in batch}
+        return (failed_ids(answer, ids) if self.reports_failures else set()), None
+
+    def _context(self, batch: Sequence[Received]) -> LambdaContext:
+        request_id = str(uuid.uuid5(_INVOCATIONS, batch[0].handle))
+        return LambdaContext(self.function_name, request_id, self.clock() + self.timeout * 1000, self.clock)
+
+    def _deleted(self, message: Received) -> bool:
+        try:
+            self.source.delete(message.handle)
+        except Refused:
+            return False
+        return True

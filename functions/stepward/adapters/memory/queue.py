@@ -1,0 +1,186 @@
+"""An SQS standard queue in memory, as strict as AWS, under a clock that the test holds.
+
+For one thread: nothing here locks. Order is the order of sending unless `arrange` changes it, for SQS promises none.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from stepward.adapters.memory.messages import BatchAnswer, NotTaken, Received, Stored, Taken
+from stepward.adapters.memory.sqs_rules import (
+    LONGEST_DELAY_S,
+    LONGEST_VISIBILITY_S,
+    MOST_BYTES,
+    Entry,
+    Refused,
+    check_batch,
+    check_body,
+    check_range,
+)
+
+Clock = Callable[[], int]
+_IDS = uuid.UUID("5b1f3a52-7f0e-4c5c-9d0d-6d1c1b7f6f10")
+
+
+def _nothing_fails(_: Entry) -> str:
+    return ""
+
+
+def _as_sent(_: list[Stored]) -> None:
+    return None
+
+
+@dataclass(kw_only=True)
+class MemoryQueue:
+    """A standard queue. Settings are AWS's, in seconds; `clock` gives epoch milliseconds.
+
+    `faults` names the error code with which SQS itself fails an entry of a batch, or "" to take it.
+    `arrange` reorders in place what can be received, e.g. `random.Random(7).shuffle`.
+    """
+
+    name: str
+    clock: Clock
+    visibility_timeout: int = 30
+    delay: int = 0
+    largest: int = MOST_BYTES
+    max_receive_count: int = 0
+    dead_letters: MemoryQueue | None = None
+    faults: Callable[[Entry], str] = _nothing_fails
+    arrange: Callable[[list[Stored]], None] = _as_sent
+    _messages: dict[int, Stored] = field(default_factory=dict)
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+
+    fifo = False
+
+    def __post_init__(self) -> None:
+        check_range("VisibilityTimeout", self.visibility_timeout, 0, LONGEST_VISIBILITY_S)
+        check_range("DelaySeconds", self.delay, 0, LONGEST_DELAY_S)
+        if self.name.endswith(".fifo") is not self.fifo:
+            raise Refused("InvalidParameterValue", "the name of a FIFO queue, and of no other, ends in .fifo")
+        if self.dead_letters is not None and self.dead_letters.fifo is not self.fifo:
+            raise Refused("InvalidParameterValue", "a queue and its dead-letter queue are of the same kind")
+
+    @property
+    def arn(self) -> str:
+        """The name that events carry."""
+        return f"arn:aws:sqs:us-east-1:000000000000:{self.name}"
+
+    @property
+    def bodies(self) -> list[str]:
+        """Everything not yet deleted, waiting or in flight, in the order of sending."""
+        return [stored.body for stored in self._messages.values()]
+
+    @property
+    def waiting(self) -> int:
+        """How many messages could be received now."""
+        return sum(stored.visible_at <= self.clock() for stored in self._messages.values())
+
+    @property
+    def in_flight(self) -> int:
+        """How many messages were received and are neither deleted nor visible again."""
+        return sum(stored.in_flight(self.clock()) for stored in self._messages.values())
+
+    def send(self, body: str, *, group: str = "", deduplication: str = "", delay: int | None = None) -> Taken:
+        """Send one message; raises Refused."""
+        entry = Entry("0", body, group, deduplication, delay)
+        check_batch([entry])
+        return self._take(entry)
+
+    def send_batch(self, entries: Sequence[Entry]) -> BatchAnswer:
+        """Send up to 10 messages; each is taken or refused for itself. Raises Refused for the batch as a whole."""
+        check_batch(entries)
+        answer = BatchAnswer()
+        for entry in entries:
+            if code := self.faults(entry):
+                answer.failed.append(NotTaken(entry.id, code, sender_fault=False))
+                continue
+            try:
+                answer.successful.append(self._take(entry))
+            except Refused as refused:
+                answer.failed.append(NotTaken(entry.id, refused.code, sender_fault=True))
+        return answer
+
+    def receive(self, most: int = 10, *, visibility_timeout: int | None = None) -> list[Received]:
+        """Up to `most` visible messages, hidden for the visibility timeout; used-up ones go to the dead letters."""
+        check_range("MaxNumberOfMessages", most, 1, 10)
+        hidden_for = self.visibility_timeout if visibility_timeout is None else visibility_timeout
+        check_range("VisibilityTimeout", hidden_for, 0, LONGEST_VISIBILITY_S)
+        now = self.clock()
+        self._bury_used_up(now)
+        return [self._hand_out(stored, now, hidden_for) for stored in self._receivable(now)[:most]]
+
+    def delete(self, handle: str) -> None:
+        """Delete what the handle stands for; a handle that a later receive replaced deletes nothing."""
+        stored = self._find(handle)
+        if stored is not None and self._may_delete(stored, handle):
+            del self._messages[stored.number]
+
+    def change_visibility(self, handle: str, timeout: int) -> None:
+        """Hide a message in flight for `timeout` seconds from now; 0 makes it visible at once."""
+        check_range("VisibilityTimeout", timeout, 0, LONGEST_VISIBILITY_S)
+        now, stored = self.clock(), self._find(handle)
+        if stored is None or not stored.in_flight(now) or stored.handle != handle:
+            raise Refused("MessageNotInflight", "the message is not in flight under this handle")
+        if now + timeout * 1000 > stored.received_at + LONGEST_VISIBILITY_S * 1000:
+            raise Refused("InvalidParameterValue", "a message stays hidden for at most 12 hours after its receipt")
+        stored.visible_at = now + timeout * 1000
+
+    def _take(self, entry: Entry) -> Taken:
+        self._check(entry)
+        delay = self.delay if entry.delay is None else entry.delay
+        return Taken(entry.id, self._store(entry, self.clock() + delay * 1000).message_id)
+
+    def _check(self, entry: Entry) -> None:
+        check_body(entry.body, self.largest)
+        if entry.delay is not None:
+            check_range("DelaySeconds", entry.delay, 0, LONGEST_DELAY_S)
+        if entry.deduplication:
+            raise Refused("InvalidParameterValue", "MessageDeduplicationId is for FIFO queues only")
+
+    def _store(self, entry: Entry, visible_at: int) -> Stored:
+        number = next(self._numbers)
+        message_id = str(uuid.uuid5(_IDS, f"{self.name}/{number}"))
+        stored = Stored(
+            self.name, number, message_id, entry.body, entry.group, entry.deduplication, self.clock(), visible_at
+        )
+        self._messages[number] = stored
+        return stored
+
+    def _receivable(self, now: int) -> list[Stored]:
+        visible = [stored for stored in self._messages.values() if stored.visible_at <= now]
+        self.arrange(visible)
+        return visible
+
+    def _hand_out(self, stored: Stored, now: int, hidden_for: int) -> Received:
+        stored.visible_at = now + hidden_for * 1000
+        stored.received_at = now
+        stored.first_received_at = stored.first_received_at or now
+        stored.receive_count += 1
+        return stored.as_received()
+
+    def _bury_used_up(self, now: int) -> None:
+        if self.dead_letters is None:
+            return
+        for stored in self._receivable(now):
+            if stored.receive_count >= self.max_receive_count:
+                del self._messages[stored.number]
+                self.dead_letters._bury(stored, self.arn, now)  # noqa: SLF001 - one queue hands over to another
+
+    def _bury(self, dead: Stored, source: str, now: int) -> None:
+        stored = self._store(Entry("", dead.body, dead.group, dead.deduplication), now)
+        stored.message_id, stored.receive_count, stored.source = dead.message_id, dead.receive_count, source
+        stored.sent_at, stored.first_received_at = dead.sent_at, dead.first_received_at
+
+    def _find(self, handle: str) -> Stored | None:
+        name, _, rest = handle.partition("|")
+        number = rest.partition("|")[0]
+        if name != self.name or not number.isdigit():
+            raise Refused("ReceiptHandleIsInvalid", f"{handle!r} is no receipt handle of {self.name}")
+        return self._messages.get(int(number))
+
+    def _may_delete(self, stored: Stored, handle: str) -> bool:
+        return stored.handle == handle

@@ -1,0 +1,82 @@
+"""The in-memory twin of the state store and the orders database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from threading import RLock
+
+from stepward.domain.plan import Plan
+from stepward.domain.task import ProcessState, Task
+from stepward.ports import Loaded, Order, Reject, Submission
+from stepward.wire.strict_json import parse
+
+
+@dataclass(slots=True)
+class MemoryTaskStore:
+    """Orders, tasks and plans in dictionaries, with the same conditions on each write; safe under threads."""
+
+    shard_of: Callable[[str], int]
+    orders: dict[str, Order] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=dict)
+    lock: RLock = field(default_factory=RLock)
+
+    def find(self, order_id: str) -> Order | None:
+        """The order under this id; see the port Orders."""
+        return self.orders.get(order_id)
+
+    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+        """Put order and task, or neither; see the port."""
+        with self.lock:
+            before = self.orders.get(order.order_id)
+            if before is not None:
+                same = before.content_hash == order.content_hash
+                return Submission.DUPLICATE if same else Submission.CONFLICT
+            self.plans[plan.plan_id] = plan
+            self.orders[order.order_id] = order
+            self.tasks[order.order_id] = task
+            return Submission.ACCEPTED
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        """Task, plan and order as they stand; see the port."""
+        with self.lock:
+            task = self.tasks.get(order_id)
+            if task is None:
+                return None
+            body = parse(self.orders[order_id].body) if with_order else {}
+            return Loaded(task, self.plans[task.plan_id], body if isinstance(body, dict) else {})
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        """Replace the task at the revision that was read; see the port."""
+        with self.lock:
+            now = self.tasks.get(task.order_id)
+            if now is None or (now.revision, now.created_at) != (replaces.revision, replaces.created_at):
+                return False
+            self.tasks[task.order_id] = task
+            return True
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The due tasks of one shard, oldest first; see the port."""
+        with self.lock:
+            waiting = [(task.due, task.order_id) for task in self.tasks.values() if task.due is not None]
+        yield from (order_id for due, order_id in sorted(waiting) if due <= until and self.shard_of(order_id) == shard)
+
+    def every(self, state: ProcessState | None) -> Iterator[Task]:
+        """Every task in `state`; see the port."""
+        yield from [task for task in self.tasks.values() if state in (None, task.process_state)]
+
+
+@dataclass(slots=True)
+class MemoryRejects:
+    """The in-memory twin of the rejects table."""
+
+    kept: dict[tuple[int, str], Reject] = field(default_factory=dict)
+
+    def keep(self, reject: Reject) -> None:
+        """Keep it under its arrival and id; see the port."""
+        self.kept[reject.received_at, reject.message_id] = reject
+
+    def newest(self, limit: int) -> list[Reject]:
+        """The newest first; see the port."""
+        return [self.kept[key] for key in sorted(self.kept, reverse=True)[:limit]]

@@ -1,0 +1,28 @@
+"""The in-memory twin of logs and metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stepward.domain.facts import Fact, FactKind
+from stepward.ports import Swept
+
+
+@dataclass(slots=True)
+class MemoryTelemetry:
+    """Keeps every fact, with its order id, and every sweep."""
+
+    facts: list[tuple[str, Fact]] = field(default_factory=list)
+    sweeps: list[Swept] = field(default_factory=list)
+
+    def record(self, order_id: str, fact: Fact) -> None:
+        """Keep one fact; see the port."""
+        self.facts.append((order_id, fact))
+
+    def swept(self, figures: Swept) -> None:
+        """Keep what a sweep found; see the port."""
+        self.sweeps.append(figures)
+
+    def count(self, kind: FactKind) -> int:
+        """How often this happened."""
+        return sum(fact.kind is kind for _, fact in self.facts)

@@ -1,0 +1,53 @@
+"""What SQS and SNS answer when they refuse, in the engine's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from stepward.domain.errors import Misconfigured, Transient
+
+_FIX_THE_DEPLOYMENT = frozenset(
+    {
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "QueueDoesNotExist",
+        "NotFound",
+        "NotFoundException",
+        "InvalidAddress",
+        "InvalidSecurity",
+        "AccessDenied",
+        "AccessDeniedException",
+        "AuthorizationError",
+        "EndpointDisabled",
+        "InvalidClientTokenId",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+        "KMSAccessDenied",
+        "KMSDisabled",
+        "KMSInvalidState",
+        "KMSNotFound",
+        "KMSOptInRequired",
+        "KmsAccessDenied",
+        "KmsDisabled",
+        "KmsInvalidKeyUsage",
+        "KmsInvalidState",
+        "KmsNotFound",
+        "KmsOptInRequired",
+    }
+)
+
+
+@contextmanager
+def translated(target: str) -> Iterator[None]:
+    """Raise Misconfigured where the deployment has to be fixed, Transient for all else that botocore raises."""
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "no code")
+        if code in _FIX_THE_DEPLOYMENT:
+            raise Misconfigured(f"{target}: {code}; check that it exists and that this function may use it") from error
+        raise Transient(f"{target}: {code}; send again") from error
+    except BotoCoreError as error:
+        raise Transient(f"{target}: {type(error).__name__}; send again") from error

@@ -1,0 +1,112 @@
+"""Log lines and metrics by Powertools: one line per state change, the same keys everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit, SchemaValidationError
+
+from stepward.domain.errors import StepwardError
+from stepward.domain.facts import Fact, FactKind
+from stepward.ports import Swept
+
+_COUNTED = {
+    FactKind.SUBMITTED: "Submitted",
+    FactKind.DUPLICATE: "Duplicates",
+    FactKind.CONFLICT: "Conflicts",
+    FactKind.REJECTED: "Rejected",
+    FactKind.IGNORED: "Ignored",
+    FactKind.CLAIMED: "Claimed",
+    FactKind.PROCESSED: "Processed",
+    FactKind.FAILED: "Failed",
+    FactKind.RECOVERED: "Recovered",
+    FactKind.EXCUSED: "Excused",
+    FactKind.REMINDED: "Reminded",
+    FactKind.LATE_REPLY: "LateReplies",
+    FactKind.ALERTED: "Alerted",
+    FactKind.RESUBMITTED: "Resubmitted",
+    FactKind.EXPIRED: "Expired",
+    FactKind.SILENT: "Silent",
+    FactKind.CALL_FAILED: "CallsFailed",
+    FactKind.UNREADABLE: "Unreadable",
+    FactKind.POSTPONED: "Postponed",
+}
+_TIMED = {FactKind.PROCESSED: "SubmissionToEnd", FactKind.COMPLETED: "StepTime"}
+_WARNINGS = frozenset(
+    {
+        FactKind.CONFLICT,
+        FactKind.REJECTED,
+        FactKind.FAILED,
+        FactKind.RECOVERED,
+        FactKind.EXCUSED,
+        FactKind.REMINDED,
+        FactKind.LATE_REPLY,
+        FactKind.UNREADABLE,
+        FactKind.POSTPONED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PowertoolsTelemetry:
+    """Writes each fact as a log line and counts it; an order id is a log key, never a metric's dimension."""
+
+    logger: Logger
+    metrics: Metrics
+
+    def record(self, order_id: str, fact: Fact) -> None:
+        """Log and count one fact; see the port."""
+        before, after = fact.kind.change or (None, None)
+        keys = {
+            "task": order_id,
+            "step": fact.step,
+            "attempt": fact.attempt,
+            "from": before,
+            "to": after,
+            "by": fact.by,
+            "reason": fact.note,
+            "ms": fact.value,
+        }
+        told = {key: value for key, value in keys.items() if value}
+        log = self.logger.warning if fact.kind in _WARNINGS else self.logger.info
+        log(fact.kind.value, extra=told)
+        if name := _COUNTED.get(fact.kind):
+            self._measure(name, MetricUnit.Count, 1)
+        if name := _TIMED.get(fact.kind):
+            self._measure(name, MetricUnit.Milliseconds, fact.value)
+
+    def swept(self, figures: Swept) -> None:
+        """Log and measure a run of the Supervisor; see the port."""
+        self._measure("Overdue", MetricUnit.Count, figures.overdue)
+        self._measure("OverdueAge", MetricUnit.Milliseconds, figures.oldest)
+        if figures.listed:
+            told = {"listed": figures.listed, "overdue": figures.overdue, "ms": figures.oldest}
+            self.logger.info("Swept", extra=told | {"complete": figures.complete})
+
+    def returned(self, message_id: str, error: Exception) -> None:
+        """Log why a message goes back to its queue."""
+        reason = str(error) if isinstance(error, StepwardError) else type(error).__name__
+        self.logger.warning("Returned", extra={"message_id": message_id, "reason": reason})
+
+    def flush(self) -> None:
+        """Write the metrics out."""
+        if self.metrics.metric_set:
+            with self._harmless():
+                self.metrics.flush_metrics()
+
+    def _measure(self, name: str, unit: MetricUnit, value: int) -> None:
+        # Powertools writes by itself after every hundred values, so this can fail as a flush can.
+        with self._harmless():
+            self.metrics.add_metric(name, unit, value)
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """A fault of the metrics is logged and its metrics dropped, for it must not undo the work they measure."""
+        try:
+            yield
+        except (SchemaValidationError, ValueError, OSError):
+            self.metrics.clear_metrics()
+            self.logger.exception("metrics lost")
