@@ -1,0 +1,71 @@
+"""Alarms: each says what is wrong and what to do, and reaches the same people as the engine's own alerts."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.settings import ERRORS_IN_FIVE_MINUTES, OVERDUE_AGE_MS
+from infra.watched import Watched, age, depth, engine, function_sum
+
+_ENGINE = {
+    "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
+    "Failed": "Orders are in Error; see `stepward list --state Error`",
+    "Unreadable": "Records of the state store cannot be read; the Supervisor's log names them",
+}
+_ANY = 1
+_SILENT_PERIODS = 2
+
+
+class Alarms(Construct):
+    """One alarm for each thing that can go wrong with each part."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, topic: sns.ITopic) -> None:
+        super().__init__(scope, construct_id)
+        self._action = actions.SnsAction(topic)
+        for name, queue in watched.dead.items():
+            self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
+        for name, work in watched.queues.items():
+            oldest = watched.oldest_s[name]
+            self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s")
+        self._watch_functions(watched)
+        for metric, description in _ENGINE.items():
+            self._when(metric, engine(metric), _ANY, description)
+        overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
+        self._when("OverdueAge", engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+
+    def _watch_functions(self, watched: Watched) -> None:
+        for name, function in watched.functions.items():
+            errors = function_sum(function, "Errors")
+            self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
+            throttles = function_sum(function, "Throttles")
+            self._when(f"{name}-throttles", throttles, _ANY, f"{name} is throttled; raise the account's limit", 3)
+            dropped = function_sum(function, "RecursiveInvocationsDropped")
+            self._when(f"{name}-dropped", dropped, _ANY, f"Lambda took {name} for a runaway loop and dropped messages")
+        runs = function_sum(watched.functions["supervisor"], "Invocations")
+        cloudwatch.Alarm(
+            self,
+            "supervisor-silent",
+            metric=runs,
+            threshold=_ANY,
+            evaluation_periods=_SILENT_PERIODS,
+            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+            alarm_description="The Supervisor does not run: nothing overdue is recovered; look at its schedule",
+        ).add_alarm_action(self._action)
+
+    def _when(
+        self, construct_id: str, metric: cloudwatch.Metric, threshold: float, description: str, periods: int = 1
+    ) -> None:
+        cloudwatch.Alarm(
+            self,
+            construct_id,
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            alarm_description=description,
+        ).add_alarm_action(self._action)

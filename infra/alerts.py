@@ -1,0 +1,38 @@
+"""The topic that tells people."""
+
+from __future__ import annotations
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from infra.queues import removal
+from infra.settings import Settings
+
+# An alarm or a rule that may not use the key publishes nothing, and says nothing about it.
+PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
+
+
+class Alerts(Construct):
+    """An encrypted topic to which the functions and CloudWatch's alarms publish."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        key = kms.Key(
+            self,
+            "Key",
+            description="Encrypts Stepward's alerts",
+            enable_key_rotation=True,
+            removal_policy=removal(settings),
+        )
+        for service in PUBLISHING_SERVICES:
+            key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
+        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        # A topic with a policy of its own loses the default one, which let the account's alarms in.
+        account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        self.topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=account))
+        if settings.alert_email:
+            self.topic.add_subscription(subscriptions.EmailSubscription(settings.alert_email))

@@ -1,0 +1,83 @@
+"""The queues; a message that nobody can process ends where an operator finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.agents import AgentNeeds
+from infra.settings import (
+    DEAD_RETENTION_DAYS,
+    FUNCTION_TIMEOUT_S,
+    MAX_RECEIVES,
+    QUEUE_RETENTION_DAYS,
+    VISIBILITY_TIMES_TIMEOUT,
+    Settings,
+)
+
+
+class WorkQueue(Construct):
+    """A queue and its dead-letter queue; a message stays hidden long enough for its consumer's retries."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, consumer_timeout: Duration, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        self.consumer_timeout = consumer_timeout
+        self.dead = dead_letters(self, "Dead", settings=settings)
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            visibility_timeout=Duration.seconds(VISIBILITY_TIMES_TIMEOUT * int(consumer_timeout.to_seconds())),
+            retention_period=Duration.days(QUEUE_RETENTION_DAYS),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=MAX_RECEIVES),
+            removal_policy=removal(settings),
+        )
+
+
+def dead_letters(scope: Construct, construct_id: str, *, settings: Settings) -> sqs.Queue:
+    """A queue that keeps, as long as SQS allows, what could not be delivered."""
+    return sqs.Queue(
+        scope,
+        construct_id,
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=Duration.days(DEAD_RETENTION_DAYS),
+        removal_policy=removal(settings),
+    )
+
+
+def removal(settings: Settings) -> RemovalPolicy:
+    """What happens to what holds data when it leaves the stack."""
+    return RemovalPolicy.RETAIN if settings.lasting else RemovalPolicy.DESTROY
+
+
+class Queues(Construct):
+    """Every queue of a deployment: orders in, work for the Scheduler, requests per agent, and their replies."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, agents: Iterable[AgentNeeds], settings: Settings
+    ) -> None:
+        super().__init__(scope, construct_id)
+        engine = Duration.seconds(FUNCTION_TIMEOUT_S)
+        self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings)
+        self.scheduler = WorkQueue(self, "Scheduler", consumer_timeout=engine, settings=settings)
+        self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
+        self.agents = {
+            agent.name: WorkQueue(
+                self,
+                f"Agent-{agent.name}",
+                consumer_timeout=Duration.seconds(agent.timeout_s),
+                settings=settings,
+            )
+            for agent in agents
+        }
+
+    @property
+    def by_name(self) -> Mapping[str, WorkQueue]:
+        """All of them, by the names that alarms and dashboard use."""
+        engine = {"orders": self.orders, "scheduler": self.scheduler, "responses": self.responses}
+        return engine | {f"agent-{name}": work for name, work in self.agents.items()}
