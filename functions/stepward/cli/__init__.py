@@ -1,0 +1,1 @@
+"""The `stepward` command: what people type; never part of a Lambda bundle."""

@@ -1,0 +1,93 @@
+"""`stepward local`: the whole stack on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stepward.cli.terminal import ERR, print_json, say
+from stepward.cli.where import USUAL_STACK, AsJson, Stack, Where, faults_told
+
+app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", show_default="any that is free")]
+
+
+@app.command()
+@faults_told
+def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -> None:
+    """Start the local cloud, deploy the stack to it, and leave it running.
+
+    Typed again, it deploys what has changed. The remote services that the orders need are played by a small server.
+
+    JSON: running, endpoint, services (the address of the remote services), log (a file).
+    """
+    # Help must not wait for these.
+    from stepward.local.demo.scenario import SERVICES  # noqa: PLC0415
+    from stepward.local.deploy import deploy  # noqa: PLC0415
+    from stepward.local.standing import StandingServices, project_root, standing_cloud  # noqa: PLC0415
+    from stepward.local.synth import synthesise  # noqa: PLC0415
+
+    cloud = standing_cloud()
+    out = cloud.folder / "cdk.out"
+    with ERR.status("Starting the local cloud") as status:
+        server = cloud.up(port=port)
+        services = StandingServices(cloud.folder / "services").up()
+        status.update("Synthesising the stack")
+        addresses = {name: f"{services.endpoint}/{name}" for name in SERVICES}
+        synthesise(project_root(), out, {"platform": "local", "service_urls": addresses, "stack": stack})
+        deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
+    if as_json:
+        print_json(_state())
+        return
+    where = Where(stack=stack, local=True)
+    say(f"Stack {stack} is up at {server.endpoint}.\n\nSend an order, and look at it:")
+    say(f"  {where.typed('send', 'events/orders/order.json')}\n  {where.typed('show', 'ord-1001')}")
+    say(f"\nIts log is {cloud.log}. Stop it, and forget all that it holds: stepward local down")
+
+
+@app.command()
+@faults_told
+def down(*, as_json: AsJson = False) -> None:
+    """Stop the local cloud and remove all that it holds.
+
+    JSON: stopped (whether it was running).
+    """
+    from stepward.local.standing import StandingServices, standing_cloud  # noqa: PLC0415
+
+    cloud = standing_cloud()
+    StandingServices(cloud.folder / "services").down()
+    stopped = cloud.down()
+    if as_json:
+        print_json({"stopped": stopped})
+    else:
+        say("The local cloud is stopped." if stopped else "No local cloud was running.")
+
+
+@app.command()
+@faults_told
+def status(*, as_json: AsJson = False) -> None:
+    """Tell whether the local cloud is running, and where.
+
+    JSON: running, endpoint, services (the address of the remote services), log (a file).
+    """
+    state = _state()
+    if as_json:
+        print_json(state)
+    elif state["running"]:
+        say(f"The local cloud is running at {state['endpoint']}; its log is {state['log']}.")
+    else:
+        say("No local cloud is running; start one: stepward local up")
+
+
+def _state() -> dict[str, object]:
+    from stepward.local.standing import StandingServices, standing_cloud  # noqa: PLC0415
+
+    cloud = standing_cloud()
+    server, services = cloud.server, StandingServices(cloud.folder / "services").server
+    return {
+        "running": server is not None,
+        "endpoint": server.endpoint if server else None,
+        "services": services.endpoint if services else None,
+        "log": str(cloud.log),
+    }

@@ -1,0 +1,57 @@
+"""The `stepward` command, put together."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from stepward.cli import local
+from stepward.cli.demo import demo
+from stepward.cli.orders import list_orders, show
+from stepward.cli.rejected import rejects
+from stepward.cli.resubmitting import resubmit
+from stepward.cli.sending import send
+from stepward.cli.terminal import say
+from stepward.cli.where import for_deployment
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
+)
+app.command()(for_deployment(send))
+app.command()(for_deployment(show))
+app.command("list")(for_deployment(list_orders))
+app.command()(for_deployment(rejects))
+app.command()(for_deployment(resubmit))
+app.add_typer(local.app, name="local")
+app.command()(demo)
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    app(prog_name="stepward")
+
+
+def _tell_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
+    if wanted:
+        say(f"stepward {_installed()}")
+        raise typer.Exit
+
+
+def _installed() -> str:
+    try:
+        return version("stepward")
+    except PackageNotFoundError:
+        return "(run from its sources, not installed)"
+
+
+@app.callback()
+def stepward(
+    *, _version: Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True)] = False
+) -> None:
+    """Send orders through Stepward, look at them, and mend what failed.
+
+    Commands work on the stack of that name in the AWS account that the AWS command line would use, or with --local
+    in the cloud that `stepward local up` started on this machine. Exit codes: 0 done, 1 failed, 2 not understood.
+    """

@@ -1,0 +1,82 @@
+"""Order messages in files: one JSON object, an array of them, or one after another, each taken as it is written."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepward.cli.where import Declined
+from stepward.domain.errors import Rejected
+from stepward.wire.order import OrderMessage, accept
+
+STDIN = Path("-")
+_BLANK = re.compile(r"[ \t\r\n]*")
+# Only where a message ends is of interest here, so no number is worked out, however long.
+_SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A message as it stands in a file; `place` says where."""
+
+    place: str
+    body: str
+
+    @property
+    def fault(self) -> Rejected | None:
+        """Why every application would reject it; None if nothing shows that without knowing the application."""
+        try:
+            accept(self.body, OrderMessage)
+        except Rejected as fault:
+            return fault
+        return None
+
+
+def read(file: Path) -> list[Written]:
+    """The messages in `file`, `-` for standard input; raises Declined naming file and line."""
+    name = "standard input" if file == STDIN else str(file)
+    try:
+        raw = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Declined(f"{name} is not UTF-8 text (at byte {error.start}); save it as UTF-8") from error
+    except OSError as error:
+        raise Declined(f"{name} cannot be read: {error.strerror}") from error
+    try:
+        spans = list(_spans(text))
+    except json.JSONDecodeError as error:
+        raise Declined(f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise Declined(f"{name} is nested too deep to be read") from error
+    if not spans:
+        raise Declined(f"{name} holds no order message")
+    return [Written(f"{name}, line {text.count(chr(10), 0, start) + 1}", text[start:end]) for start, end in spans]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each message begins and ends."""
+    values = list(_sequence(text, 0, len(text)))
+    if len(values) == 1 and text[values[0][0]] == "[":
+        start, end = values[0]
+        yield from _sequence(text, start + 1, end - 1, between=",")
+    else:
+        yield from values
+
+
+def _sequence(text: str, at: int, end: int, between: str = "") -> Iterator[tuple[int, int]]:
+    at = _skipped(text, at)
+    while at < end:
+        _, stop = _SCANNER.raw_decode(text, at)
+        yield at, stop
+        at = _skipped(text, stop)
+        if between and at < end:
+            at = _skipped(text, at + len(between))
+
+
+def _skipped(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank else at

@@ -1,0 +1,106 @@
+"""Orders: look at one, list them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stepward.cli.documents import listed_document, task_document
+from stepward.cli.lists import tasks_table
+from stepward.cli.render import order_view, what_next
+from stepward.cli.terminal import ERR, OUT, json_text, print_json, say
+from stepward.cli.where import AsJson, Declined, Where
+from stepward.domain.errors import Rejected
+from stepward.domain.task import ProcessState, Task
+from stepward.ports import Loaded
+from stepward.wire.conversion import converted
+from stepward.wire.order import OrderId as IdForm
+
+if TYPE_CHECKING:
+    from stepward.cli.connection import Connection
+
+OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
+WithOrder = Annotated[bool, typer.Option("--order", help="Print the order itself, too.")]
+State = Annotated[ProcessState | None, typer.Option(case_sensitive=False, help="Only orders in this state.")]
+Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
+LATELY = 500
+
+
+def show(
+    where: Where,
+    order: OrderId,
+    *,
+    with_order: WithOrder = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show where an order stands, step by step, and all that happened to it.
+
+    Examples: stepward show ord-1001 · stepward show ord-1001 --json
+
+    JSON: orderId, state, workflow, version, submittedAt, endedAt, due (times are epoch milliseconds), steps (list
+    of: name, agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, endedAt, result, error),
+    history (list of: at, kind, step, attempt, by, note), and with --order: order.
+    """
+    connection = where.connect()
+    loaded = order_named(where, connection, order)
+    if as_json:
+        print_json(task_document(loaded, with_order=with_order))
+        return
+    OUT.print(order_view(loaded))
+    if following := what_next(loaded, where, connection.now()):
+        say(f"\n{following}")
+    if with_order:
+        say(f"\n{json_text(loaded.order)}")
+
+
+def list_orders(where: Where, *, state: State = None, limit: Limit = 50, as_json: AsJson = False) -> None:
+    """List orders, newest first among those found.
+
+    It looks through the state store until it has found enough; on a large store a rare state takes a while.
+
+    Example: stepward list --state error
+
+    JSON: orders (list of: orderId, state, submittedAt, endedAt, steps (number), done (number), at (the steps at
+    work or in Error)), more (whether there are others that were not listed).
+    """
+    found = _found(where.connect(), state, limit + 1)
+    shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
+    if as_json:
+        print_json(listed_document(shown, more=more))
+        return
+    if not shown:
+        say(f"No orders{f' in state {state}' if state else ''} in stack {where.stack}.")
+        return
+    OUT.print(tasks_table(shown))
+    say(f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all.")
+
+
+def order_named(where: Where, connection: Connection, order: str) -> Loaded:
+    """The order as it stands; raises Declined, with where to look, if there is none."""
+    try:
+        converted(order, IdForm)
+    except Rejected as fault:
+        raise Declined("an order id is 1 to 128 letters, digits and . _ : -, a letter or digit first") from fault
+    loaded = connection.store.load(order)
+    if loaded is None:
+        raise Declined(_unknown(where, connection, order))
+    return loaded
+
+
+def _found(connection: Connection, state: ProcessState | None, most: int) -> list[Task]:
+    found: list[Task] = []
+    with ERR.status("Looking through the state store") as status:
+        for task in islice(connection.store.every(state), most):
+            found.append(task)
+            status.update(f"Looking through the state store: {len(found)} found")
+    return found
+
+
+def _unknown(where: Where, connection: Connection, order: str) -> str:
+    unknown = f"no order {order} in stack {where.stack}"
+    for reject in connection.rejects.newest(LATELY):
+        if reject.order_id == order:
+            return f"{unknown}; a message about it was rejected: {where.typed('rejects', reject.message_id)}"
+    return f"{unknown}; it may still be in the queue: try again in a moment, or see {where.typed('list')}"

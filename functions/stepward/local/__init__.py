@@ -1,0 +1,1 @@
+"""Runs a deployment on this machine; never part of a Lambda bundle."""

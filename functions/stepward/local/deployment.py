@@ -1,0 +1,67 @@
+"""Where the parts of a deployment are: the outputs of its stack."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from stepward.domain.errors import Misconfigured
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The addresses of a deployed stack."""
+
+    orders_queue_url: str
+    scheduler_queue_url: str
+    responses_queue_url: str
+    agent_queue_urls: Mapping[str, str]
+    orders_table: str
+    tasks_table: str
+    rejects_table: str
+    alerts_topic_arn: str
+    supervisor_function: str
+    agent_functions: Mapping[str, str]
+    shards: int
+
+    @classmethod
+    def from_outputs(cls, outputs: Mapping[str, str]) -> Deployment:
+        """The deployment that a stack's outputs describe; raises Misconfigured and names what is missing or wrong."""
+        return cls(
+            orders_queue_url=_text(outputs, "OrdersQueueUrl"),
+            scheduler_queue_url=_text(outputs, "SchedulerQueueUrl"),
+            responses_queue_url=_text(outputs, "ResponsesQueueUrl"),
+            agent_queue_urls=_object(outputs, "AgentQueueUrls"),
+            orders_table=_text(outputs, "OrdersTableName"),
+            tasks_table=_text(outputs, "TasksTableName"),
+            rejects_table=_text(outputs, "RejectsTableName"),
+            alerts_topic_arn=_text(outputs, "AlertsTopicArn"),
+            supervisor_function=_text(outputs, "SupervisorFunctionName"),
+            agent_functions=_object(outputs, "AgentFunctionNames"),
+            shards=_whole(outputs, "Shards"),
+        )
+
+
+def _text(outputs: Mapping[str, str], name: str) -> str:
+    if not (value := outputs.get(name, "")):
+        raise Misconfigured(f"the stack has no output {name}; deploy it again with this version of the code")
+    return value
+
+
+def _object(outputs: Mapping[str, str], name: str) -> Mapping[str, str]:
+    try:
+        value = json.loads(_text(outputs, name))
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise Misconfigured(f"the stack's output {name} is not a JSON object")
+    return cast("Mapping[str, str]", value)
+
+
+def _whole(outputs: Mapping[str, str], name: str) -> int:
+    value = _text(outputs, name)
+    if not (value.isascii() and value.isdigit()):
+        raise Misconfigured(f"the stack's output {name}={value!r} is not a whole number")
+    return int(value)

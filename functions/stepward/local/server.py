@@ -1,0 +1,181 @@
+"""The process of a local cloud: ministack in an environment and a process group of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import psutil
+import urllib3
+
+from stepward.domain.errors import Misconfigured, StepwardError
+
+LOOPBACK = "127.0.0.1"
+START_WITHIN_S = 30
+STOP_WITHIN_S = 5
+TRIES = 3
+# Kills the group $1 and removes the folder $2 as soon as its standard input closes, which the system does for any
+# process that dies, however it dies.
+GUARD = 'read -r _; kill -s KILL -- "-$1" 2>/dev/null; rm -rf -- "$2"'
+
+
+class CloudFailed(StepwardError):
+    """The local cloud did not start, or stopped on its own; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A started ministack: its process id (also its group's), the port it serves, and when it was created (epoch s)."""
+
+    pid: int
+    port: int
+    created_at: float
+
+    @property
+    def endpoint(self) -> str:
+        """The URL that every AWS service is reached under."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this very process is alive, and not another one that was given its id later."""
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(self.pid)
+            # A corrected system clock moves creation times a little.
+            same = abs(process.create_time() - self.created_at) < 2
+            return same and process.status() != psutil.STATUS_ZOMBIE
+        return False
+
+    def stop(self) -> None:
+        """Kill it and every function that runs in it, and wait until it is gone; nothing happens if it is gone."""
+        if self.is_running:
+            with suppress(ProcessLookupError, psutil.NoSuchProcess, psutil.TimeoutExpired):
+                os.killpg(self.pid, signal.SIGKILL)
+                psutil.Process(self.pid).wait(STOP_WITHIN_S)
+
+
+def start(home: Path, log: Path, *, port: int = 0) -> tuple[Server, subprocess.Popen[bytes]]:
+    """Start ministack with its files in `home` and its output in `log`, and wait until it is healthy.
+
+    Port 0 takes any free port. Raises CloudFailed.
+    """
+    python = _python()
+    if port and not _is_free(port):
+        raise CloudFailed(f"port {port} is taken; choose another one, or none for any that is free")
+    for _ in range(1 if port else TRIES):
+        server, process = _launch(python, home, log, port or _any_port())
+        try:
+            if _becomes_healthy(server, process):
+                return server, process
+        except BaseException:
+            server.stop()
+            raise
+        server.stop()
+        process.wait()
+    raise CloudFailed(f"the local cloud did not start; the end of {log}:\n{_tail(log)}")
+
+
+@contextmanager
+def guarded(server: Server, home: Path) -> Iterator[None]:
+    """Kill `server` and remove `home` even if this process is killed before it leaves the block."""
+    command = ["/bin/sh", "-c", GUARD, "sh", str(server.pid), str(home)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):  # noqa: S603 -- a constant script
+        # Leaving closes the guard's standard input and waits for it.
+        yield
+
+
+def _python() -> Path:
+    named = os.environ.get("STEPWARD_LOCAL_PYTHON_ENV")
+    places = [Path(named)] if named else [folder / ".venv-local" for folder in (Path.cwd(), *Path.cwd().parents)]
+    for place in places:
+        if (python := place / "bin" / "python").exists():
+            return python.absolute()
+    raise Misconfigured("the local cloud is not installed; run `make local-env` in the repository, then this again")
+
+
+def _launch(python: Path, home: Path, log: Path, port: int) -> tuple[Server, subprocess.Popen[bytes]]:
+    for folder in (home / "tmp", log.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        process = subprocess.Popen(  # noqa: S603 -- our own interpreter and module
+            [str(python), str(Path(__file__).with_name("emulator.py"))],
+            env=_environment(home, port),
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    return Server(process.pid, port, psutil.Process(process.pid).create_time()), process
+
+
+def _environment(home: Path, port: int) -> dict[str, str]:
+    # Functions inherit this, so it holds what Lambda would give them and nothing of the user's: no credentials, no
+    # proxies, no PYTHONPATH, no home folder with a configuration of the AWS SDK.
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LANG": "C.UTF-8",
+        "TZ": ":UTC",
+        "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
+        "STATE_DIR": str(home / "state"),
+        "S3_DATA_DIR": str(home / "s3"),
+        "BIND_HOST": LOOPBACK,
+        "MINISTACK_HOST": LOOPBACK,
+        "GATEWAY_PORT": str(port),
+        "LOG_LEVEL": "WARNING",
+        # Functions may do what their roles allow and no more, so a missing grant fails here as it would on AWS.
+        "AUTH": "true",
+    }
+
+
+def _becomes_healthy(server: Server, process: subprocess.Popen[bytes]) -> bool:
+    give_up_at = monotonic() + START_WITHIN_S
+    while monotonic() < give_up_at:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
+            return False
+        if _listens(server) and _answers(server):
+            return True
+    return False
+
+
+def _listens(server: Server) -> bool:
+    # Another process may have taken the port since it was found free; its answers would not be ours.
+    with suppress(psutil.NoSuchProcess):
+        connections = psutil.Process(server.pid).net_connections("tcp")
+        return any(it.status == psutil.CONN_LISTEN and it.laddr.port == server.port for it in connections)
+    return False
+
+
+def _answers(server: Server) -> bool:
+    with suppress(urllib3.exceptions.HTTPError), urllib3.PoolManager(retries=False, timeout=2) as http:
+        return http.request("GET", f"{server.endpoint}/_ministack/health").status == 200
+    return False
+
+
+def _any_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-15:])

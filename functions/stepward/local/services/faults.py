@@ -1,0 +1,93 @@
+"""Misbehaviour on demand: what a service does wrong, for which orders, and how often."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from stepward.local.services.calls import ServiceCall
+
+
+class FaultKind(StrEnum):
+    """What can go wrong with a call."""
+
+    FAIL = "fail"
+    """Answer 503, without effect."""
+    HANG = "hang"
+    """Hold the connection for `seconds` without effect, then drop it."""
+    SLOW = "slow"
+    """Work, `seconds` late."""
+    DECLINE = "decline"
+    """Refuse for good: 422 with code `declined`."""
+    DIE_AFTER_EFFECT = "die_after_effect"
+    """Have the effect, then kill the calling process."""
+    CUT_AFTER_EFFECT = "cut_after_effect"
+    """Have the effect, then reset the connection without an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong at `service` for `target`, an order id or a whole key; `times` None is every time."""
+
+    service: str
+    target: str
+    kind: FaultKind
+    times: int | None = 1
+    seconds: float = 60.0
+
+    @staticmethod
+    def from_json(raw: Mapping[str, Any]) -> Fault:
+        """The fault that a JSON object describes; ValueError names what is wrong with it."""
+        if unknown := sorted(set(raw) - set(Fault.__slots__)):
+            raise ValueError(f"unknown: {', '.join(unknown)}")
+        if not all(isinstance(raw.get(name), str) and raw[name] for name in ("service", "target")):
+            raise ValueError("service and target must be texts")
+        if not _is_number(seconds := raw.get("seconds", 60.0)) or not 0 <= seconds <= 3600:
+            raise ValueError("seconds must be a number, 0 to 3600")
+        times = raw.get("times", 1)
+        if times is not None and (not isinstance(times, int) or not _is_number(times) or times < 1):
+            raise ValueError("times must be a whole number above 0, or null for every time")
+        return Fault(raw["service"], raw["target"], FaultKind(str(raw.get("kind"))), times, seconds)
+
+    def concerns(self, call: ServiceCall) -> bool:
+        """Whether this call is one to go wrong."""
+        return call.service == self.service and self.target in {call.order, call.key}
+
+
+class Script:
+    """The faults that are still to come; the first that concerns a call is the one that happens."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left: list[tuple[Fault, int | None]] = []
+
+    def add(self, fault: Fault) -> None:
+        """Let this go wrong, after what was added before it for the same calls."""
+        with self._lock:
+            self._left.append((fault, fault.times))
+
+    def clear(self, service: str, target: str) -> None:
+        """Let nothing more go wrong for this target: the cause is fixed."""
+        with self._lock:
+            self._left = [pair for pair in self._left if (pair[0].service, pair[0].target) != (service, target)]
+
+    def pending(self, service: str, target: str) -> bool:
+        """Whether something is still to go wrong for this target."""
+        with self._lock:
+            return any((fault.service, fault.target) == (service, target) for fault, _ in self._left)
+
+    def take(self, call: ServiceCall) -> Fault | None:
+        """The fault that happens to this call, counted as having happened."""
+        with self._lock:
+            for place, (fault, left) in enumerate(self._left):
+                if fault.concerns(call):
+                    self._left[place : place + 1] = [] if left == 1 else [(fault, left and left - 1)]
+                    return fault
+        return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,62 @@
+"""Reads a call from an HTTP request, refusing what the contract does not allow."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from stepward.local.services.calls import ServiceCall
+
+MAX_BODY = 64 * 1024
+_PATH = re.compile(r"/([a-z][a-z0-9-]*)/([a-z][a-z0-9_]*)")
+_KEY = re.compile(r"[!-~]{1,256}")
+_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+class BadRequestError(Exception):
+    """A request that breaks the contract, with the status and the code to answer."""
+
+    def __init__(self, status: int, code: str) -> None:
+        super().__init__(code)
+        self.status = status
+        self.code = code
+
+
+def read_object(headers: Mapping[str, str], stream: BinaryIO) -> dict[str, Any]:
+    """The JSON object that a request brings."""
+    length = headers.get("Content-Length", "")
+    if not _NUMBER.fullmatch(length):
+        raise BadRequestError(411, "length_missing")
+    # Read before it is judged: to close a connection with bytes unread resets it, and the caller loses the answer.
+    text = stream.read(min(int(length), 16 * MAX_BODY))
+    if headers.get("Content-Type", "").partition(";")[0].strip() != "application/json":
+        raise BadRequestError(415, "not_json")
+    if int(length) > MAX_BODY:
+        raise BadRequestError(413, "too_large")
+    return _object(text)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadRequestError(400, "not_json") from error
+    if not isinstance(value, dict):
+        raise BadRequestError(400, "not_an_object")
+    return value
+
+
+def service_call(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> ServiceCall:
+    """The call that a request makes."""
+    if not (place := _PATH.fullmatch(path)):
+        raise BadRequestError(404, "unknown_path")
+    key, fence, undo_of = (headers.get(name, "") for name in ("Idempotency-Key", "Fence", "Undo-Of"))
+    if not _KEY.fullmatch(key):
+        raise BadRequestError(400, "key_missing")
+    if not _NUMBER.fullmatch(fence):
+        raise BadRequestError(400, "fence_missing")
+    if undo_of == key or (undo_of and not _KEY.fullmatch(undo_of)):
+        raise BadRequestError(400, "undo_of_wrong")
+    return ServiceCall(place[1], place[2], key, int(fence), undo_of, body)

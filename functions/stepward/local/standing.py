@@ -1,0 +1,103 @@
+"""What `stepward local up` leaves running: the cloud, and the remote services that its agents call."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+
+from stepward.domain.errors import Misconfigured
+from stepward.local.cloud import StandingCloud
+from stepward.local.server import CloudFailed, Server
+
+IMPORT_ROOT = Path(__file__).resolve().parents[2]
+
+
+def project_root() -> Path:
+    """The repository: the nearest folder upwards that holds a cdk.json, else where this package lies."""
+    for folder in (Path.cwd(), *Path.cwd().parents, IMPORT_ROOT.parent):
+        if (folder / "cdk.json").is_file():
+            return folder
+    raise Misconfigured("the local cloud needs the repository; change into it, and type this again")
+
+
+def standing_cloud() -> StandingCloud:
+    """The local cloud of this repository, running or not; outside of any, one that never runs."""
+    try:
+        return StandingCloud(project_root() / ".local")
+    except Misconfigured:
+        return StandingCloud(Path(".local"))
+
+
+@dataclass(frozen=True, slots=True)
+class StandingServices:
+    """The stand-ins for the remote services; `folder` is theirs alone: their state, their ledger and their log."""
+
+    folder: Path
+
+    @property
+    def server(self) -> Server | None:
+        """The running process; None if there is none."""
+        with suppress(FileNotFoundError, ValueError, TypeError):
+            server = Server(**json.loads(self._state.read_text()))
+            return server if server.is_running else None
+        return None
+
+    def up(self) -> Server:
+        """The running process, started if there is none; raises CloudFailed."""
+        if running := self.server:
+            return running
+        self.folder.mkdir(parents=True, exist_ok=True)
+        log = self.folder / "log"
+        ledger = self.folder.absolute() / "ledger.sqlite"
+        with log.open("ab") as errors:
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [
+                    sys.executable,
+                    "-m",
+                    "stepward.local.services",
+                    "--ledger",
+                    str(ledger),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=IMPORT_ROOT,
+                start_new_session=True,
+                text=True,
+            )
+        server = _listening(process, log)
+        # It outlives this process on purpose, so nobody waits for it.
+        process.returncode = 0
+        self._state.write_text(json.dumps(asdict(server)))
+        return server
+
+    def down(self) -> None:
+        """Stop them and remove their files; nothing happens if none run."""
+        if running := self.server:
+            running.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _state(self) -> Path:
+        return self.folder / "process.json"
+
+
+def _listening(process: subprocess.Popen[str], log: Path) -> Server:
+    """The server that `process` says it is, in the first line it prints."""
+    line = ""
+    if process.stdout:
+        with process.stdout as told:
+            line = told.readline()
+    if not (port := urlsplit(line.strip()).port):
+        process.kill()
+        process.wait()
+        raise CloudFailed(f"the remote services did not start; see {log}")
+    return Server(process.pid, port, psutil.Process(process.pid).create_time())

