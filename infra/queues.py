@@ -13,6 +13,7 @@ from infra.settings import (
     DEAD_RETENTION_DAYS,
     FUNCTION_TIMEOUT_S,
     MAX_RECEIVES,
+    ORDER_RECEIVES,
     QUEUE_RETENTION_DAYS,
     VISIBILITY_TIMES_TIMEOUT,
     Settings,
@@ -22,7 +23,15 @@ from infra.settings import (
 class WorkQueue(Construct):
     """A queue and its dead-letter queue; a message stays hidden long enough for its consumer's retries."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, consumer_timeout: Duration, settings: Settings) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        consumer_timeout: Duration,
+        settings: Settings,
+        receives: int = MAX_RECEIVES,
+    ) -> None:
         super().__init__(scope, construct_id)
         self.consumer_timeout = consumer_timeout
         self.dead = dead_letters(self, "Dead", settings=settings)
@@ -33,7 +42,7 @@ class WorkQueue(Construct):
             enforce_ssl=True,
             visibility_timeout=Duration.seconds(VISIBILITY_TIMES_TIMEOUT * int(consumer_timeout.to_seconds())),
             retention_period=Duration.days(QUEUE_RETENTION_DAYS),
-            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=MAX_RECEIVES),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=receives),
             removal_policy=removal(settings),
         )
 
@@ -63,7 +72,7 @@ class Queues(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         engine = Duration.seconds(FUNCTION_TIMEOUT_S)
-        self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings)
+        self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings, receives=ORDER_RECEIVES)
         self.scheduler = WorkQueue(self, "Scheduler", consumer_timeout=engine, settings=settings)
         self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
         self.agents = {

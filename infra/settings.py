@@ -25,6 +25,7 @@ AGENT_MARGIN_S = 5  # for a cold start, and for an answer that comes at the last
 LEAST_CONCURRENCY = 2  # SQS takes no lower limit
 VISIBILITY_TIMES_TIMEOUT = 6
 MAX_RECEIVES = 5  # throttled deliveries count too: fewer, and good messages end among the dead
+ORDER_RECEIVES = 100  # an order in its queue is known nowhere else: it waits out an outage of hours
 QUEUE_RETENTION_DAYS = 4
 DEAD_RETENTION_DAYS = 14
 WAKE_UP_RETRIES = 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from stepward.domain.errors import Unreadable
 from stepward.domain.facts import Fact
 from stepward.domain.messages import Alert, Reply, Resubmit, Retry, Start, StepRequest
 from stepward.domain.plan import Plan
@@ -67,8 +68,11 @@ class TaskStore(Protocol):
         A hint: it may be stale or doubled, never late.
         """
 
-    def every(self, state: ProcessState | None) -> Iterator[Task]:
-        """Every task, or those in `state`, in no order: a look through the whole store, for people."""
+    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
+        """Every task, or those in `state`, in no order: a look through the whole store, for people.
+
+        What cannot be understood comes as the error that says so, and does not keep the rest from coming.
+        """
 
 
 class Queues(Protocol):

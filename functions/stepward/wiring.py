@@ -93,7 +93,7 @@ def task_store(access: Access, *, orders: str | None, tasks: str, shards: int) -
         orders=DynamoOrders(bound(OrderItem, orders, access)) if orders else None,
         tasks=bound(TaskItem, tasks, access),
         plans=bound(PlanItem, tasks, access),
-        connection=access.connection(),
+        connection=access.connection,
         shards=shards,
         new_id=new_id,
     )
@@ -110,13 +110,17 @@ class _Parts:
 
     config: Config
     telemetry: PowertoolsTelemetry = field(default_factory=lambda: PowertoolsTelemetry(Logger(), Metrics()))
+    access: Access = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "access", Access(self.config.region))
 
     def worker(self, handle: Callable[[str], None], *, together: bool = False) -> BatchWorker:
-        rejects = kept_rejects(self._access, self.config.rejects_table)
+        rejects = kept_rejects(self.access, self.config.rejects_table)
         return BatchWorker(Intake(handle, rejects, self.telemetry), self.telemetry, together=together)
 
     def store(self, orders: str | None = None) -> DynamoTaskStore:
-        return task_store(self._access, orders=orders, tasks=self.config.tasks_table, shards=self.config.shards)
+        return task_store(self.access, orders=orders, tasks=self.config.tasks_table, shards=self.config.shards)
 
     def queues(self, scheduler: str = "", responses: str = "", agents: Mapping[str, str] | None = None) -> SqsQueues:
         sqs = boto3.client("sqs", region_name=self.config.region, config=self._client_config)
@@ -133,10 +137,6 @@ class _Parts:
             instance=f"{role}-{new_id()}",
             now=now,
         )
-
-    @property
-    def _access(self) -> Access:
-        return Access(self.config.region)
 
     @property
     def _client_config(self) -> ClientConfig:

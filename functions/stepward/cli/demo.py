@@ -23,6 +23,7 @@ def demo(*, orders: Orders = 30, seed: Seed = 1) -> None:
     Example: stepward demo --orders 100 --seed 7
     """
     # Help must not wait for the AWS SDK.
+    from stepward.cli.render import order_view  # noqa: PLC0415
     from stepward.local.demo.run import run  # noqa: PLC0415
 
-    raise typer.Exit(run(orders, seed, OUT))
+    raise typer.Exit(run(orders, seed, OUT, order_view))

@@ -35,7 +35,7 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
     return document | ({"order": loaded.order} if with_order else {})
 
 
-def listed_document(tasks: Sequence[Task], *, more: bool) -> Document:
+def listed_document(tasks: Sequence[Task], unreadable: Sequence[str], *, more: bool) -> Document:
     """Orders in a list."""
     orders = [
         {
@@ -49,7 +49,7 @@ def listed_document(tasks: Sequence[Task], *, more: bool) -> Document:
         }
         for task in tasks
     ]
-    return {"orders": orders, "more": more}
+    return {"orders": orders, "unreadable": list(unreadable), "more": more}
 
 
 def reject_document(reject: Reject, *, with_body: bool) -> Document:

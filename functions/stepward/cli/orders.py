@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +9,9 @@ import typer
 from stepward.cli.documents import listed_document, task_document
 from stepward.cli.lists import tasks_table
 from stepward.cli.render import order_view, what_next
-from stepward.cli.terminal import ERR, OUT, json_text, print_json, say
+from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
 from stepward.cli.where import AsJson, Declined, Where
-from stepward.domain.errors import Rejected
+from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Loaded
 from stepward.wire.conversion import converted
@@ -63,13 +62,16 @@ def list_orders(where: Where, *, state: State = None, limit: Limit = 50, as_json
     Example: stepward list --state error
 
     JSON: orders (list of: orderId, state, submittedAt, endedAt, steps (number), done (number), at (the steps at
-    work or in Error)), more (whether there are others that were not listed).
+    work or in Error)), unreadable (list of texts: records that cannot be read), more (whether there are others that
+    were not listed).
     """
-    found = _found(where.connect(), state, limit + 1)
+    found, unreadable = _found(where.connect(), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:
-        print_json(listed_document(shown, more=more))
+        print_json(listed_document(shown, unreadable, more=more))
         return
+    for error in unreadable:
+        complain(f"cannot be read: {error}")
     if not shown:
         say(f"No orders{f' in state {state}' if state else ''} in stack {where.stack}.")
         return
@@ -89,13 +91,20 @@ def order_named(where: Where, connection: Connection, order: str) -> Loaded:
     return loaded
 
 
-def _found(connection: Connection, state: ProcessState | None, most: int) -> list[Task]:
+def _found(connection: Connection, state: ProcessState | None, most: int) -> tuple[list[Task], list[str]]:
+    """The tasks, and what is wrong with the records that cannot be read."""
     found: list[Task] = []
+    unreadable: list[str] = []
     with ERR.status("Looking through the state store") as status:
-        for task in islice(connection.store.every(state), most):
+        for task in connection.store.every(state):
+            if isinstance(task, Unreadable):
+                unreadable.append(str(task))
+                continue
             found.append(task)
             status.update(f"Looking through the state store: {len(found)} found")
-    return found
+            if len(found) == most:
+                break
+    return found, unreadable
 
 
 def _unknown(where: Where, connection: Connection, order: str) -> str:

@@ -13,6 +13,8 @@ from stepward.domain.plan import Plan, PlannedStep
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 
+EXCUSES_PER_THRESHOLD = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -159,11 +161,11 @@ def _recover(draft: Draft, planned: PlannedStep, record: StepRecord, event: Look
     """Free a step whose attempt ran past complete-by; at the threshold, end it in Error.
 
     A step that nobody looked at for very long was missed by the whole platform, and one whose agent has a
-    backlog may never have been tried: both are excused, their failures uncounted. The task's bound of claims
-    ends that too.
+    backlog may never have been tried: both are excused, their failures uncounted, though not for ever.
     """
     overdue = draft.now - (record.complete_by or draft.now)
-    excused = overdue > draft.timing.outage_after or planned.agent in event.backlogged
+    untried = overdue > draft.timing.outage_after or planned.agent in event.backlogged
+    excused = untried and record.attempt - record.failure_count <= EXCUSES_PER_THRESHOLD * planned.threshold
     counted = replace(record, failure_count=record.failure_count + (not excused))
     if counted.failure_count >= planned.threshold:
         reason = f"no answer within complete-by, {counted.failure_count} of {planned.threshold} times"

@@ -122,14 +122,15 @@ class DynamoTaskStore:
             for item in self.tasks.due_index.query(shard, TaskItem.due <= until, page_size=PAGE):
                 yield item.order_id
 
-    def every(self, state: ProcessState | None) -> Iterator[Task]:
+    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
         wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
         if state is not None:
             wanted &= TaskItem.process_state == state.value
+        items = self.tasks.scan(wanted, page_size=PAGE)
         with translated("read the state store"):
-            for item in self.tasks.scan(wanted, page_size=PAGE):
-                yield _task(item)
+            while (found := _next_task(items)) is not None:
+                yield found
 
     def _item(self, task: Task, write_id: str) -> TaskItem:
         return self.tasks(
@@ -173,6 +174,14 @@ class DynamoTaskStore:
             return Plan.from_json(row.body)
         except (LookupError, TypeError, ValueError) as error:
             raise Unreadable(f"plan {plan_id}: {error!r}") from error
+
+
+def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:
+    try:
+        item = next(items, None)
+        return None if item is None else _task(item)
+    except Unreadable as error:
+        return error
 
 
 def _plan_key(plan_id: str) -> str:

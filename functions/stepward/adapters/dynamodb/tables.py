@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeVar
 
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
@@ -31,14 +32,15 @@ class Access:
     endpoint: str | None = None
     credentials: tuple[str, str] | None = None
     """Key id and secret, for an emulator; None takes what the environment provides."""
+    connection: Connection = field(init=False, compare=False, repr=False)
+    """One for all tables: each of its own would load the SDK's description of DynamoDB again."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "connection", Connection(host=self.endpoint, **self._settings()))
 
     def meta(self, table: str) -> type:
         """The pynamodb settings of one table."""
         return type("Meta", (), {"table_name": table, **self._settings(), "host": self.endpoint})
-
-    def connection(self) -> Connection:
-        """A connection of its own, for calls that touch several tables."""
-        return Connection(host=self.endpoint, **self._settings())
 
     def _settings(self) -> dict[str, Any]:
         key_id, secret = self.credentials or (None, None)
@@ -125,7 +127,12 @@ def bound(model: type[M], table: str, access: Access) -> type[M]:
     Tasks get an index of their own: one in the class body would be shared, and read the table that was bound last.
     """
     own = {"due_index": DueIndex()} if issubclass(model, TaskItem) else {}
-    return type(model.__name__, (model,), {"Meta": access.meta(table), **own})
+    made: type[M] = type(model.__name__, (model,), {"Meta": access.meta(table), **own})
+    reached = made._get_connection()  # noqa: SLF001 - pynamodb offers no other way to share a connection
+    with suppress(ValueError):  # tasks and their plans are in one table, whose keys are known already
+        access.connection.add_meta_table(reached.get_meta_table())
+    reached.connection = access.connection
+    return made
 
 
 def find(model: type[M], key: str) -> M | None:

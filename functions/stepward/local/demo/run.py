@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 
 from stepward.domain.task import ProcessState
@@ -20,9 +20,12 @@ from stepward.local.demo.scenario import SERVICES, Scenario, kinds_of, scenario
 from stepward.local.demo.stage import Stage
 from stepward.local.deploy import deploy
 from stepward.local.deployment import Deployment
-from stepward.local.services import Services
+from stepward.local.services import FaultKind, Services
 from stepward.local.standing import project_root
 from stepward.local.synth import synthesise
+from stepward.ports import Loaded
+
+View = Callable[[Loaded], RenderableType]
 
 COMPLETE_WITHIN_MS = 3_000
 CLAIM_WITHIN_MS = 2_000
@@ -34,8 +37,8 @@ PATIENCE_S = 60.0
 PATIENCE_PER_ORDER_S = 1.0
 
 
-def run(orders: int, seed: int, console: Console, *, honour_keys: bool = True) -> int:
-    """Deploy, send `orders` orders, wait until each has ended, audit; the exit code.
+def run(orders: int, seed: int, console: Console, view: View, *, honour_keys: bool = True) -> int:
+    """Deploy, send `orders` orders, wait until each has ended, show one by `view`, audit; the exit code.
 
     `honour_keys=False` makes the remote services forget idempotency keys, to show that the audit notices.
     """
@@ -51,6 +54,7 @@ def run(orders: int, seed: int, console: Console, *, honour_keys: bool = True) -
             if order.fault:
                 services.misbehave(order.fault)
         _perform(acts, stage, console)
+        _tell_one(acts, stage, console, view)
         findings = audit(acts, stage.evidence(services.ledger))
     console.print()
     for fault in findings.faults():
@@ -109,6 +113,16 @@ def _perform(acts: Scenario, stage: Stage, console: Console) -> None:
             elif len(tasks) == len(acts.orders) and _quiet(acts, stage):
                 return
             sleep(REFRESH_S)
+
+
+def _tell_one(acts: Scenario, stage: Stage, console: Console, view: View) -> None:
+    """Show an order that outlived its agent, or else another that was recovered."""
+    tasks = stage.tasks()
+    recovered = [order for order in acts.orders if (task := tasks.get(order.order_id)) and task.history]
+    recovered.sort(key=lambda order: order.kind.fault is not FaultKind.DIE_AFTER_EFFECT)
+    if recovered and (loaded := stage.store.load(recovered[0].order_id, with_order=False)):
+        console.print(f"\nOne of them ({recovered[0].kind.name}), as `stepward show` tells it:\n", highlight=False)
+        console.print(view(loaded))
 
 
 def _quiet(acts: Scenario, stage: Stage) -> bool:

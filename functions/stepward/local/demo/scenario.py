@@ -18,11 +18,11 @@ HANG_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One sort of trouble: what happens to an order of it, and how the order must end."""
+    """One sort of trouble: what happens to an order of it, how often (None: always), and how the order must end."""
 
     name: str
     fault: FaultKind | None = None
-    times: int = 1
+    times: int | None = 1
     ends: ProcessState = ProcessState.PROCESSED
     copies: int = 1
     conflicting: bool = False
@@ -34,7 +34,7 @@ KINDS = (
     Kind("the service hangs past complete-by", FaultKind.HANG),
     Kind("the agent is killed after the effect", FaultKind.DIE_AFTER_EFFECT),
     Kind("the answer is lost after the effect", FaultKind.CUT_AFTER_EFFECT),
-    Kind("the service declines for good", FaultKind.DECLINE, ends=ProcessState.ERROR),
+    Kind("the service declines for good", FaultKind.DECLINE, times=None, ends=ProcessState.ERROR),
     Kind("sent twice", copies=2),
     Kind("sent again with other content", conflicting=True),
 )

@@ -77,8 +77,8 @@ class Stage:
         SqsSender(self.sqs).send(self.deployment.orders_queue_url, [Outgoing(body) for body in messages])
 
     def tasks(self) -> Mapping[str, Task]:
-        """Every task as it stands."""
-        return {task.order_id: task for task in self.store.every(None)}
+        """Every task as it stands; one that cannot be read counts as lost."""
+        return {task.order_id: task for task in self.store.every(None) if isinstance(task, Task)}
 
     def hear_alerts(self) -> frozenset[str]:
         """The ids of all orders that an operator has been told of so far."""

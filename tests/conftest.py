@@ -1,0 +1,41 @@
+"""What every test shares: no way to a real account, and a local cloud for the tests that ask for one."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from stepward.local.access import Access, access
+from stepward.local.cloud import local_cloud
+from stepward.local.server import Server
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_account() -> Iterator[None]:
+    """Take every credential, profile, endpoint and proxy away, and give credentials that open nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith("AWS_") or name.upper() in PROXIES:
+                patch.delenv(name)
+        patch.setenv("AWS_CONFIG_FILE", os.devnull)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A local cloud, started when the first test of this process asks for it; tests name their own resources."""
+    with local_cloud(log=tmp_path_factory.mktemp("cloud") / "cloud.log") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def cloud_access(cloud: Server) -> Access:
+    """What a boto3 client of the local cloud is made with: `boto3.client("sqs", **cloud_access)`."""
+    return access(cloud.endpoint)

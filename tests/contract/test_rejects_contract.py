@@ -1,0 +1,93 @@
+"""What every place for rejected messages promises, in memory, on moto and on the local cloud alike."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from stepward.adapters.dynamodb.rejects import PART
+from stepward.ports import Reject, Rejects
+from tests.contract.store_worlds import NOW, world_named
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+REJECT = Reject("m-1", "orders", NOW, "items[0].qty", "Expected `int`, got `str`", '{"qty":"2"}', "ord-1")
+ODD = "é雪\U0001f600 \ud83d \x00\x0b\ufffe\ufeff\r\n\t"
+MIB = 1_048_576
+
+
+@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
+def rejects(request: pytest.FixtureRequest) -> Iterator[Rejects]:
+    with world_named(request.param, request) as world:
+        yield world.rejects(lambda: NOW + HOUR)
+
+
+def mib_of(text: str) -> str:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return text * (MIB // size) + "x" * (MIB % size)
+
+
+def test_nothing_is_kept_at_first(rejects: Rejects) -> None:
+    assert list(rejects.newest(10)) == []
+
+
+def test_a_reject_comes_back_as_it_was_kept(rejects: Rejects) -> None:
+    rejects.keep(REJECT)
+
+    assert list(rejects.newest(10)) == [REJECT]
+
+
+def test_a_reject_that_names_no_order_comes_back_without_one(rejects: Rejects) -> None:
+    nameless = replace(REJECT, order_id="")
+    rejects.keep(nameless)
+
+    assert list(rejects.newest(10)) == [nameless]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("   ", id="blank"),
+        pytest.param(ODD, id="odd characters"),
+        pytest.param("x" * PART, id="exactly one part"),
+        pytest.param("x" * PART + "y", id="one byte more than a part"),
+        pytest.param("x" * (PART - 1) + "é雪" * 9, id="a character across two parts"),
+        pytest.param(mib_of("z"), id="as large as SQS allows"),
+        pytest.param(mib_of(ODD), id="as large as SQS allows, odd characters"),
+    ],
+)
+def test_a_body_is_kept_whole(rejects: Rejects, body: str) -> None:
+    """A body may be larger than a row, and need not be text that DynamoDB would take."""
+    rejects.keep(replace(REJECT, body=body))
+
+    (kept,) = rejects.newest(10)
+    assert kept.body == body
+
+
+def test_the_newest_come_first_and_no_more_than_asked_for(rejects: Rejects) -> None:
+    oldest = replace(REJECT, message_id="m-old", received_at=NOW - 13 * DAY)
+    yesterday = replace(REJECT, message_id="m-yesterday", received_at=NOW - HOUR)
+    newest = replace(REJECT, message_id="m-new", received_at=NOW + HOUR, body=mib_of("z"))
+    for reject in (yesterday, newest, REJECT, oldest):
+        rejects.keep(reject)
+
+    assert list(rejects.newest(10)) == [newest, REJECT, yesterday, oldest]
+    assert list(rejects.newest(2)) == [newest, REJECT]
+    assert list(rejects.newest(0)) == []
+
+
+def test_two_messages_of_one_millisecond_are_two(rejects: Rejects) -> None:
+    rejects.keep(REJECT)
+    rejects.keep(replace(REJECT, message_id="m-2"))
+
+    assert [reject.message_id for reject in rejects.newest(10)] == ["m-2", "m-1"]
+
+
+def test_a_message_kept_twice_is_kept_once(rejects: Rejects) -> None:
+    """S18: a redelivered message lands where its first delivery did."""
+    large = replace(REJECT, body=mib_of(ODD))
+    rejects.keep(large)
+    rejects.keep(large)
+
+    assert list(rejects.newest(10)) == [large]

@@ -1,0 +1,29 @@
+"""The demonstration itself, end to end: the stack that an account would get, deployed on this machine."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from stepward.cli.render import order_view
+from stepward.local.demo.run import run
+
+pytestmark = pytest.mark.cloud
+
+
+def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> None:
+    """S1 to S12, S14, S16, S18, S22, I1 to I5."""
+    told = io.StringIO()
+    assert run(10, 3, Console(file=told, width=160), order_view) == 0, told.getvalue()
+    text = told.getvalue()
+    assert "1  the agent is killed after the effect" in text
+    assert "was recovered" in text
+    assert "demo: 10 orders: 9 Processed, 0 Undone, 1 Error (1 alerted); 5 rejected, kept; 0 lost, 0 doubled" in text
+    assert "is slow or dead" in text, "the story of the recovered order is told"
+
+
+def test_the_audit_fails_when_the_services_forget_their_keys() -> None:
+    """I4: the same run without the guard that keeps effects single must be seen to fail."""
+    told = io.StringIO()
+    assert run(8, 3, Console(file=told, width=160), order_view, honour_keys=False) == 1
+    assert "had its effect 2 times" in told.getvalue()

@@ -1,0 +1,32 @@
+"""The CDK app of these tests: the same workflow as a development and as a production stack."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from aws_cdk import App, Validations
+from aws_cdk import aws_lambda as lambda_
+from cdk_nag import AwsSolutionsChecks
+
+from infra.interpreter import ROOT
+from infra.stack import StepwardStack
+from tests.infra.sample import DEVELOPMENT, PRODUCTION, workflow
+
+
+def main(out: Path) -> None:
+    """Write both templates to `out`; any Python file does for code, since nothing runs."""
+    code = out / "code"
+    code.mkdir(parents=True)
+    (code / "submission.py").write_text("")
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    app = App(context=context, outdir=str(out / "cdk.out"))
+    for name, settings in (("Development", DEVELOPMENT), ("Production", PRODUCTION)):
+        StepwardStack(app, name, workflow=workflow, settings=settings, code=lambda_.Code.from_asset(str(code)))
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    app.synth()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,42 @@
+"""The templates: synthesised once for the whole test session, whatever the number of its workers."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.interpreter import ROOT
+from tests.infra.template import Template
+
+
+@pytest.fixture(scope="session")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the synthesised app."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    out = shared / "infra-app"
+    with (shared / "infra-app.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "done").exists():
+            command = [sys.executable, "-m", "tests.infra.app", str(out)]
+            subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603 - our own module
+            (out / "done").touch()
+    return out / "cdk.out"
+
+
+@pytest.fixture(scope="session")
+def template(assembly: Path) -> Template:
+    """The template of the development stack."""
+    return Template(json.loads((assembly / "Development.template.json").read_text()))
+
+
+@pytest.fixture(scope="session")
+def production(assembly: Path) -> Template:
+    """The template of the production stack."""
+    return Template(json.loads((assembly / "Production.template.json").read_text()))

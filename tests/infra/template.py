@@ -1,0 +1,84 @@
+"""A synthesised template, and the questions that promises ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Resource = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Template:
+    """The template as CloudFormation gets it; a logical id stands for a Ref or Fn::GetAtt to it."""
+
+    body: Mapping[str, Any]
+
+    def of(self, kind: str) -> Mapping[str, Resource]:
+        """All resources of a type by logical id; a template without any keeps no promise about it."""
+        found = {name: res for name, res in self.body["Resources"].items() if res["Type"] == f"AWS::{kind}"}
+        assert found, f"the template has no AWS::{kind}"
+        return found
+
+    def properties(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
+        """The properties of all resources of a type by logical id."""
+        return {name: resource["Properties"] for name, resource in self.of(kind).items()}
+
+    def function(self, handler: str, agent: str = "") -> str:
+        """The logical id of the function with this handler, of this agent if there are several."""
+        for name, function in self.properties("Lambda::Function").items():
+            known = function["Environment"]["Variables"].get("STEPWARD_AGENT", "")
+            if function["Handler"] == f"{handler}.handler" and known == agent:
+                return name
+        raise LookupError(f"{handler} {agent}")
+
+    def environment(self, function: str) -> Mapping[str, Any]:
+        """The environment variables of a function."""
+        variables: Mapping[str, Any] = self.properties("Lambda::Function")[function]["Environment"]["Variables"]
+        return variables
+
+    def sources(self) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+        """Each event source mapping, with its queue and its function."""
+        for mapping in self.properties("Lambda::EventSourceMapping").values():
+            yield mapping, target(mapping["EventSourceArn"]), target(mapping["FunctionName"])
+
+    def source_queues(self) -> Mapping[str, Mapping[str, Any]]:
+        """The queues that functions take messages from, by logical id."""
+        queues = self.properties("SQS::Queue")
+        return {queue: queues[queue] for _, queue, _ in self.sources()}
+
+    def statements(self, function: str) -> list[Mapping[str, Any]]:
+        """What the function's own policies allow."""
+        role = target(self.properties("Lambda::Function")[function]["Role"])
+        policies = self.properties("IAM::Policy").values()
+        mine = [policy for policy in policies if role in {target(name) for name in policy["Roles"]}]
+        return [statement for policy in mine for statement in policy["PolicyDocument"]["Statement"]]
+
+    def may(self, function: str, action: str) -> set[str]:
+        """The logical ids of everything on which the function may do `action`."""
+        allowed = [item for item in self.statements(function) if action in as_list(item["Action"])]
+        return {target(resource) for item in allowed for resource in as_list(item["Resource"])}
+
+    def output(self, name: str) -> str:
+        """The logical id that an output tells."""
+        return target(self.body["Outputs"][name]["Value"])
+
+
+def target(value: Any) -> str:
+    """The logical id that a Ref, a Fn::GetAtt or a join on one of them points at; else the text itself."""
+    match value:
+        case str():
+            return value
+        case {"Ref": str(name)}:
+            return name
+        case {"Fn::GetAtt": [str(name), _]}:
+            return name
+        case {"Fn::Join": [_, [{**first}, *_]]}:
+            return target(first)
+    raise ValueError(f"{value!r} points at nothing")
+
+
+def as_list(value: Any) -> list[Any]:
+    """A policy's field as a list, whichever way it was written."""
+    return value if isinstance(value, list) else [value]

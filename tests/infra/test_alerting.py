@@ -1,0 +1,153 @@
+"""Somebody hears of it when something is wrong, and the Supervisor is woken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from tests.infra.template import Template, as_list, target
+
+
+def alarms_on(template: Template, metric: str) -> dict[str, Mapping[str, Any]]:
+    """The alarms on a metric, by the one resource (or text) that its dimension names."""
+    found = [alarm for alarm in template.properties("CloudWatch::Alarm").values() if alarm.get("MetricName") == metric]
+    return {target(alarm["Dimensions"][0]["Value"]): alarm for alarm in found}
+
+
+def test_every_alarm_reaches_people_and_says_what_is_wrong(template: Template) -> None:
+    """S7, S21."""
+    topic = template.output("AlertsTopicArn")
+    for name, alarm in template.properties("CloudWatch::Alarm").items():
+        assert [target(action) for action in alarm["AlarmActions"]] == [topic], name
+        assert len(alarm["AlarmDescription"]) > 20, name
+
+
+def test_the_first_dead_letter_of_any_queue_raises_an_alarm(template: Template) -> None:
+    """S22: the wake-ups that could not be delivered included."""
+    dead = set(template.of("SQS::Queue")) - set(template.source_queues())
+    alarms = alarms_on(template, "ApproximateNumberOfMessagesVisible")
+    assert set(alarms) == dead
+    assert {alarm["Threshold"] for alarm in alarms.values()} == {1}
+
+
+def test_a_queue_that_is_not_worked_off_raises_an_alarm(template: Template) -> None:
+    """S21: an agent's request may wait as long as its longest step."""
+    alarms = alarms_on(template, "ApproximateAgeOfOldestMessage")
+    assert set(alarms) == set(template.source_queues())
+    served = {function: queue for _, queue, function in template.sources()}
+    assert alarms[served[template.function("agent", "shipping")]]["Threshold"] == 1200
+    assert alarms[template.output("OrdersQueueUrl")]["Threshold"] == 300
+
+
+@pytest.mark.parametrize("metric", ["Errors", "Throttles", "RecursiveInvocationsDropped"])
+def test_a_function_in_trouble_raises_an_alarm(template: Template, metric: str) -> None:
+    """S21, S22."""
+    assert set(alarms_on(template, metric)) == set(template.of("Lambda::Function"))
+
+
+def test_one_bad_order_does_not_page_anyone_by_the_errors_it_causes(template: Template) -> None:
+    """S22: a batch in which every record fails counts as an error of the function; five in two periods do not."""
+    for alarm in alarms_on(template, "Errors").values():
+        assert alarm["Threshold"] >= 5
+        assert alarm["EvaluationPeriods"] >= 2
+
+
+@pytest.mark.parametrize("metric", ["Rejected", "Failed", "Unreadable", "OverdueAge"])
+def test_the_engines_own_bad_news_raises_an_alarm(template: Template, metric: str) -> None:
+    """S7, S12."""
+    (alarm,) = alarms_on(template, metric).values()
+    assert (alarm["Namespace"], alarm["Dimensions"]) == ("Stepward", [{"Name": "service", "Value": "stepward"}])
+
+
+def test_a_supervisor_that_does_not_run_raises_an_alarm(template: Template) -> None:
+    """S12: no news is bad news here."""
+    alarm = alarms_on(template, "Invocations")[template.function("supervisor")]
+    assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
+
+
+def test_the_services_that_publish_alerts_may_use_their_key(template: Template) -> None:
+    """S7: an alarm that may not encrypt says nothing, to nobody."""
+    (key,) = template.properties("KMS::Key").values()
+    assert key["EnableKeyRotation"] is True
+    for service in ("cloudwatch.amazonaws.com", "events.amazonaws.com"):
+        allowed = _allowed(key["KeyPolicy"]["Statement"], service)
+        assert {"kms:Decrypt", "kms:GenerateDataKey*"} <= allowed, service
+    (topic,) = template.properties("SNS::Topic").values()
+    assert target(topic["KmsMasterKeyId"]) in template.of("KMS::Key")
+
+
+def test_alarms_of_this_account_may_publish_and_nobody_may_without_tls(template: Template) -> None:
+    """S7: a topic's own policy takes the place of the default one, alarms included."""
+    (policy,) = template.properties("SNS::TopicPolicy").values()
+    statements = policy["PolicyDocument"]["Statement"]
+    assert "sns:Publish" in _allowed(statements, "cloudwatch.amazonaws.com")
+    deny = [item for item in statements if item["Effect"] == "Deny"]
+    assert [(item["Principal"], item["Condition"]) for item in deny] == [
+        ("*", {"Bool": {"aws:SecureTransport": "false"}})
+    ]
+
+
+def test_the_operator_named_by_configuration_gets_mail_and_else_nobody(
+    template: Template, production: Template
+) -> None:
+    """S7."""
+    (subscription,) = template.properties("SNS::Subscription").values()
+    assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "operator@example.com")
+    assert "AWS::SNS::Subscription" not in {it["Type"] for it in production.body["Resources"].values()}
+
+
+def test_the_supervisor_is_woken_as_often_as_configured(template: Template, production: Template) -> None:
+    """S12."""
+    for stack, expression in ((template, "rate(1 minute)"), (production, "rate(2 minutes)")):
+        (rule,) = stack.properties("Events::Rule").values()
+        assert (rule["ScheduleExpression"], rule["State"]) == (expression, "ENABLED")
+        assert [target(it["Arn"]) for it in rule["Targets"]] == [stack.function("supervisor")]
+
+
+def test_a_wake_up_that_cannot_be_delivered_is_kept(template: Template) -> None:
+    """S12, S22: EventBridge may write to the queue that keeps it."""
+    (rule,) = template.properties("Events::Rule").values()
+    (wake_up,) = rule["Targets"]
+    dead = target(wake_up["DeadLetterConfig"]["Arn"])
+    policies = [it for it in template.properties("SQS::QueuePolicy").values() if dead in map(target, it["Queues"])]
+    statements = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    assert "sqs:SendMessage" in _allowed(statements, "events.amazonaws.com")
+
+
+def test_a_late_wake_up_is_dropped_rather_than_run_beside_the_next(template: Template, production: Template) -> None:
+    """S15: two Supervisors at once are correct, since recoveries are conditional, but pay twice."""
+    for stack, age in ((template, 60), (production, 120)):
+        (rule,) = stack.properties("Events::Rule").values()
+        assert rule["Targets"][0]["RetryPolicy"]["MaximumEventAgeInSeconds"] == age
+        (invoke,) = stack.properties("Lambda::EventInvokeConfig").values()
+        assert target(invoke["FunctionName"]) == stack.function("supervisor")
+        assert (invoke["MaximumRetryAttempts"], invoke["MaximumEventAgeInSeconds"]) == (0, age)
+
+
+def test_the_supervisor_asks_a_new_account_for_no_reserved_concurrency(template: Template) -> None:
+    """S12, S15: an account with a limit of 10 has none to give, and the deployment would fail."""
+    for name, function in template.properties("Lambda::Function").items():
+        assert "ReservedConcurrentExecutions" not in function, name
+
+
+def test_the_dashboard_shows_every_step_queue_and_function(template: Template) -> None:
+    """S21: it is derived from the workflow, so a new step is on it without anyone's doing."""
+    (board,) = template.properties("CloudWatch::Dashboard").values()
+    shown = json.dumps(board["DashboardBody"])
+    for name in [*template.of("SQS::Queue"), *template.of("Lambda::Function"), "reserve", "charge", "ship"]:
+        assert name in shown, name
+    for metric in ("Submitted", "Processed", "Failed", "Recovered", "LateReplies", "SubmissionToEnd", "Alerted"):
+        assert metric in shown, metric
+
+
+def _allowed(statements: Iterable[Mapping[str, Any]], service: str) -> set[str]:
+    """What a resource's policy allows an AWS service."""
+    mine = [
+        item
+        for item in statements
+        if item["Effect"] == "Allow" and service in as_list(dict(item["Principal"]).get("Service", []))
+    ]
+    return {action for item in mine for action in as_list(item["Action"])}

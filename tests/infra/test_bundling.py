@@ -1,0 +1,150 @@
+"""The bundle holds what the functions need, for the machine that runs them, and nothing of ours besides."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.bundling import Bundle, bundle
+from infra.interpreter import ROOT
+from infra.settings import BOTO_SERVICES
+from stepward.domain.errors import Misconfigured
+
+AARCH64 = 183  # e_machine of an ELF file
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of its own, with one of this one's requirements, its tools, and a few sources."""
+    (tmp_path / ".tools").symlink_to(ROOT / ".tools")
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "functions.txt").write_text(locked("six"))
+    for name in ("submission.py", "stepward/app.py", "stepward/cli/main.py", "stepward/local/cloud.py"):
+        source = tmp_path / "functions" / name
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("READY = True\n")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def for_aws() -> Bundle:
+    """This project's bundle for Lambda."""
+    return bundle("aws")
+
+
+@pytest.fixture(scope="module")
+def for_this_machine() -> Bundle:
+    """This project's bundle for the local cloud."""
+    return bundle("local")
+
+
+def test_machine_code_for_lambda_is_for_lambdas_processor(for_aws: Bundle) -> None:
+    """S22: code for this machine would fail at the first message."""
+    libraries = list(for_aws.path.rglob("*.so"))
+    assert libraries
+    for library in libraries:
+        assert int.from_bytes(library.read_bytes()[18:20], "little") == AARCH64, library.name
+
+
+def test_the_bundle_lacks_the_command_line_the_local_cloud_and_tests(for_aws: Bundle, for_this_machine: Bundle) -> None:
+    """S3: what only a person's machine needs does not slow down a function."""
+    for made in (for_aws, for_this_machine):
+        for name in ("stepward/cli", "stepward/local", "typer", "rich", "psutil", "infra", "bin"):
+            assert not (made.path / name).exists(), name
+        assert not [path for path in made.path.rglob("tests") if path.is_dir()]
+
+
+def test_the_functions_can_be_imported_from_the_bundle_alone(for_this_machine: Bundle) -> None:
+    """S3: a dependency that is missing here would be missing on Lambda."""
+    script = "import submission, scheduler, agent, supervisor, orders; print(orders.__file__)"
+    assert run_alone(for_this_machine, script).startswith(str(for_this_machine.path))
+
+
+def test_the_bundle_knows_every_aws_service_that_it_is_meant_to_call(for_this_machine: Bundle) -> None:
+    """S4: the models of all others are left out, and are three quarters of its size."""
+    script = (
+        "import boto3, botocore.exceptions as e\n"
+        f"for name in {BOTO_SERVICES}: boto3.client(name, region_name='eu-west-1')\n"
+        "try: boto3.client('ec2', region_name='eu-west-1')\n"
+        "except e.UnknownServiceError: print('left out')"
+    )
+    assert run_alone(for_this_machine, script) == "left out"
+
+
+def test_the_bundle_is_compiled_when_a_python_of_its_version_is_there(for_this_machine: Bundle) -> None:
+    """S4: a cold start does not compile what could have been compiled once."""
+    for name in ("submission", "stepward/domain/plan", "botocore/client"):
+        source = for_this_machine.path / f"{name}.py"
+        assert list((source.parent / "__pycache__").glob(f"{source.stem}.*.pyc")), name
+
+
+def test_the_same_project_makes_the_same_bundle(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """S3: a deployment without a change changes no function."""
+    first = bundle("aws", root=project)
+    moved = project.rename(tmp_path_factory.mktemp("elsewhere") / "project")
+    made = moved / first.path.relative_to(project)
+    listed = contents(made)
+    made.rename(moved / "set-aside")
+    second = bundle("aws", root=moved)
+    assert second.content_hash == first.content_hash
+    assert contents(second.path) == listed
+
+
+def test_a_second_synthesis_uses_the_bundle_that_is_there(project: Path) -> None:
+    """S3."""
+    first = bundle("local", root=project)
+    (first.path / "mark").touch()
+    assert (bundle("local", root=project).path / "mark").exists()
+
+
+def test_a_changed_source_makes_another_bundle_and_the_old_one_goes(project: Path) -> None:
+    """S3."""
+    first = bundle("local", root=project)
+    (project / "functions" / "submission.py").write_text("READY = False\n")
+    second = bundle("local", root=project)
+    assert second.content_hash != first.content_hash
+    assert (second.path / "submission.py").read_text() == "READY = False\n"
+    assert not first.path.exists()
+
+
+def test_what_is_left_out_of_the_bundle_does_not_change_it(project: Path) -> None:
+    """S3: work on the command line redeploys nothing."""
+    first = bundle("local", root=project)
+    (project / "functions" / "stepward" / "cli" / "main.py").write_text("READY = False\n")
+    assert bundle("local", root=project) == first
+
+
+def test_a_requirement_without_a_hash_is_refused(project: Path) -> None:
+    """S22: and nothing half-made is left where the next synthesis would find it."""
+    (project / "requirements" / "functions.txt").write_text("six==1.17.0\n")
+    with pytest.raises(Misconfigured, match="hash"):
+        bundle("local", root=project)
+    assert list((project / "build" / "bundle-local").iterdir()) == []
+
+
+def locked(package: str) -> str:
+    """A package's version and hashes, as this project's requirements have them."""
+    lines = (ROOT / "requirements" / "functions.txt").read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"{package}=="))
+    rest = itertools.takewhile(lambda line: "--hash" in line, lines[start + 1 :])
+    return "\n".join([lines[start], *rest]).rstrip("\\ ") + "\n"
+
+
+def run_alone(made: Bundle, script: str) -> str:
+    """What `script` prints in an interpreter that sees the standard library and the bundle only."""
+    alone = f"import sys; sys.path.insert(0, {str(made.path)!r})\n{script}"
+    command = [sys.executable, "-I", "-S", "-B", "-c", alone]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Every source file of a bundle with its hash; compiled ones may differ where the compiler is not the same."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

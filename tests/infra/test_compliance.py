@@ -1,0 +1,44 @@
+"""cdk-nag has looked at everything, and whatever it may not say any more has a reason."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.interpreter import node_folder
+
+
+@pytest.fixture(scope="session")
+def report(assembly: Path) -> Mapping[str, Any]:
+    """What cdk-nag's AwsSolutions pack found in both stacks."""
+    reports = json.loads((assembly / "validation-report.json").read_text())["pluginReports"]
+    (ours,) = [it for it in reports if it["pluginName"] == "AwsSolutions"]
+    return dict(ours)
+
+
+def test_cdk_nag_finds_nothing_that_has_no_reason(report: Mapping[str, Any]) -> None:
+    """S22."""
+    assert (report["conclusion"], report["violations"]) == ("success", [])
+    assert all(len(it["reason"].split()) > 5 for it in report["suppressedViolations"])
+
+
+def test_only_these_findings_are_acknowledged(report: Mapping[str, Any]) -> None:
+    """S22: an acknowledgement that covers more than it was written for hides the next finding."""
+    assert {it["ruleName"].removeprefix("AwsSolutions-") for it in report["suppressedViolations"]} == {
+        "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]",
+        "IAM5[Resource::*]",
+        "IAM5[Resource::<TablesTasksB0FA0D86.Arn>/index/*]",
+        "IAM5[Action::kms:GenerateDataKey*]",
+        "SQS3",
+    }
+
+
+def test_cdk_runs_on_the_node_that_the_environment_ships() -> None:
+    """S22: a fresh clone needs no node of the system's, which may be too old."""
+    assert (Path(node_folder()) / "node").exists()
+    assert os.environ["PATH"].split(os.pathsep)[0] == node_folder()

@@ -1,0 +1,86 @@
+"""A deployment's settings are right, or the fault is named before anything is deployed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infra.settings import Settings
+from stepward.domain.errors import Misconfigured
+from stepward.domain.timing import Timing
+
+
+def test_a_deployment_that_chooses_nothing_gets_the_engines_own_timing() -> None:
+    """S12: one place decides."""
+    nothing: dict[str, object] = {}
+    settings = Settings.from_context(nothing.get)
+    assert settings == Settings()
+    chosen = Timing(settings.claim_within_ms, settings.skew_margin_ms, settings.outage_after_ms)
+    assert chosen == Timing()
+
+
+def test_the_command_lines_text_means_the_same_as_the_files_values() -> None:
+    """C7: `-c shards=8` gives text, cdk.json a number."""
+    typed = {"shards": 8, "complete_within_ms": 3000, "service_urls": {"payments": "https://pay.example.com"}}
+    text = {"shards": "8", "complete_within_ms": "3000", "service_urls": '{"payments": "https://pay.example.com"}'}
+    assert Settings.from_context(typed.get) == Settings.from_context(text.get)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("environment", "production"),
+        ("platform", "azure"),
+        ("shards", "many"),
+        ("shards", 0),
+        ("shards", True),
+        ("shards", "-1"),
+        ("batch_size", 11),
+        ("complete_within_ms", 999),
+        ("claim_within_ms", 0),
+        ("supervise_minutes", 0),
+        ("supervise_minutes", "0.5"),
+        ("alert_email", "operator"),
+        ("service_urls", "{"),
+        ("service_urls", "[]"),
+        ("service_urls", {"payments": 7}),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
+    """S12: before anything is deployed."""
+    with pytest.raises(Misconfigured, match=name):
+        Settings.from_context({name: value}.get)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://pay.example.com/v1", "http://127.0.0.1:8080", "http://localhost", "http://[::1]:9"]
+)
+def test_a_service_is_called_over_tls_or_on_this_machine(url: str) -> None:
+    """S5."""
+    assert Settings.from_context({"service_urls": {"payments": url}}.get).service_urls == {"payments": url}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://pay.example.com",
+        "http://127.0.0.1.example.com",
+        "http://10.0.0.1",
+        "ftp://x",
+        "pay",
+        "",
+        "http://[",
+        "https://",
+    ],
+)
+def test_a_service_in_clear_text_or_nowhere_is_refused(url: str) -> None:
+    """S5: an order's data does not cross a network unencrypted."""
+    with pytest.raises(Misconfigured, match="payments"):
+        Settings(service_urls={"payments": url})
+
+
+def test_only_production_is_lasting() -> None:
+    """S23."""
+    assert Settings(environment="prod").lasting
+    assert not Settings().lasting

@@ -1,0 +1,71 @@
+"""A message is delivered again only when it should be, and ends where an operator finds it."""
+
+from __future__ import annotations
+
+from tests.infra.template import Template, as_list, target
+
+FOURTEEN_DAYS_S = 14 * 24 * 3600
+
+
+def test_a_message_stays_hidden_for_six_times_its_functions_timeout(template: Template, production: Template) -> None:
+    """S10, S11: a shorter time would hand the message to a second function while the first still works."""
+    for stack in (template, production):
+        functions = stack.properties("Lambda::Function")
+        queues = stack.properties("SQS::Queue")
+        for mapping, queue, function in stack.sources():
+            window = mapping.get("MaximumBatchingWindowInSeconds", 0)
+            assert queues[queue]["VisibilityTimeout"] >= 6 * functions[function]["Timeout"] + window, queue
+
+
+def test_only_the_messages_that_failed_are_delivered_again(template: Template) -> None:
+    """S18: without this, one bad message would repeat, or hide, the other nine of its batch."""
+    for mapping, queue, _ in template.sources():
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"], queue
+
+
+def test_a_bad_message_ends_in_the_dead_letter_queue_of_its_own_queue(template: Template) -> None:
+    """S22: and a throttled one, whose deliveries count too, does not end there at once."""
+    queues = template.properties("SQS::Queue")
+    dead = {queue: target(it["RedrivePolicy"]["deadLetterTargetArn"]) for queue, it in template.source_queues().items()}
+    assert len(set(dead.values())) == len(dead)
+    assert not set(dead.values()) & set(dead)
+    for queue in dead:
+        assert queues[queue]["RedrivePolicy"]["maxReceiveCount"] >= 5
+
+
+def test_a_dead_letter_is_kept_longer_than_it_could_wait_before(template: Template) -> None:
+    """S22: the clock starts when the message is first sent, not when it dies."""
+    queues = template.properties("SQS::Queue")
+    for queue in template.source_queues().values():
+        dead = queues[target(queue["RedrivePolicy"]["deadLetterTargetArn"])]
+        assert dead["MessageRetentionPeriod"] == FOURTEEN_DAYS_S > queue["MessageRetentionPeriod"]
+
+
+def test_every_queue_is_encrypted_by_sqs_itself(template: Template) -> None:
+    """S22: a KMS key of AWS's would keep EventBridge and SNS from ever delivering."""
+    for name, queue in template.properties("SQS::Queue").items():
+        assert queue["SqsManagedSseEnabled"] is True, name
+        assert "KmsMasterKeyId" not in queue, name
+
+
+def test_every_queue_refuses_callers_without_tls(template: Template) -> None:
+    """S22: encryption in transit is not left to the caller."""
+    closed = set()
+    for policy in template.properties("SQS::QueuePolicy").values():
+        for statement in policy["PolicyDocument"]["Statement"]:
+            if statement["Effect"] == "Deny" and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}:
+                assert statement["Action"] == "sqs:*"
+                assert statement["Principal"] in ("*", {"AWS": "*"})
+                closed |= {target(queue) for queue in as_list(policy["Queues"])}
+    assert closed == set(template.of("SQS::Queue"))
+
+
+def test_no_queue_has_a_name_that_would_stand_in_the_way_of_its_replacement(template: Template) -> None:
+    """S23: two stacks, or an old and a new queue, can stand side by side."""
+    assert not [name for name, queue in template.properties("SQS::Queue").items() if "QueueName" in queue]
+
+
+def test_an_order_in_its_queue_outlives_hours_of_outage(template: Template) -> None:
+    """S22: until it is submitted nothing else knows of it, so it must not end among the dead for want of a try."""
+    orders = template.properties("SQS::Queue")[template.output("OrdersQueueUrl")]
+    assert orders["RedrivePolicy"]["maxReceiveCount"] * orders["VisibilityTimeout"] >= 4 * 3600

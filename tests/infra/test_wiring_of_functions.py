@@ -1,0 +1,38 @@
+"""Each function starts on the environment that its template gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from orders import workflow
+from orders.messages import OrderSubmitted
+from stepward import wiring
+from tests.infra.template import Template
+
+STARTS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
+    "submission": lambda env: wiring.submission(env, workflow, OrderSubmitted),
+    "scheduler": wiring.scheduler,
+    "supervisor": wiring.supervisor,
+}
+
+
+@pytest.mark.parametrize("handler", STARTS)
+def test_a_function_is_told_everything_that_it_asks_for(template: Template, handler: str) -> None:
+    """S3: a setting that is missing would show at the first message only."""
+    assert STARTS[handler](resolved(template, template.function(handler)))
+
+
+@pytest.mark.parametrize("name", ["inventory", "payments", "refunds", "shipping"])
+def test_an_agent_is_told_everything_that_it_asks_for(template: Template, name: str) -> None:
+    """S3, S5."""
+    assert wiring.agent(resolved(template, template.function("agent", name)), workflow)
+
+
+def resolved(template: Template, function: str) -> Mapping[str, str]:
+    """The environment with a made-up value where CloudFormation puts a name."""
+    told = template.environment(function)
+    return {"AWS_REGION": "eu-west-1"} | {
+        name: value if isinstance(value, str) else '{"inventory": "made-up"}' for name, value in told.items()
+    }

@@ -1,0 +1,129 @@
+"""A deployed stack without functions: what the command line sends stays in the queues."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from typer.testing import CliRunner, Result
+
+from stepward.adapters.dynamodb.store import PLAN_PREFIX
+from stepward.cli.connection import Connection, connect
+from stepward.cli.main import app
+from stepward.cli.where import Where
+from stepward.local.access import REGION, Access
+from stepward.local.server import Server
+from stepward.ports import Order
+from tests.unit.cli.lives import Life
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBServiceResource
+    from mypy_boto3_sqs import SQSClient
+
+Run = Callable[..., Result]
+
+
+def _table(hash_key: str, range_key: str = "") -> dict[str, Any]:
+    keys = {hash_key: "HASH", **({range_key: "RANGE"} if range_key else {})}
+    return {
+        "Type": "AWS::DynamoDB::Table",
+        "Properties": {
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in keys],
+            "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in keys.items()],
+        },
+    }
+
+
+def template() -> dict[str, Any]:
+    queues = {"Orders": "OrdersQueueUrl", "Scheduler": "SchedulerQueueUrl", "Responses": "ResponsesQueueUrl"}
+    tables = {"OrdersTable": _table("OrderID"), "TasksTable": _table("OrderID"), "RejectsTable": _table("Day", "Key")}
+    outputs: dict[str, Any] = {output: {"Ref": queue} for queue, output in queues.items()}
+    outputs |= {f"{table}Name": {"Ref": table} for table in tables}
+    outputs |= {"AgentQueueUrls": "{}", "AgentFunctionNames": "{}", "Shards": "4"}
+    outputs |= {"AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts", "SupervisorFunctionName": "supervisor"}
+    return {
+        "Resources": {queue: {"Type": "AWS::SQS::Queue"} for queue in queues} | tables,
+        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
+    }
+
+
+@dataclass(frozen=True)
+class Shop:
+    """One deployment, and what a test puts into it or takes out of it."""
+
+    where: Where
+    connection: Connection
+    sqs: SQSClient
+    dynamodb: DynamoDBServiceResource
+
+    def keep(self, life: Life) -> None:
+        first = Life(life.order_id, life.plan).task
+        body = json.dumps(dict(life.loaded.order))
+        self.connection.store.submit(Order(life.order_id, body, "hash"), first, life.plan)
+        assert self.connection.store.save(life.task, replaces=first)
+
+    def received(self, queue_url: str) -> list[str]:
+        bodies: list[str] = []
+        while found := self.sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
+            for message in found:
+                bodies.append(message["Body"])
+                self.sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
+        return bodies
+
+    def clear(self) -> None:
+        parts = self.connection.deployment
+        for name, keys in (
+            (parts.orders_table, ["OrderID"]),
+            (parts.tasks_table, ["OrderID"]),
+            (parts.rejects_table, ["Day", "Key"]),
+        ):
+            table = self.dynamodb.Table(name)
+            # The store remembers which plans it has kept.
+            items = [item for item in table.scan()["Items"] if not str(item.get("OrderID", "")).startswith(PLAN_PREFIX)]
+            for item in items:
+                table.delete_item(Key={key: item[key] for key in keys})
+        for queue_url in (parts.orders_queue_url, parts.scheduler_queue_url):
+            self.received(queue_url)
+
+
+@pytest.fixture(scope="session")
+def stack(cloud_access: Access) -> str:
+    name = f"shop-{uuid4().hex[:8]}"
+    client = boto3.client("cloudformation", **cloud_access)
+    client.create_stack(StackName=name, TemplateBody=json.dumps(template()))
+    client.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 1})
+    return name
+
+
+@pytest.fixture(scope="session")
+def lasting_shop(cloud: Server, cloud_access: Access, stack: str) -> Shop:
+    where = Where(stack=stack, endpoint=cloud.endpoint, region=REGION)
+    clients = (boto3.client("sqs", **cloud_access), boto3.resource("dynamodb", **cloud_access))
+    return Shop(where, connect(where), *clients)
+
+
+@pytest.fixture
+def shop(lasting_shop: Shop) -> Iterator[Shop]:
+    """The stack, with nothing in it."""
+    yield lasting_shop
+    lasting_shop.clear()
+
+
+@pytest.fixture
+def run(shop: Shop) -> Run:
+    """Type a `stepward` command for the shop."""
+    where = shop.where
+    environment = {"STEPWARD_STACK": where.stack, "STEPWARD_ENDPOINT": where.endpoint, "AWS_REGION": REGION}
+
+    def typed(*words: str, stdin: str | None = None) -> Result:
+        result = CliRunner(env=environment).invoke(app, list(words), input=stdin)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result
+
+    return typed

@@ -1,0 +1,230 @@
+"""What DynamoDB's refusals mean: try again, never, or look at what stands in the way."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepward.adapters.dynamodb.store import TRIES, DynamoTaskStore
+from stepward.domain.errors import Rejected, Transient
+from stepward.ports import Submission
+from tests.contract.store_worlds import NOW, PLAN, DynamoWorld, order_of, submitted, task_of
+from tests.integration.dynamodb.faults import Refusal, Unreachable, intercept, rewrite
+
+CANCELLED = "TransactionCanceledException"
+SDK_TRIES = 3
+BUSY = [
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ThrottlingException",
+    "TransactionConflictException",
+    "InternalServerError",
+]
+OTHER_ORDER = '{"total":"99.99"}'
+
+
+@pytest.mark.parametrize(
+    ("reasons", "stands", "outcome"),
+    [
+        (["ConditionalCheckFailed", "None"], order_of("ord-1").body, Submission.DUPLICATE),
+        (["ConditionalCheckFailed", "None"], OTHER_ORDER, Submission.CONFLICT),
+        (["None", "ConditionalCheckFailed"], order_of("ord-1").body, Submission.DUPLICATE),
+        (["ConditionalCheckFailed", "TransactionConflict"], order_of("ord-1").body, Submission.DUPLICATE),
+        (["TransactionConflict", "ConditionalCheckFailed"], OTHER_ORDER, Submission.CONFLICT),
+        (["ConditionalCheckFailed", "ThrottlingError"], order_of("ord-1").body, Submission.DUPLICATE),
+    ],
+)
+def test_what_stands_in_the_way_is_compared(
+    moto: DynamoWorld, reasons: list[str], stands: str, outcome: Submission
+) -> None:
+    """S8: one reason that tells of a row is enough to read it; equal is a duplicate, else a conflict."""
+    moto.another_store().submit(order_of("ord-1", stands), task_of("ord-1"), PLAN)
+    intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))
+
+    assert moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN) is outcome
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        ["None", "ThrottlingError"],
+        ["TransactionConflict", "ProvisionedThroughputExceeded"],
+        ["ThrottlingError", "None"],
+        ["SomethingNew", "None"],
+    ],
+)
+def test_a_throttled_submission_is_for_later_and_does_not_spin(moto: DynamoWorld, reasons: list[str]) -> None:
+    refusal = Refusal(CANCELLED, reasons)
+    intercept(moto.store, "TransactWriteItems", refusal)
+
+    with pytest.raises(Transient, match="submit ord-1"):
+        moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
+
+    assert refusal.requests == 1
+    assert moto.orders.find("ord-1") is None
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        ["None", "ValidationError"],
+        ["ItemCollectionSizeLimitExceeded", "None"],
+        ["TransactionConflict", "ValidationError"],
+    ],
+)
+def test_a_submission_that_can_never_be_taken_is_rejected(moto: DynamoWorld, reasons: list[str]) -> None:
+    intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))
+
+    with pytest.raises(Rejected) as rejected:
+        moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
+
+    assert all(code in str(rejected.value) for code in reasons)
+
+
+@pytest.mark.parametrize("reasons", [["TransactionConflict", "None"], ["TransactionConflict", "TransactionConflict"]])
+def test_a_submission_that_met_another_transaction_is_tried_again(moto: DynamoWorld, reasons: list[str]) -> None:
+    refusal = Refusal(CANCELLED, reasons, times=TRIES - 1)
+    intercept(moto.store, "TransactWriteItems", refusal)
+
+    assert moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN) is Submission.ACCEPTED
+
+    assert refusal.requests == TRIES
+
+
+def test_a_submission_that_always_meets_others_comes_again_later(moto: DynamoWorld) -> None:
+    refusal = Refusal(CANCELLED, ["TransactionConflict", "None"])
+    intercept(moto.store, "TransactWriteItems", refusal)
+
+    with pytest.raises(Transient, match="come again"):
+        moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
+
+    assert refusal.requests == TRIES
+
+
+@pytest.mark.parametrize("code", BUSY)
+def test_a_busy_table_is_for_later(moto: DynamoWorld, code: str) -> None:
+    """A plain write conflicts with a running transaction, too (TransactionConflictException)."""
+    task = submitted(moto.store, "ord-1")
+    refuse_all(moto.store, code, status=500 if code == "InternalServerError" else 400)
+
+    for attempt in (
+        lambda: moto.store.save(replace(task, revision=2), replaces=task),
+        lambda: moto.store.load("ord-1"),
+        lambda: list(moto.store.due(0, NOW)),
+        lambda: list(moto.store.every(None)),
+        lambda: moto.orders.find("ord-1"),
+        lambda: moto.store.submit(order_of("ord-2"), task_of("ord-2"), PLAN),
+    ):
+        with pytest.raises(Transient, match=code):
+            attempt()
+
+
+def test_a_plan_that_cannot_be_kept_or_read_now_is_for_later(moto: DynamoWorld) -> None:
+    submitted(moto.store, "ord-1")
+    writer, reader = moto.another_store(), moto.another_store()
+    intercept(writer, "PutItem", Refusal("ThrottlingException"))
+    intercept(reader, "GetItem", Refusal("ThrottlingException"))
+
+    with pytest.raises(Transient, match="keep plan"):
+        writer.submit(order_of("ord-2"), task_of("ord-2"), PLAN)
+    with pytest.raises(Transient, match="read plan"):
+        reader.load("ord-1")
+    assert moto.raw("ord-2") is None
+
+
+def test_throttling_is_tried_again_by_the_sdk_a_bounded_number_of_times(moto: DynamoWorld) -> None:
+    task = submitted(moto.store, "ord-1")
+    refusal = Refusal("ThrottlingException")
+    intercept(moto.store, "PutItem", refusal)
+
+    with pytest.raises(Transient):
+        moto.store.save(replace(task, revision=2), replaces=task)
+
+    assert refusal.requests == SDK_TRIES
+
+
+def test_a_store_out_of_reach_is_for_later(moto: DynamoWorld) -> None:
+    task = submitted(moto.store, "ord-1")
+    for operation in ("PutItem", "BatchGetItem", "Query", "TransactWriteItems"):
+        intercept(moto.store, operation, Unreachable())
+
+    for attempt in (
+        lambda: moto.store.save(replace(task, revision=2), replaces=task),
+        lambda: moto.store.load("ord-1"),
+        lambda: list(moto.store.due(0, NOW)),
+        lambda: moto.store.submit(order_of("ord-2"), task_of("ord-2"), PLAN),
+    ):
+        with pytest.raises(Transient, match="ReadTimeoutError"):
+            attempt()
+
+
+def test_a_record_that_dynamodb_will_never_take_is_rejected(aws: DynamoWorld) -> None:
+    """A task that passes 400 KB is refused by the table itself, and stays as it was."""
+    task = submitted(aws.store, "ord-1")
+    record = replace(task.steps["reserve"], result={"note": "x" * 410_000})
+    too_large = replace(task, revision=2, steps={**task.steps, "reserve": record})
+
+    with pytest.raises(Rejected, match="write task ord-1"):
+        aws.store.save(too_large, replaces=task)
+
+    loaded = aws.store.load("ord-1")
+    assert loaded is not None
+    assert loaded.task == task
+
+
+def test_what_a_read_leaves_unprocessed_is_asked_for_again(moto: DynamoWorld) -> None:
+    task = submitted(moto.store, "ord-1")
+    answers: list[dict[str, Any]] = []
+
+    def leave_the_order_out(parsed: dict[str, Any]) -> None:
+        answers.append(parsed)
+        if len(answers) == 1:
+            leave_out(parsed, moto.tables.orders)
+
+    rewrite(moto.store, "BatchGetItem", leave_the_order_out)
+
+    loaded = moto.store.load("ord-1")
+
+    assert loaded is not None
+    assert (loaded.task, loaded.order) == (task, {"total": "12.30"})
+    assert list(answers[1]["Responses"]) == [moto.tables.orders], "only what was left out is asked for again"
+
+
+def test_a_read_that_stays_unprocessed_is_for_later(moto: DynamoWorld) -> None:
+    submitted(moto.store, "ord-1")
+    rewrite(moto.store, "BatchGetItem", lambda parsed: leave_out(parsed, moto.tables.tasks))
+
+    with pytest.raises(Transient, match="throttled"):
+        moto.store.load("ord-1")
+
+
+def test_a_task_without_its_order_is_not_submitted_over(aws: DynamoWorld) -> None:
+    """S8: both or neither; half of a pair, left by a faulty restore, stays as it is."""
+    submitted(aws.store, "ord-1")
+    aws.client.delete_item(TableName=aws.tables.orders, Key={"OrderID": {"S": "ord-1"}})
+    before = aws.raw("ord-1")
+
+    with pytest.raises(Transient, match="its order is not"):
+        aws.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
+
+    assert aws.orders.find("ord-1") is None
+    assert aws.raw("ord-1") == before
+
+
+def test_an_order_without_its_task_is_not_submitted_over(aws: DynamoWorld) -> None:
+    submitted(aws.store, "ord-1")
+    aws.client.delete_item(TableName=aws.tables.tasks, Key={"OrderID": {"S": "ord-1"}})
+
+    assert aws.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN) is Submission.DUPLICATE
+
+    assert aws.raw("ord-1") is None
+
+
+def leave_out(parsed: dict[str, Any], table: str) -> None:
+    parsed["Responses"].pop(table)
+    parsed["UnprocessedKeys"] = {table: {"Keys": [{"OrderID": {"S": "ord-1"}}], "ConsistentRead": True}}
+
+
+def refuse_all(store: DynamoTaskStore, code: str, status: int) -> None:
+    for operation in ("PutItem", "GetItem", "BatchGetItem", "Query", "Scan", "TransactWriteItems"):
+        intercept(store, operation, Refusal(code, status=status))

@@ -1,0 +1,46 @@
+"""The functions as Lambda runs them, each with a warm start of its own per test."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from aws_lambda_powertools import Metrics
+from moto import mock_aws
+
+import agent
+import orders.remote
+import scheduler
+import submission
+import supervisor
+from tests.integration.handlers.deployment import Deployment
+
+Told = Callable[[], list[dict[str, Any]]]
+
+
+def _cold_start() -> None:
+    for warm in (submission._worker, scheduler._worker, agent._worker, supervisor._supervise):
+        warm.cache_clear()
+    orders.remote._pool().clear()
+    Metrics._metrics.clear()
+
+
+@pytest.fixture
+def deployment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Deployment]:
+    """Whatever a function says after this can be read by `told`."""
+    capsys.readouterr()
+    _cold_start()
+    with mock_aws():
+        deployed = Deployment.new()
+        for name, value in deployed.env.items():
+            monkeypatch.setenv(name, value)
+        yield deployed
+    _cold_start()
+    logging.getLogger(deployed.env["POWERTOOLS_SERVICE_NAME"]).handlers.clear()
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
+    """What the functions have written since the last look, log lines and metrics, one object per line."""
+    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -1,0 +1,137 @@
+"""The function of one agent, with the services that it would call answering on this machine."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agent
+from stepward.local.services import Fault, FaultKind, Services
+from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
+
+REQUEST = "sqs-agent-request.json"
+
+
+@pytest.fixture
+def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+    with Services(tmp_path / "ledger.sqlite") as running:
+        monkeypatch.setenv("ORDERS_SERVICE_URLS", json.dumps({name: running.url(name) for name in ("payments",)}))
+        monkeypatch.setenv("STEPWARD_AGENT", "payments")
+        yield running
+        agent._worker.cache_clear()
+    assert deployment.queues
+
+
+def request(order_id: str = ORDER_ID, *, left: int = 20_000, **changes: Any) -> str:
+    """The sample request with `left` milliseconds to complete-by."""
+    body = json.loads(sample(REQUEST)["Records"][0]["body"])
+    now = time.time_ns() // 1_000_000
+    told = {"orderId": order_id, "idempotencyKey": f"{order_id}/charge", "completeBy": now + left, "budget": left}
+    return json.dumps(body | told | changes)
+
+
+def replies(deployment: Deployment) -> list[dict[str, Any]]:
+    return [json.loads(body) for body in deployment.taken("responses")]
+
+
+def charged(services: Services) -> list[str]:
+    return [effect.key for effect in services.ledger.effects()]
+
+
+@pytest.mark.usefixtures("services")
+def test_an_agent_calls_its_service_and_replies(deployment: Deployment) -> None:
+    """S4, S5."""
+    assert failed(agent.handler(batch(REQUEST, [request()]), None)) == []
+
+    (reply,) = replies(deployment)
+    assert {name: reply[name] for name in ("type", "orderId", "step", "attempt", "token", "outcome")} == {
+        "type": "step.reply",
+        "orderId": ORDER_ID,
+        "step": "charge",
+        "attempt": 1,
+        "token": "token-2",
+        "outcome": "ok",
+    }
+    assert reply["result"]["charge"]
+
+
+def test_a_request_delivered_again_has_one_effect_and_is_answered_again(
+    deployment: Deployment, services: Services
+) -> None:
+    """S5, S18: the stable identifier lets the service drop the second call."""
+    for _ in range(2):
+        assert failed(agent.handler(batch(REQUEST, [request()]), None)) == []
+
+    first, again = replies(deployment)
+    assert first == again
+    assert charged(services) == [f"{ORDER_ID}/charge"]
+
+
+def test_a_request_past_complete_by_is_dropped_in_silence(
+    deployment: Deployment, services: Services, told: Told
+) -> None:
+    """S6: no reply, no error reply, no call, and the message does not come back."""
+    assert failed(agent.handler(batch(REQUEST, [request(left=-1)]), None)) == []
+
+    assert (replies(deployment), charged(services)) == ([], [])
+    assert [line["message"] for line in told() if "message" in line] == ["Expired"]
+
+
+def test_a_service_that_fails_and_then_works_is_called_again(deployment: Deployment, services: Services) -> None:
+    """S5: retry inside complete-by."""
+    services.misbehave(Fault(service="payments", target=ORDER_ID, kind=FaultKind.FAIL, times=1))
+
+    assert failed(agent.handler(batch(REQUEST, [request()]), None)) == []
+
+    (reply,) = replies(deployment)
+    assert reply["outcome"] == "ok"
+    assert charged(services) == [f"{ORDER_ID}/charge"]
+
+
+def test_a_refusal_for_good_is_an_error_reply(deployment: Deployment, services: Services) -> None:
+    """S7."""
+    services.misbehave(Fault(service="payments", target=ORDER_ID, kind=FaultKind.DECLINE))
+
+    assert failed(agent.handler(batch(REQUEST, [request()]), None)) == []
+
+    (reply,) = replies(deployment)
+    assert reply["outcome"] == "permanent"
+    assert reply["error"]
+    assert charged(services) == []
+
+
+@pytest.mark.usefixtures("services")
+def test_an_operation_that_the_deployed_code_lacks_is_an_error_reply(deployment: Deployment) -> None:
+    agent.handler(batch(REQUEST, [request(operation="refurbish")]), None)
+
+    (reply,) = replies(deployment)
+    assert (reply["outcome"], "refurbish" in reply["error"]) == ("permanent", True)
+
+
+def test_a_batch_is_served_side_by_side(deployment: Deployment, services: Services) -> None:
+    """All are slow, and all are answered within the time that one of them has."""
+    names = [f"ord-{number}" for number in range(5)]
+    for name in names:
+        services.misbehave(Fault(service="payments", target=name, kind=FaultKind.SLOW, seconds=2))
+    bodies = ["not JSON", *(request(name, left=8_000) for name in names)]
+
+    assert failed(agent.handler(batch(REQUEST, bodies), None)) == []
+
+    assert {reply["orderId"] for reply in replies(deployment)} == set(names)
+    assert sorted(charged(services)) == [f"{name}/charge" for name in names]
+    assert len(deployment.kept()) == 1
+
+
+def test_a_reply_that_could_not_be_sent_brings_only_its_request_back(
+    deployment: Deployment, services: Services
+) -> None:
+    deployment.lose("responses")
+
+    answer = agent.handler(batch(REQUEST, [request("ord-late", left=-1), request("ord-1")]), None)
+
+    assert failed(answer) == ["m-1"]
+    assert charged(services) == ["ord-1/charge"]

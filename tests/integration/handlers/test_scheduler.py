@@ -1,0 +1,189 @@
+"""The function that runs the steps in their order, on the events that Lambda would hand to it."""
+
+import json
+from typing import Any
+
+import pytest
+import time_machine
+
+import scheduler
+import submission
+from stepward.domain.task import ProcessState
+from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
+
+START = "sqs-scheduler-start.json"
+REPLY = "sqs-responses-reply.json"
+
+
+def submit(deployment: Deployment) -> None:
+    submission.handler(sample("sqs-order-plain.json"), None)
+    deployment.taken("scheduler")
+
+
+def reply(request: dict[str, Any], outcome: str = "ok", **more: Any) -> str:
+    """What an agent would answer to this request, in the words of the sample."""
+    (record,) = sample(REPLY)["Records"]
+    answer = json.loads(record["body"]) | {name: request[name] for name in ("orderId", "step", "attempt", "token")}
+    return json.dumps(answer | {"outcome": outcome, **more})
+
+
+def asked(deployment: Deployment, agent: str) -> list[dict[str, Any]]:
+    return [json.loads(body) for body in deployment.taken(f"agent-{agent}")]
+
+
+def start(deployment: Deployment) -> dict[str, Any]:
+    submit(deployment)
+    return start_again(deployment)
+
+
+def start_again(deployment: Deployment) -> dict[str, Any]:
+    assert failed(scheduler.handler(sample(START), None)) == []
+    (request,) = asked(deployment, "inventory")
+    return request
+
+
+def test_a_start_claims_the_first_step_and_asks_its_agent(deployment: Deployment) -> None:
+    """S2, S4, S10: lock, complete-by and state in one write, then the request with all that the agent needs."""
+    request = start(deployment)
+
+    step = deployment.step("reserve")
+    assert (step.process_state, step.attempt) == (ProcessState.PROCESSING, 1)
+    assert step.locked_by is not None
+    told = {name: request[name] for name in ("orderId", "step", "operation", "attempt", "token", "completeBy")}
+    assert told == {
+        "orderId": ORDER_ID,
+        "step": "reserve",
+        "operation": "reserve",
+        "attempt": 1,
+        "token": step.token,
+        "completeBy": step.complete_by,
+    }
+    assert request["order"]["items"][0]["sku"] == "SKU-1"
+
+
+def test_a_start_delivered_again_asks_again_for_the_same_attempt(deployment: Deployment) -> None:
+    """Design rule 1: the claim's token derives from the message, so its first delivery is recognised."""
+    first = start(deployment)
+
+    again = start_again(deployment)
+
+    del first["budget"], again["budget"]
+    assert again == first
+    assert deployment.step("reserve").attempt == 1
+
+
+def test_a_reply_completes_its_step_and_asks_for_the_next(deployment: Deployment) -> None:
+    request = start(deployment)
+
+    assert failed(scheduler.handler(batch(REPLY, [reply(request)]), None)) == []
+
+    assert deployment.step("reserve").process_state is ProcessState.PROCESSED
+    (next_request,) = asked(deployment, "payments")
+    assert (next_request["step"], next_request["results"]["reserve"]) == ("charge", {"reservationId": "res-77"})
+
+
+def test_a_reply_delivered_again_sends_the_next_request_again(deployment: Deployment) -> None:
+    """S18: the first sending may be lost."""
+    body = reply(start(deployment))
+    for _ in range(2):
+        scheduler.handler(batch(REPLY, [body]), None)
+
+    first, again = asked(deployment, "payments")
+    assert (first["token"], first["attempt"]) == (again["token"], again["attempt"])
+    assert deployment.step("charge").attempt == 1
+
+
+def test_a_reply_after_complete_by_changes_nothing(deployment: Deployment, told: Told) -> None:
+    """S6."""
+    body = reply(start(deployment))
+    before = deployment.task()
+    told()
+
+    with time_machine.travel((before.steps["reserve"].complete_by or 0) / 1000 + 1, tick=False):
+        assert failed(scheduler.handler(batch(REPLY, [body]), None)) == []
+
+    assert deployment.task() == before
+    assert [line["message"] for line in told() if "message" in line] == ["LateReply"]
+
+
+def test_the_last_reply_ends_the_task(deployment: Deployment, told: Told) -> None:
+    request = start(deployment)
+    for agent in ("payments", "shipping"):
+        scheduler.handler(batch(REPLY, [reply(request)]), None)
+        (request,) = asked(deployment, agent)
+    told()
+
+    scheduler.handler(batch(REPLY, [reply(request)]), None)
+
+    task = deployment.task()
+    assert (task.process_state, task.due) == (ProcessState.PROCESSED, None)
+    (metrics,) = [line for line in told() if "_aws" in line]
+    assert metrics["Processed"] == [1.0]
+    assert metrics["SubmissionToEnd"][0] >= 0
+
+
+def test_a_permanent_fault_ends_in_error_and_an_operator_is_told_once(deployment: Deployment) -> None:
+    """S7."""
+    body = reply(start(deployment), "permanent", error="out of stock")
+    for _ in range(2):
+        assert failed(scheduler.handler(batch(REPLY, [body]), None)) == []
+
+    step = deployment.step("reserve")
+    assert (step.process_state, step.error, step.alert_by) == (ProcessState.ERROR, "out of stock", None)
+    (notice,) = [json.loads(body) for body in deployment.taken("inbox")]
+    assert notice["MessageAttributes"]["orderId"]["Value"] == ORDER_ID
+    assert deployment.task().due is None
+
+
+def test_an_alert_that_could_not_be_sent_comes_back_and_stays_due(deployment: Deployment) -> None:
+    body = reply(start(deployment), "permanent", error="out of stock")
+    deployment.sns.delete_topic(TopicArn=deployment.topic)
+
+    assert failed(scheduler.handler(batch(REPLY, [body]), None)) == ["m-0"]
+
+    assert deployment.step("reserve").process_state is ProcessState.ERROR
+    assert deployment.step("reserve").alert_by is not None
+    assert deployment.task().due is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ('{"type":"task.start","orderId":"ord-unknown"}', "orderId"),
+        ('{"type":"task.start"}', "orderId"),
+        ('{"type":"task.stop","orderId":"ord-1001"}', "type"),
+        ('{"type":"step.retry","orderId":"ord-1001","step":"paint","attempt":1}', "step"),
+        ("not JSON", "(body)"),
+    ],
+)
+def test_what_cannot_be_applied_is_kept_and_stops_no_neighbour(deployment: Deployment, body: str, field: str) -> None:
+    submit(deployment)
+    good = sample(START)["Records"][0]["body"]
+
+    assert failed(scheduler.handler(batch(START, [body, good]), None)) == []
+
+    (kept,) = deployment.kept()
+    assert (kept["Field"]["S"], kept["Source"]["S"]) == (field, "scheduler")
+    assert kept["Body"]["B"] == body.encode()
+    assert len(asked(deployment, "inventory")) == 1
+
+
+def test_a_request_that_could_not_be_sent_brings_its_message_back(deployment: Deployment) -> None:
+    submit(deployment)
+    deployment.lose("agent-inventory")
+
+    assert failed(scheduler.handler(batch(START, [sample(START)["Records"][0]["body"]]), None)) == ["m-0"]
+
+    assert deployment.step("reserve").process_state is ProcessState.PROCESSING
+
+
+def test_a_record_that_cannot_be_read_brings_only_its_own_message_back(deployment: Deployment) -> None:
+    submit(deployment)
+    spoiled = {"OrderID": {"S": "ord-bad"}, "Steps": {"S": "garbage"}}
+    deployment.dynamodb.put_item(TableName=deployment.tables.tasks, Item=spoiled)
+    bodies = ['{"type":"task.start","orderId":"ord-bad"}', sample(START)["Records"][0]["body"]]
+
+    assert failed(scheduler.handler(batch(START, bodies), None)) == ["m-0"]
+
+    assert deployment.step("reserve").process_state is ProcessState.PROCESSING

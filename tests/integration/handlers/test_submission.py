@@ -1,0 +1,153 @@
+"""The function that accepts orders, on the events that Lambda would hand to it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import submission
+from stepward.domain.errors import Misconfigured
+from stepward.domain.task import ProcessState
+from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.deployment import ORDER_ID, ROOT, Deployment, batch, failed, order_body, sample
+
+PLAIN = "sqs-order-plain.json"
+FIELD_CASES = sorted((ROOT / "tests" / "field_cases").glob("bodies_*.json"))
+START = {"type": "task.start", "orderId": ORDER_ID}
+
+
+def starts(deployment: Deployment) -> list[Any]:
+    return [json.loads(body) for body in deployment.taken("scheduler")]
+
+
+@pytest.mark.parametrize("name", [PLAIN, "sqs-order-sns.json", "sqs-order-eventbridge.json"])
+def test_an_order_is_accepted_however_it_is_wrapped(deployment: Deployment, name: str) -> None:
+    """S8: order and task are written, then the Scheduler is told."""
+    assert submission.handler(sample(name), None) == {"batchItemFailures": []}
+
+    accepted = sorted(deployment.order_ids())
+    assert len(accepted) == len(sample(name)["Records"])
+    assert {deployment.task(order_id).process_state for order_id in accepted} == {ProcessState.PENDING}
+    assert sorted(start["orderId"] for start in starts(deployment)) == accepted
+
+
+def test_the_same_message_delivered_again_is_a_success_and_starts_again(deployment: Deployment) -> None:
+    """S18: the first telling may be lost, and a second is harmless."""
+    submission.handler(sample(PLAIN), None)
+    first = deployment.task()
+
+    assert failed(submission.handler(sample(PLAIN), None)) == []
+
+    assert deployment.task() == first
+    assert starts(deployment) == [START, START]
+    assert deployment.kept() == []
+
+
+def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployment, told: Told) -> None:
+    """Field case 2: two records of one message id."""
+    (record,) = sample(PLAIN)["Records"]
+
+    assert failed(submission.handler({"Records": [record, record]}, None)) == []
+
+    assert deployment.order_ids() == {ORDER_ID}
+    facts = [line["message"] for line in told() if "message" in line]
+    assert facts == ["Submitted", "Duplicate"]
+
+
+def test_the_same_order_in_other_words_is_a_duplicate(deployment: Deployment) -> None:
+    """Field case 3: a new message, another order of keys, other white space."""
+    again = json.dumps(dict(reversed(json.loads(order_body()).items())), indent=3)
+
+    assert failed(submission.handler(batch(PLAIN, [order_body(), again]), None)) == []
+
+    assert deployment.kept() == []
+    assert starts(deployment) == [START, START]
+
+
+def test_other_content_under_the_same_id_is_kept_and_not_retried(deployment: Deployment, told: Told) -> None:
+    """Field case 4: a conflict is for a person, and the first order stands."""
+    other = order_body(currency="USD")
+
+    assert failed(submission.handler(batch(PLAIN, [order_body(), other]), None)) == []
+
+    (kept,) = deployment.kept()
+    assert kept["Body"]["B"] == other.encode()
+    assert (kept["Field"]["S"], kept["OrderID"]["S"]) == ("orderId", ORDER_ID)
+    assert "other content" in kept["Reason"]["S"]
+    assert [line["message"] for line in told() if "message" in line] == ["Submitted", "Conflict", "Rejected"]
+    assert starts(deployment) == [START]
+
+
+@pytest.mark.parametrize("file", FIELD_CASES, ids=lambda file: file.stem)
+def test_bad_messages_are_kept_and_their_good_neighbour_goes_through(deployment: Deployment, file: Path) -> None:
+    """Field case 28: nothing comes back, so nothing is retried; each reject names field and reason."""
+    cases = json.loads(file.read_text())["cases"]
+    bad = [case for case in cases if case["outcome"] == "rejected"]
+    bodies = [*(case["body"] for case in bad), order_body("ord-good")]
+
+    assert failed(submission.handler(batch(PLAIN, bodies), None)) == []
+
+    assert deployment.order_ids() == {"ord-good"}
+    kept = {row["Key"]["S"].split("#")[1]: row for row in deployment.kept()}
+    assert len(kept) == len(bad)
+    for number, case in enumerate(bad):
+        row = kept[f"m-{number}"]
+        assert row["Field"]["S"] == case["field"], case["why"]
+        assert case["says"] in row["Reason"]["S"], case["why"]
+        assert row["Source"]["S"] == "orders"
+        assert row["Body"]["B"].decode("utf-8", "surrogatepass") == case["body"], case["why"]
+
+
+def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, told: Told) -> None:
+    """Field case 32."""
+    notice = json.dumps(
+        {"Service": "Amazon S3", "Event": "s3:TestEvent", "Time": "2026-01-01T00:00:00Z", "Bucket": "b"}
+    )
+
+    assert failed(submission.handler(batch(PLAIN, [notice]), None)) == []
+
+    assert (deployment.kept(), deployment.order_ids()) == ([], set())
+    assert any(line.get("Ignored") == [1.0] for line in told())
+
+
+def test_only_what_could_not_be_sent_comes_back(deployment: Deployment) -> None:
+    """The order is safe in its table; its message comes again, because the Scheduler was not told."""
+    deployment.lose("scheduler")
+    bodies = [order_body("ord-1"), "not JSON", order_body("ord-2")]
+
+    assert failed(submission.handler(batch(PLAIN, bodies), None)) == ["m-0", "m-2"]
+
+    assert deployment.order_ids() == {"ord-1", "ord-2"}
+    assert len(deployment.kept()) == 1
+
+
+def test_a_reject_that_cannot_be_kept_comes_back(deployment: Deployment) -> None:
+    """Bad input is acknowledged only once it is kept."""
+    deployment.dynamodb.delete_table(TableName=deployment.tables.rejects)
+
+    assert failed(submission.handler(batch(PLAIN, ["not JSON", order_body()]), None)) == ["m-0"]
+
+    assert deployment.order_ids() == {ORDER_ID}
+
+
+def test_a_record_without_a_name_fails_the_whole_batch(deployment: Deployment) -> None:
+    """Field case 13: it cannot be named in an answer, so success must not be claimed."""
+    event = batch(PLAIN, [order_body("ord-1"), order_body("ord-2")])
+    del event["Records"][0]["messageId"]
+
+    with pytest.raises(KeyError, match="messageId"):
+        submission.handler(event, None)
+
+    assert "ord-1" not in deployment.order_ids()
+
+
+def test_a_missing_setting_fails_the_whole_batch_and_names_it(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("STEPWARD_TASKS_TABLE")
+
+    with pytest.raises(Misconfigured, match="STEPWARD_TASKS_TABLE"):
+        submission.handler(sample(PLAIN), None)
+
+    assert deployment.order_ids() == set()

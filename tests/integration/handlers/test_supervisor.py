@@ -1,0 +1,161 @@
+"""The function that finds what is overdue, woken by the event of its schedule."""
+
+import json
+from typing import Any
+
+import pytest
+import time_machine
+
+import scheduler
+import submission
+import supervisor
+from stepward.adapters.memory.lambda_events import LambdaContext
+from stepward.domain.task import ProcessState
+from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, order_body, sample
+
+TICK = "eventbridge-schedule.json"
+LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)
+MARGIN = 6_000
+
+
+def sweep(now: int) -> dict[str, int]:
+    """One wake-up at `now` (epoch ms)."""
+    with time_machine.travel((now + 0.5) / 1000, tick=False):
+        return supervisor.handler(sample(TICK), LONG_ENOUGH)
+
+
+def told_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
+    return [json.loads(body) for body in deployment.taken("scheduler")]
+
+
+def run_into(deployment: Deployment) -> int:
+    """The complete-by of a first step that an agent has and does not answer."""
+    submission.handler(sample("sqs-order-plain.json"), None)
+    scheduler.handler(sample("sqs-scheduler-start.json"), None)
+    deployment.taken("scheduler")
+    deployment.taken("agent-inventory")
+    complete_by = deployment.step("reserve").complete_by
+    assert complete_by is not None
+    return complete_by
+
+
+def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deployment) -> None:
+    """Clocks may differ: the Supervisor waits a margin longer."""
+    running = run_into(deployment)
+    before = deployment.task()
+
+    assert sweep(running + 1) == {"listed": 0, "overdue": 0, "oldest": 0, "complete": True}
+
+    assert deployment.task() == before
+
+
+def test_an_overdue_step_is_recovered_and_the_scheduler_is_told(deployment: Deployment, told: Told) -> None:
+    """S12: FailureCount + 1, unlocked, Pending again."""
+    running = run_into(deployment)
+    told()
+
+    figures = sweep(running + MARGIN)
+
+    step = deployment.step("reserve")
+    assert (step.process_state, step.locked_by, step.failure_count) == (ProcessState.PENDING, None, 1)
+    assert told_to_scheduler(deployment) == [
+        {"type": "step.retry", "orderId": ORDER_ID, "step": "reserve", "attempt": 1}
+    ]
+    assert (figures["listed"], figures["overdue"], figures["oldest"]) == (1, 1, MARGIN)
+    lines = told()
+    (recovered,) = [line for line in lines if line.get("message") == "Recovered"]
+    assert (recovered["from"], recovered["to"], recovered["attempt"]) == ("Processing", "Pending", 1)
+    (metrics,) = [line for line in lines if "_aws" in line]
+    assert {name: metrics[name] for name in ("Recovered", "Overdue", "OverdueAge")} == {
+        "Recovered": [1.0],
+        "Overdue": [1.0],
+        "OverdueAge": [float(MARGIN)],
+    }
+
+
+def test_a_second_look_at_once_counts_no_second_failure(deployment: Deployment) -> None:
+    """S15."""
+    running = run_into(deployment)
+    for _ in range(2):
+        sweep(running + MARGIN)
+
+    assert deployment.step("reserve").failure_count == 1
+    assert len(told_to_scheduler(deployment)) == 1
+
+
+def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
+    """S11: no agent had it, so no failure is counted."""
+    submission.handler(sample("sqs-order-plain.json"), None)
+    assert len(told_to_scheduler(deployment)) == 1
+    due = deployment.task().due
+    assert due is not None
+
+    sweep(due + MARGIN)
+
+    (retry,) = told_to_scheduler(deployment)
+    assert (retry["type"], retry["step"]) == ("step.retry", "reserve")
+    assert deployment.step("reserve").failure_count == 0
+    with time_machine.travel((due + MARGIN) / 1000, tick=False):
+        scheduler.handler(batch("sqs-scheduler-start.json", [json.dumps(retry)]), None)
+    assert deployment.step("reserve").process_state is ProcessState.PROCESSING
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        {"Steps": {"S": "garbage"}},
+        {"Steps": {"NULL": True}},
+        {"Steps": {"M": {}}},
+        {"Plan": {"S": "no such plan"}},
+        {"CreatedAt": {"S": "2026-01-01T12:00:00Z"}},
+        {"Revision": {"NULL": True}},
+        {"History": {"S": "x"}},
+    ],
+    ids="".join,
+)
+def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
+    deployment: Deployment, told: Told, garbage: dict[str, Any]
+) -> None:
+    """Each shard has a bad record that is older than the good one."""
+    running = run_into(deployment)
+    item: dict[str, Any] = dict(
+        deployment.dynamodb.get_item(TableName=deployment.tables.tasks, Key={"OrderID": {"S": ORDER_ID}})["Item"]
+    )
+    for shard in ("0", "1"):
+        keys = {"OrderID": {"S": f"bad-{shard}"}, "Shard": {"N": shard}, "Due": {"N": "1"}}
+        deployment.dynamodb.put_item(TableName=deployment.tables.tasks, Item={**item, **keys, **garbage})
+    told()
+
+    figures = sweep(running + MARGIN)
+
+    assert deployment.step("reserve").failure_count == 1
+    assert (figures["listed"], figures["complete"]) == (3, True)
+    unreadable = [line for line in told() if line.get("message") == "Unreadable"]
+    assert {line["task"] for line in unreadable} == {"bad-0", "bad-1"}
+    assert all(line["task"] in line["reason"] for line in unreadable)
+
+
+def test_a_sweep_without_time_left_stops_and_says_so(deployment: Deployment) -> None:
+    """What it does not reach stays due for the next run."""
+    running = run_into(deployment)
+    with time_machine.travel((running + MARGIN) / 1000, tick=False):
+        figures = supervisor.handler(sample(TICK), LambdaContext("supervisor", "r-1", ends_at=10, clock=lambda: 0))
+
+    assert (figures["listed"], figures["complete"]) == (0, False)
+    assert deployment.step("reserve").process_state is ProcessState.PROCESSING
+    sweep(running + MARGIN)
+    assert deployment.step("reserve").process_state is ProcessState.PENDING
+
+
+def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment) -> None:
+    running = run_into(deployment)
+    names = [f"ord-{number}" for number in range(12)]
+    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in names]), None)
+    starts = deployment.taken("scheduler")
+    scheduler.handler(batch("sqs-scheduler-start.json", starts), None)
+
+    figures = sweep(running + 5 * MARGIN)
+
+    assert figures["overdue"] == len(names) + 1
+    assert {deployment.step("reserve", name).failure_count for name in names} == {1}

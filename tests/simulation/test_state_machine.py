@@ -1,0 +1,222 @@
+"""Orders under faults: any message lost, doubled, late; any part dying anywhere; any two racing; clocks that differ.
+
+Deterministic in `make test`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
+"""
+
+import os
+from collections.abc import Iterator
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from stepward.domain.messages import Resubmit
+from stepward.domain.plan import Plan
+from stepward.domain.task import ProcessState
+from stepward.wire.messages import encode
+from tests.factories import HOUR, MINUTE, SECOND, diamond, order_text, sequence, waiting
+from tests.simulation import audit
+from tests.simulation.deployment import COPIES, TIMING, Deployment
+from tests.simulation.faults import Mail
+from tests.simulation.service import Mood
+
+PLANS = [
+    sequence("reserve", "charge", "ship", complete_within=30 * SECOND, threshold=2),
+    diamond(complete_within=30 * SECOND, threshold=2),
+]
+PARTS = ("submission", "scheduler", "worker", "supervisor")
+FAULTS = ["none"] * 5 + ["comes again", "never comes", "dies before sending", "answer is lost", "nobody hears"]
+TO_THE_ENGINE = ("orders", "scheduler", "responses")
+copies = st.integers(0, COPIES - 1)
+picks = st.integers(0, 9)
+passing = st.sampled_from([SECOND, 12 * SECOND, 29 * SECOND, 36 * SECOND, 46 * SECOND, 2 * MINUTE, HOUR])
+
+
+class OrdersUnderFaults(RuleBasedStateMachine):
+    """The real use cases over the memory store, with these invariants after each step:
+
+    I1 at quiet time every accepted order is Processed, or in Error with an alert; nothing else was refused.
+    I2 a step has at most one holder, and only the holder, in time, completes it.
+    I3 a step runs only after everything that it waits for is Processed.
+    I4 each effect happens once, and a Processed step has its effect.
+    I5 FailureCount follows the failed attempts, and never passes the threshold without Error.
+    I9 what the index lists is early or on time, never late.
+    """
+
+    world: Deployment
+
+    @initialize(plan=st.sampled_from(PLANS), ahead=st.sampled_from([TIMING.skew_margin, 2_500, 0]))
+    def deploy(self, plan: Plan, ahead: int) -> None:
+        """The clock of every second instance is `ahead` of the others by up to the margin."""
+        self.world = Deployment(plan, {f"{part}-1": ahead for part in PARTS})
+        self.somebody_orders(number=1, priority="normal")
+        self._handle(0, 0)
+
+    @rule(number=st.integers(1, 2), priority=st.sampled_from(["normal", "normal", "high"]))
+    def somebody_orders(self, number: int, priority: str) -> None:
+        self.world.post.bag.append(Mail("orders", order_text(f"ord-{number}", priority=priority)))
+
+    @precondition(lambda self: self._mail(*TO_THE_ENGINE))
+    @rule(pick=picks, copy=copies, fault=st.sampled_from(FAULTS), rival=st.none() | picks)
+    def the_engine_is_told(self, pick: int, copy: int, fault: str, rival: int | None) -> None:
+        """`rival` is a message that somebody else handles between this one's read and its write."""
+        self._break(fault)
+        if rival is not None:
+            self.world.faults.before_write = lambda: self._handle(rival, 1 - copy)
+        self._deliver(self._mail(*TO_THE_ENGINE), pick, copy, fault)
+
+    @precondition(lambda self: self._mail("worker"))
+    @rule(
+        pick=picks,
+        copy=copies,
+        fault=st.sampled_from(FAULTS),
+        moods=st.lists(st.sampled_from(Mood), max_size=2),
+        hangs=passing,
+    )
+    def an_agent_is_asked(self, pick: int, copy: int, fault: str, moods: list[Mood], hangs: int) -> None:
+        """While a call hangs, time passes, a Supervisor looks, and what it frees may run elsewhere."""
+        self._break(fault)
+        self.world.service.moods = list(moods)
+        self.world.service.meanwhile = lambda: self._others_act(hangs, 1 - copy)
+        self._deliver(self._mail("worker"), pick, copy, fault)
+
+    @rule(count=st.integers(1, 4))
+    def messages_are_delivered_smoothly(self, count: int) -> None:
+        self.world.faults.clear()
+        for _ in range(count):
+            self._handle(0, 0)
+
+    @precondition(lambda self: self._mail("worker"))
+    @rule(copy=copies, late=passing, fault=st.sampled_from(FAULTS))
+    def every_agent_is_dead(self, copy: int, late: int, fault: str) -> None:
+        """All requests are lost; well past complete-by a Supervisor looks, and the Scheduler hears of it."""
+        world = self.world
+        self._break(fault)
+        world.post.bag = [mail for mail in world.post.bag if mail.to != "worker"]
+        world.now += 36 * SECOND + late
+        world.sweep(copy)
+        for mail in self._mail("scheduler"):
+            self._deliver([mail], 0, copy, "none")
+
+    @rule(milliseconds=passing)
+    def time_passes(self, milliseconds: int) -> None:
+        self.world.now += milliseconds
+
+    @precondition(lambda self: self._limits())
+    @rule(
+        offset=st.sampled_from([-TIMING.skew_margin, -1, 0, 1, TIMING.skew_margin]),
+        copy=copies,
+        fault=st.sampled_from(FAULTS),
+    )
+    def a_deadline_comes(self, offset: int, copy: int, fault: str) -> None:
+        """A Supervisor looks around the moment of a deadline, where clocks that differ disagree."""
+        self._break(fault)
+        self.world.now = max(self.world.now, min(self._limits()) + offset)
+        self.world.sweep(copy)
+
+    @rule(copy=copies, fault=st.sampled_from(FAULTS), rival=st.booleans())
+    def a_supervisor_looks(self, copy: int, fault: str, *, rival: bool) -> None:
+        """With a rival, the other Supervisor looks between the first one's read and its write."""
+        self._break(fault)
+        if rival:
+            self.world.faults.before_write = lambda: self.world.sweep(1 - copy)
+        self.world.sweep(copy)
+
+    @precondition(lambda self: any(self._in_error()))
+    @rule(pick=picks, clicks=st.integers(1, 2), seen=st.integers(-1, 0))
+    def an_operator_resubmits(self, pick: int, clicks: int, seen: int) -> None:
+        """Perhaps with two clicks; perhaps (`seen`) looking at an earlier attempt."""
+        failed = list(self._in_error())
+        order_id, step, attempt = failed[pick % len(failed)]
+        text = encode(Resubmit(order_id, step, max(0, attempt + seen), "ada", "fixed"))
+        self.world.post.bag += [Mail("scheduler", text)] * clicks
+
+    @invariant()
+    def i2_one_holder(self) -> None:
+        assert not list(audit.two_holders(self.world))
+
+    @invariant()
+    def i3_in_turn(self) -> None:
+        assert not list(audit.out_of_turn(self.world))
+
+    @invariant()
+    def i4_each_effect_once(self) -> None:
+        assert not list(audit.doubled(self.world))
+
+    @invariant()
+    def i5_failures_are_counted(self) -> None:
+        assert not list(audit.miscounted(self.world))
+
+    @invariant()
+    def i9_never_late(self) -> None:
+        assert not list(audit.late(self.world))
+
+    def teardown(self) -> None:
+        if hasattr(self, "world"):
+            self._settle()
+            assert not list(audit.not_ended(self.world)), "I1"
+
+    def _mail(self, *to: str) -> list[Mail]:
+        return [mail for mail in self.world.post.bag if mail.to in to]
+
+    def _deliver(self, waiting: list[Mail], pick: int, copy: int, fault: str) -> None:
+        mail = waiting[pick % len(waiting)]
+        handled = fault == "never comes" or self.world.deliver(mail, copy)
+        if handled and fault != "comes again" and mail in self.world.post.bag:
+            self.world.post.bag.remove(mail)
+
+    def _break(self, fault: str) -> None:
+        faults = self.world.faults
+        faults.clear()
+        faults.die_before_send = fault == "dies before sending"
+        faults.lose_answer = fault == "answer is lost"
+        faults.deaf = fault == "nobody hears"
+
+    def _handle(self, pick: int, copy: int) -> None:
+        bag = self.world.post.bag
+        if bag:
+            mail = bag.pop(pick % len(bag))
+            if not self.world.deliver(mail, copy):
+                bag.append(mail)
+
+    def _others_act(self, milliseconds: int, copy: int) -> None:
+        self.world.now += milliseconds
+        self.world.sweep(copy)
+        for _ in range(2):
+            self._handle(-1, copy)
+
+    def _settle(self) -> None:
+        """No more faults: all messages come, time passes, and the Supervisor looks, until nothing waits."""
+        world = self.world
+        world.faults.clear()
+        world.service.moods.clear()
+        for _ in range(40):
+            while world.post.bag:
+                self._handle(0, 0)
+            if all(task.due is None for task in world.store.inner.tasks.values()):
+                return
+            world.now += 20 * SECOND
+            world.sweep(0)
+
+    def _limits(self) -> list[int]:
+        return [limit for task in self.world.store.inner.tasks.values() for limit in waiting(task)]
+
+    def _in_error(self) -> Iterator[tuple[str, str, int]]:
+        for task in self.world.store.inner.tasks.values():
+            for record in task.steps.values():
+                if record.process_state is ProcessState.ERROR:
+                    yield task.order_id, record.name, record.attempt
+
+
+QUICK = settings(
+    max_examples=300,
+    stateful_step_count=50,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+DEEP = settings(QUICK, max_examples=3_000, stateful_step_count=60, derandomize=False, print_blob=True)
+
+OrdersUnderFaults.TestCase.settings = DEEP if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else QUICK
+TestOrdersUnderFaults = OrdersUnderFaults.TestCase

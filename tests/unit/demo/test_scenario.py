@@ -1,0 +1,47 @@
+"""The scenario of the demonstration is repeatable and never leaves a kind of trouble out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orders.messages import OrderSubmitted
+from stepward.domain.errors import Rejected
+from stepward.local.demo.scenario import KINDS, scenario
+from stepward.ports import Order
+from stepward.wire.order import accept
+
+SAMPLES = Path(__file__).parents[3] / "events" / "orders"
+
+
+def test_the_same_seed_brings_the_same_orders_and_faults() -> None:
+    assert scenario(30, 7, SAMPLES) == scenario(30, 7, SAMPLES)
+    assert scenario(30, 7, SAMPLES) != scenario(30, 8, SAMPLES)
+
+
+@pytest.mark.parametrize("orders", [8, 30, 100])
+def test_every_kind_of_trouble_comes_up(orders: int) -> None:
+    """S22."""
+    acts = scenario(orders, 1, SAMPLES)
+    assert len({order.order_id for order in acts.orders}) == orders
+    assert {order.kind for order in acts.orders} == set(KINDS)
+
+
+def test_what_must_be_rejected_is_rejected_and_the_rest_is_accepted() -> None:
+    acts = scenario(30, 1, SAMPLES)
+    for body in acts.malformed:
+        with pytest.raises(Rejected):
+            accept(body, OrderSubmitted)
+    for order in acts.orders:
+        hashes = {_accepted(message).content_hash for message in order.messages}
+        assert len(hashes) == 1 + order.kind.conflicting
+    assert len(acts.first_messages) + len(acts.later_messages) == len(acts.malformed) + sum(
+        len(order.messages) for order in acts.orders
+    )
+
+
+def _accepted(message: str) -> Order:
+    assert json.loads(message)
+    order = accept(message, OrderSubmitted)
+    assert isinstance(order, Order)
+    return order

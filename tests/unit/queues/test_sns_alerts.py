@@ -1,0 +1,69 @@
+"""What a person reads when a step has failed."""
+
+import string
+
+import boto3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from stepward.adapters.sns import SnsAlerts, attributes, subject, text
+from stepward.domain.errors import Misconfigured
+from stepward.domain.messages import Alert
+
+ALERT = Alert("ord-1", "charge", 3, "card declined", 1_000_000)
+
+
+def test_the_text_says_what_failed_why_and_what_to_type_next() -> None:
+    """S7."""
+    assert text(ALERT) == (
+        "Step charge of order ord-1 ended in Error at attempt 3.\n\n"
+        "Why: card declined\n\n"
+        "The order waits until you act. Look at it:\n"
+        "  stepward show ord-1\n"
+        "Fix the cause, then run the step again:\n"
+        '  stepward resubmit ord-1 charge --why "..."\n'
+    )
+
+
+@settings(deadline=None)
+@given(st.builds(Alert, st.text(st.characters()), st.text(), st.integers(), st.text(st.characters()), st.integers()))
+def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
+    line = subject(alert)
+    assert line.isascii()
+    assert line.isprintable()
+    assert len(line) <= 100
+    assert line[0] in string.ascii_letters
+
+
+def test_the_subject_of_the_longest_order_id_is_cut_and_the_text_names_it_whole() -> None:
+    alert = Alert("o" * 128, "charge", 3, "no", 0)
+    assert len(subject(alert)) == 100
+    assert alert.order_id in text(alert)
+
+
+@settings(deadline=None)
+@given(st.text(st.characters()))
+def test_whatever_a_service_gives_as_reason_can_be_sent(reason: str) -> None:
+    message = text(Alert("ord-1", "charge", 3, reason, 0))
+    assert len(message.encode()) < 256 * 1024
+    assert message.replace("\n", "").isprintable()
+
+
+def test_a_reason_of_several_lines_cannot_pass_for_our_advice() -> None:
+    message = text(Alert("ord-1", "charge", 3, "no\n  stepward resubmit ord-2 ship", 0))
+    assert "Why: no   stepward resubmit ord-2 ship\n" in message
+
+
+def test_an_order_id_with_signs_that_a_shell_reads_is_quoted() -> None:
+    assert "stepward show '$(reboot)'" in text(Alert("$(reboot)", "charge", 3, "no", 0))
+
+
+def test_an_empty_attribute_is_left_out() -> None:
+    assert set(attributes(Alert("ord-1", "", 0, "no", 0))) == {"alertId", "orderId", "attempt"}
+
+
+def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:
+    with mock_aws(), pytest.raises(Misconfigured, match="NotFound"):
+        SnsAlerts(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").tell(ALERT)

@@ -1,0 +1,200 @@
+"""How the text of a message becomes an Order."""
+
+import hashlib
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orders.messages import OrderSubmitted
+from stepward.domain.errors import Rejected
+from stepward.ports import Order
+from stepward.wire.envelope import Ignored
+from stepward.wire.order import MAX_ORDER_BYTES, accept, order_id_hint
+from tests.unit.wire.plain_values import PLAIN, respelled
+
+EVENTS = Path(__file__).parents[3] / "events"
+PLAIN_ORDER: dict[str, Any] = json.loads((EVENTS / "orders" / "order.json").read_text())
+
+
+def accepted(content: object) -> Order:
+    order = accept(json.dumps(content), OrderSubmitted)
+    assert isinstance(order, Order)
+    return order
+
+
+def refusal(**changed: object) -> Rejected:
+    with pytest.raises(Rejected) as caught:
+        accept(json.dumps(PLAIN_ORDER | changed), OrderSubmitted)
+    return caught.value
+
+
+def test_an_order_is_kept_whole_under_the_hash_of_its_canonical_text() -> None:
+    order = accepted(PLAIN_ORDER | {"giftNote": {"from": "Zoë"}})
+    assert order.order_id == "ord-1001"
+    assert json.loads(order.body) == PLAIN_ORDER | {"giftNote": {"from": "Zoë"}}
+    assert order.content_hash == hashlib.sha256(order.body.encode()).hexdigest()
+
+
+@given(PLAIN, st.randoms(use_true_random=False))
+def test_the_same_order_spelled_apart_has_the_same_hash(extra: object, chance: Random) -> None:
+    """S8: a second sending of the same order is a duplicate, however it is spelled."""
+    content = PLAIN_ORDER | {"extra": extra}
+    first, second = (accept(respelled(content, chance), OrderSubmitted) for _ in range(2))
+    assert first == second
+
+
+def test_an_envelope_does_not_change_the_hash() -> None:
+    wrapped = {"detail-type": "order.submitted", "source": "shop.a", "detail": PLAIN_ORDER}
+    assert accepted(wrapped) == accepted(PLAIN_ORDER)
+
+
+@pytest.mark.parametrize("changed", [{"version": 2}, {"currency": "USD"}, {"giftNote": "x"}, {"customerId": None}])
+def test_other_content_has_another_hash(changed: dict[str, object]) -> None:
+    assert accepted(PLAIN_ORDER | changed).content_hash != accepted(PLAIN_ORDER).content_hash
+
+
+@pytest.mark.parametrize("field", ["orderId", "type", "version", "submittedAt", "currency", "items"])
+def test_a_missing_field_is_named(field: str) -> None:
+    content = {key: value for key, value in PLAIN_ORDER.items() if key != field}
+    with pytest.raises(Rejected) as caught:
+        accept(json.dumps(content), OrderSubmitted)
+    assert (caught.value.field, caught.value.reason) == (field, "is missing")
+
+
+@pytest.mark.parametrize("order_id", ["a", "A" * 128, "0.x_y:z-1"])
+def test_a_safe_order_id_is_taken(order_id: str) -> None:
+    assert accepted(PLAIN_ORDER | {"orderId": order_id}).order_id == order_id
+
+
+@pytest.mark.parametrize("order_id", ["", "A" * 129, "-a", "~plan#1", "a/b", "a b", "é", "a\n", None, 7])
+def test_an_unsafe_order_id_is_rejected(order_id: object) -> None:
+    assert refusal(orderId=order_id).field == "orderId"
+
+
+@pytest.mark.parametrize(
+    "moment", ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123+05:30", "2026-01-01T00:00:00-08:00"]
+)
+def test_a_moment_with_an_offset_is_taken_and_kept_as_it_was_written(moment: str) -> None:
+    assert json.loads(accepted(PLAIN_ORDER | {"submittedAt": moment}).body)["submittedAt"] == moment
+
+
+@pytest.mark.parametrize(
+    "moment", ["2026-01-01T00:00:00", "2026-01-01", "2026-02-30T00:00:00Z", "now", 1767225600, None]
+)
+def test_any_other_moment_is_rejected(moment: object) -> None:
+    assert refusal(submittedAt=moment).field == "submittedAt"
+
+
+@pytest.mark.parametrize("field", ["correlationId", "replyTo", "customerId"])
+@pytest.mark.parametrize("value", ["", "x" * 257, "a b", "a\n", "é", 7, {}])
+def test_an_optional_field_is_short_safe_text(field: str, value: object) -> None:
+    assert refusal(**{field: value}).field == field
+
+
+@pytest.mark.parametrize("priority", ["normal", "high"])
+def test_a_known_priority_is_taken(priority: str) -> None:
+    assert accepted(PLAIN_ORDER | {"priority": priority})
+
+
+@pytest.mark.parametrize("priority", ["HIGH", "", None, 1])
+def test_an_unknown_priority_is_rejected(priority: object) -> None:
+    assert refusal(priority=priority).field == "priority"
+
+
+@pytest.mark.parametrize("version", [0, -1, True, 1.0, "1", None, 2**53, 10**30])
+def test_a_version_is_a_positive_integer(version: object) -> None:
+    assert refusal(version=version).field == "version"
+
+
+@pytest.mark.parametrize("price", ["0", "0.0001", "999999999999.9999"])
+def test_money_is_decimal_text(price: str) -> None:
+    assert accepted(PLAIN_ORDER | {"items": [{"sku": "SKU-1", "qty": 1_000_000, "unitPrice": price}]})
+
+
+@pytest.mark.parametrize(
+    ("item", "field"),
+    [
+        ({"unitPrice": 1}, "unitPrice"),
+        ({"unitPrice": "1.00001"}, "unitPrice"),
+        ({"unitPrice": "1000000000000"}, "unitPrice"),
+        ({"unitPrice": "+1"}, "unitPrice"),
+        ({"unitPrice": ".5"}, "unitPrice"),
+        ({"unitPrice": "1."}, "unitPrice"),
+        ({"qty": 0}, "qty"),
+        ({"qty": 1_000_001}, "qty"),
+        ({"qty": True}, "qty"),
+        ({"sku": ""}, "sku"),
+        ({"sku": "x" * 65}, "sku"),
+        ({"sku": "a\n"}, "sku"),
+    ],
+)
+def test_a_wrong_line_is_named_by_its_place(item: dict[str, object], field: str) -> None:
+    good = {"sku": "SKU-1", "qty": 1, "unitPrice": "1.00"}
+    assert refusal(items=[good, good | item]).field == f"items[1].{field}"
+
+
+@pytest.mark.parametrize("count", [0, 1001])
+def test_an_order_has_1_to_1000_lines(count: int) -> None:
+    line = {"sku": "SKU-1", "qty": 1, "unitPrice": "1.00"}
+    assert refusal(items=[line] * count).field == "items"
+    assert accepted(PLAIN_ORDER | {"items": [line] * 1000})
+
+
+def order_of(size: int) -> dict[str, object]:
+    spare = size - len(accepted(PLAIN_ORDER | {"note": ""}).body)
+    return PLAIN_ORDER | {"note": "x" * spare}
+
+
+def test_an_order_at_the_limit_is_taken_and_one_byte_more_is_not() -> None:
+    """What could pass DynamoDB's 400 KB is refused before the first write."""
+    assert len(accepted(order_of(MAX_ORDER_BYTES)).body) == MAX_ORDER_BYTES
+    with pytest.raises(Rejected, match=r"350,001 bytes .* limit is 350,000") as caught:
+        accepted(order_of(MAX_ORDER_BYTES + 1))
+    assert caught.value.field == "(body)"
+
+
+def test_the_size_is_that_of_the_escaped_text() -> None:
+    assert refusal(note="é" * (MAX_ORDER_BYTES // 6)).field == "(body)"
+
+
+@pytest.mark.parametrize("size", [262_144, 262_145, 1_048_576, 1_048_577])
+def test_white_space_is_not_part_of_the_size(size: int) -> None:
+    assert isinstance(accept(json.dumps(PLAIN_ORDER).ljust(size), OrderSubmitted), Order)
+
+
+def test_a_notice_is_handed_on_as_ignored() -> None:
+    assert accept('{"Service": "Amazon S3", "Event": "s3:TestEvent"}', OrderSubmitted) == Ignored("S3 test event")
+
+
+@given(st.text())
+def test_random_text_is_rejected_and_nothing_worse(text: str) -> None:
+    with pytest.raises(Rejected):
+        accept(text, OrderSubmitted)
+    order_id_hint(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"orderId": "ord-1", "qty": NaN}',
+        '{"orderId":"ord-1"',
+        json.dumps('{"orderId": "ord-1"}'),
+        json.dumps({"Message": json.dumps(json.dumps({"orderId": "ord-1"}))}),
+        '{"orderId":"ord-1","parent":{"orderId":"ord-1"}}',
+    ],
+)
+def test_a_rejected_message_still_tells_its_order(text: str) -> None:
+    assert order_id_hint(text) == "ord-1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "hello", '{"orderId": 7}', '{"orderId": "a b"}', '{"orderId":"a","orderId":"b"}', '{"orderId":"a\\nb"}'],
+)
+def test_an_unclear_order_is_not_guessed(text: str) -> None:
+    assert order_id_hint(text) == ""

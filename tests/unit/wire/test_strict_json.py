@@ -1,0 +1,181 @@
+"""One reader and one canonical form of JSON."""
+
+import json
+from contextlib import suppress
+from decimal import Decimal
+from random import Random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from stepward.domain.errors import Rejected
+from stepward.wire.plain import MAX_DEPTH, cleaned
+from stepward.wire.strict_json import canonical, parse
+from tests.unit.wire.plain_values import PLAIN, respelled
+
+
+def refusal(text: str | bytes) -> Rejected:
+    with pytest.raises(Rejected) as caught:
+        parse(text)
+    return caught.value
+
+
+@given(st.text() | st.binary())
+@example("[" * 100_000)
+@example('{"a":' * 100_000)
+@example("9" * 5000)
+@example("1e" + "9" * 30)
+@example("0e-999999999")
+@example('"\ud800"')
+@example(b"\xff\xfe{\x00}\x00")
+def test_whatever_arrives_is_read_or_rejected(text: str | bytes) -> None:
+    with suppress(Rejected):
+        assert canonical(parse(text)).isascii()
+
+
+@given(PLAIN, st.randoms(use_true_random=False))
+def test_order_of_keys_and_white_space_do_not_change_the_canonical_text(value: object, chance: Random) -> None:
+    assert canonical(parse(respelled(value, chance))) == canonical(value)
+
+
+@given(PLAIN)
+def test_the_canonical_text_is_ascii_and_reads_back_as_the_same_value(value: object) -> None:
+    text = canonical(value)
+    assert text.isascii()
+    assert parse(text) == value
+    assert parse(text.encode()) == value
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not number or 1e-120 < abs(number) < 1e120)
+)
+def test_no_digit_of_a_number_is_lost(number: float) -> None:
+    spelled = repr(number)
+    assert parse(spelled) == Decimal(spelled)
+    assert Decimal(canonical(Decimal(spelled))) == Decimal(spelled)
+
+
+@pytest.mark.parametrize("spelled", ["1.5", "1.50", "15e-1", "0.15E1"])
+def test_equal_numbers_are_one_text(spelled: str) -> None:
+    assert canonical(parse(spelled)) == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "written"),
+    [("1.0", "1"), ("-0", "0"), ("-0.0", "0"), ("0e500", "0"), ("100", "100"), ("1e3", "1000"), ("-2.50", "-2.5")],
+)
+def test_a_number_is_written_by_value(spelled: str, written: str) -> None:
+    assert canonical(parse(spelled)) == written
+
+
+def test_integers_stay_integers_and_the_rest_become_decimals() -> None:
+    assert json.dumps(parse("[1, true]")) == "[1, true]"
+    assert repr(parse("[30.40]")) == "[Decimal('30.40')]"
+
+
+@pytest.mark.parametrize("number", ["9" * 38, "1" + "0" * 125, "9." + "9" * 37 + "e125", "1e-130", "-1e125"])
+def test_the_largest_and_smallest_numbers_of_dynamodb_are_kept(number: str) -> None:
+    assert Decimal(canonical(parse(number))) == Decimal(number)
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        ("9" * 39, "38 significant digits"),
+        ("0." + "1" * 39, "38 significant digits"),
+        ("1" + "0" * 126, "beyond the range"),
+        ("1e126", "beyond the range"),
+        ("1e-131", "beyond the range"),
+        ("9" * 5000, "5000 characters"),
+        ("0." + "0" * 300, "302 characters"),
+        ("1e99999999999999999999", "beyond any range"),
+        ("NaN", "NaN"),
+        ("-Infinity", "-Infinity"),
+    ],
+)
+def test_a_number_that_dynamodb_cannot_hold_is_rejected_where_it_stands(number: str, says: str) -> None:
+    fault = refusal(f'{{"items": [{{"qty": 1}}, {{"qty": {number}}}]}}')
+    assert fault.field == "items[1].qty"
+    assert says in fault.reason
+
+
+def test_nesting_is_bounded() -> None:
+    assert parse("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    fault = refusal("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
+    assert fault.field == "[0]" * MAX_DEPTH
+    assert "32 levels" in fault.reason
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_nesting_beyond_the_parser_is_rejected_too(opening: str) -> None:
+    assert "nested too deep" in refusal(opening * 100_000).reason
+
+
+@pytest.mark.parametrize("text", ['{"a":1,"a":1}', '{"a":{},"a":null}', '{"a":NaN,"\\u0061":1}'])
+def test_a_key_may_appear_once(text: str) -> None:
+    assert refusal(text).args == Rejected("a", "appears more than once in its object").args
+
+
+@pytest.mark.parametrize("character", ["\\u0000", "\\u001f", "\\ud83d", "\\udc00", "\\ufffe", "\\uffff", "\ud83d"])
+def test_characters_that_sqs_refuses_are_rejected_in_values_and_in_keys(character: str) -> None:
+    assert refusal(f'{{"a": ["{character}"]}}').field == "a[0]"
+    in_key = refusal(f'{{"{character}": 1}}')
+    assert in_key.field.isascii()
+    assert "does not carry" in in_key.reason
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", b"", b"  "])
+def test_nothing_is_rejected_as_empty(text: str | bytes) -> None:
+    assert refusal(text).args == Rejected("(body)", "is empty").args
+
+
+@pytest.mark.parametrize("text", ["\ufeff{}", b"\xef\xbb\xbf{}"])
+def test_a_byte_order_mark_is_rejected(text: str | bytes) -> None:
+    assert "byte order mark" in refusal(text).reason
+
+
+def test_bytes_are_utf_8() -> None:
+    assert parse('"é"'.encode()) == "é"
+    assert "UTF-8" in refusal('"é"'.encode("latin-1")).reason
+    assert "UTF-8" in refusal('"é"'.encode("utf-16")).reason
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ({"a": [1.5]}, "a[0]"),
+        ({"a": {1}}, "a"),
+        ({"a": {1: "x"}}, "a"),
+        ({"a": b"x"}, "a"),
+        ({"a": Decimal("NaN")}, "a"),
+        ({"a": Decimal("sNaN")}, "a"),
+        ({"a": Decimal("Infinity")}, "a"),
+        ({"a": 10**5000}, "a"),
+        ({"a": Decimal("1e999999")}, "a"),
+        ({"odd key": object()}, '["odd key"]'),
+        (1.5, "(body)"),
+    ],
+)
+def test_the_canonical_text_is_refused_for_what_it_cannot_hold(value: object, field: str) -> None:
+    with pytest.raises(Rejected) as caught:
+        canonical(value)
+    assert caught.value.field == field
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    with pytest.raises(Rejected, match="nested deeper"):
+        canonical(circle)
+
+
+def test_keys_are_sorted_at_every_level() -> None:
+    assert canonical({"b": {"z": 1, "a": (2, 3)}, "a": "é"}) == '{"a":"\\u00e9","b":{"a":[2,3],"z":1}}'
+
+
+@given(st.text(), st.integers(0, 50))
+def test_cleaned_text_always_travels(text: str, limit: int) -> None:
+    clean = cleaned(text, limit)
+    assert len(clean) == min(len(text), limit)
+    assert parse(canonical(clean)) == clean
