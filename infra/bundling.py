@@ -121,10 +121,10 @@ def _find_python(root: Path, version: str) -> str:
 
 
 def _uv(root: Path) -> str:
-    own = root / ".tools" / "bin" / "uv"
+    own = root / ".venv-tools" / "bin" / "uv"
     found = str(own) if own.exists() else shutil.which("uv")
     if not found:
-        raise Misconfigured("uv is neither in .tools/bin nor on PATH; `make setup` puts it into the project")
+        raise Misconfigured("uv is neither in .venv-tools/bin nor on PATH; `make env` puts it into the project")
     return found
 
 

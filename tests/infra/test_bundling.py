@@ -21,7 +21,7 @@ AARCH64 = 183  # e_machine of an ELF file
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project of its own, with one of this one's requirements, its tools, and a few sources."""
-    (tmp_path / ".tools").symlink_to(ROOT / ".tools")
+    (tmp_path / ".venv-tools").symlink_to(ROOT / ".venv-tools")
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "functions.txt").write_text(locked("six"))
     for name in ("submission.py", "stepward/app.py", "stepward/cli/main.py", "stepward/local/cloud.py"):
