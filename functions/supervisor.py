@@ -26,6 +26,7 @@ def _supervise() -> tuple[Supervise, PowertoolsTelemetry]:
 def handler(_event: Mapping[str, Any], context: Context) -> dict[str, int]:
     """Sweep the due index once; what was found, in numbers."""
     supervise, telemetry = _supervise()
-    figures = supervise.sweep(context.get_remaining_time_in_millis)
-    telemetry.flush()
-    return asdict(figures)
+    try:
+        return asdict(supervise.sweep(context.get_remaining_time_in_millis))
+    finally:
+        telemetry.flush()

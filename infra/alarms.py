@@ -7,16 +7,17 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.settings import ERRORS_IN_FIVE_MINUTES, OVERDUE_AGE_MS
+from infra.settings import ERRORS_IN_FIVE_MINUTES, EXCUSED_IN_FIVE_MINUTES, OVERDUE_AGE_MS
 from infra.watched import Watched, age, depth, engine, function_sum
 
 _ENGINE = {
     "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
     "Failed": "Orders are in Error; see `stepward list --state Error`",
     "Unreadable": "Records of the state store cannot be read; the Supervisor's log names them",
+    "BreakerOpened": "An agent's service keeps failing and is left alone; see `stepward agents`",
+    "Overtime": "Orders take longer than all their steps may; the Supervisor's log names them",
 }
 _ANY = 1
-_SILENT_PERIODS = 2
 
 
 class Alarms(Construct):
@@ -31,10 +32,13 @@ class Alarms(Construct):
             oldest = watched.oldest_s[name]
             self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s")
         self._watch_functions(watched)
+        self._watch_supervisor(watched)
         for metric, description in _ENGINE.items():
             self._when(metric, engine(metric), _ANY, description)
         overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
         self._when("OverdueAge", engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+        outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
+        self._when("Excused", engine("Excused"), EXCUSED_IN_FIVE_MINUTES, outage)
 
     def _watch_functions(self, watched: Watched) -> None:
         for name, function in watched.functions.items():
@@ -44,16 +48,26 @@ class Alarms(Construct):
             self._when(f"{name}-throttles", throttles, _ANY, f"{name} is throttled; raise the account's limit", 3)
             dropped = function_sum(function, "RecursiveInvocationsDropped")
             self._when(f"{name}-dropped", dropped, _ANY, f"Lambda took {name} for a runaway loop and dropped messages")
-        runs = function_sum(watched.functions["supervisor"], "Invocations")
+
+    def _watch_supervisor(self, watched: Watched) -> None:
+        runs = watched.functions["supervisor"].metric("Invocations", statistic="Sum", period=watched.silence)
+        idle = "The Supervisor does not run: nothing overdue is recovered; look at its schedule"
+        self._unless("supervisor-silent", runs, idle)
+        swept = engine("Swept", period=watched.silence)
+        self._unless(
+            "Swept", swept, "The Supervisor runs but sweeps no shard: nothing overdue is recovered; see its log"
+        )
+
+    def _unless(self, construct_id: str, metric: cloudwatch.Metric, description: str) -> None:
         cloudwatch.Alarm(
             self,
-            "supervisor-silent",
-            metric=runs,
+            construct_id,
+            metric=metric,
             threshold=_ANY,
-            evaluation_periods=_SILENT_PERIODS,
+            evaluation_periods=1,
             comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
-            alarm_description="The Supervisor does not run: nothing overdue is recovered; look at its schedule",
+            alarm_description=description,
         ).add_alarm_action(self._action)
 
     def _when(

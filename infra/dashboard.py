@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.watched import Watched, age, depth, engine, function_sum
+from infra.watched import Watched, age, depth, engine, function_sum, health
 from stepward.domain.plan import Plan
 
 _WIDTH = 12
+_FOR_PEOPLE = ("Alerted", "Rejected", "Unreadable", "Ignored")
 
 
 class Dashboard(Construct):
-    """Orders on top, then queues, then functions; what should be empty is seen at once."""
+    """Orders on top, then queues, agents and functions; what should be empty is seen at once."""
 
     def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, watched: Watched) -> None:
         super().__init__(scope, construct_id)
@@ -27,8 +28,8 @@ class Dashboard(Construct):
             _graph("Submission to end (ms)", [engine("SubmissionToEnd", stat, stat) for stat in ("p50", "p99")]),
         )
         board.add_widgets(
-            _graph("Recovery", [engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Overdue")]),
-            _graph("For people", [engine(name) for name in ("Alerted", "Rejected", "Unreadable", "Ignored")]),
+            _graph("Recovery", [engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Excused")]),
+            _graph("For people", [engine(name) for name in _FOR_PEOPLE]),
         )
         board.add_widgets(
             _graph("Oldest message (s)", [age(work.queue, name) for name, work in watched.queues.items()]),
@@ -38,6 +39,12 @@ class Dashboard(Construct):
             _graph("Dead letters", [depth(queue, name) for name, queue in watched.dead.items()]),
             _graph("Most overdue (ms)", [engine("OverdueAge", "Maximum")]),
         )
+        board.add_widgets(
+            _graph("Sweeps", [engine(name) for name in ("Swept", "Overdue", "Overtime", "Unleased")]),
+            _graph("Outside", [engine(name) for name in ("BreakerOpened", "NoticesLost")]),
+        )
+        for agent in watched.agents:
+            board.add_widgets(*_health_graphs(agent))
         board.add_widgets(*(_function_graph(metric, watched) for metric in ("Errors", "Throttles")))
         board.add_widgets(
             _graph(
@@ -61,6 +68,17 @@ def describe(plan: Plan) -> str:
         for step in plan.steps
     ]
     return "\n".join([*head, "|---|---|---|---|---|", *rows])
+
+
+def _health_graphs(agent: str) -> Sequence[cloudwatch.GraphWidget]:
+    calls = [health(agent, name) for name in ("CallSucceeded", "CallFailed")]
+    state = [health(agent, name, "Maximum") for name in ("InFlight", "BreakerState")]
+    times = [health(agent, "CallTime", statistic, statistic) for statistic in ("p50", "p99")]
+    return [
+        _graph(f"{agent}: calls", calls, width=8),
+        _graph(f"{agent}: in flight, breaker", state, width=8),
+        _graph(f"{agent}: call time (ms)", times, width=8),
+    ]
 
 
 def _function_graph(metric: str, watched: Watched) -> cloudwatch.GraphWidget:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_sqs as sqs
@@ -15,6 +15,7 @@ from infra.settings import (
     MAX_RECEIVES,
     ORDER_RECEIVES,
     QUEUE_RETENTION_DAYS,
+    REQUEST_RECEIVES,
     VISIBILITY_TIMES_TIMEOUT,
     Settings,
 )
@@ -68,25 +69,30 @@ class Queues(Construct):
     """Every queue of a deployment: orders in, work for the Scheduler, requests per agent, and their replies."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, agents: Iterable[AgentNeeds], settings: Settings
+        self, scope: Construct, construct_id: str, *, agents: Sequence[AgentNeeds], settings: Settings
     ) -> None:
         super().__init__(scope, construct_id)
         engine = Duration.seconds(FUNCTION_TIMEOUT_S)
         self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings, receives=ORDER_RECEIVES)
         self.scheduler = WorkQueue(self, "Scheduler", consumer_timeout=engine, settings=settings)
         self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
-        self.agents = {
-            agent.name: WorkQueue(
-                self,
-                f"Agent-{agent.name}",
-                consumer_timeout=Duration.seconds(agent.timeout_s),
-                settings=settings,
-            )
-            for agent in agents
+        self.agents = {agent.name: self._requests(f"Agent-{agent.name}", agent, settings) for agent in agents}
+        self.lanes = {
+            agent.name: self._requests(f"Lane-{agent.name}", agent, settings) for agent in agents if agent.priority_lane
         }
 
     @property
     def by_name(self) -> Mapping[str, WorkQueue]:
-        """All of them, by the names that alarms and dashboard use."""
+        """All of them, by the names that alarms, dashboard and command line use."""
         engine = {"orders": self.orders, "scheduler": self.scheduler, "responses": self.responses}
-        return engine | {f"agent-{name}": work for name, work in self.agents.items()}
+        ordinary = {f"agent-{name}": work for name, work in self.agents.items()}
+        return engine | ordinary | {f"agent-{name}-high": work for name, work in self.lanes.items()}
+
+    def _requests(self, construct_id: str, agent: AgentNeeds, settings: Settings) -> WorkQueue:
+        return WorkQueue(
+            self,
+            construct_id,
+            consumer_timeout=Duration.seconds(agent.timeout_s),
+            settings=settings,
+            receives=REQUEST_RECEIVES,
+        )

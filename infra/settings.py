@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
-import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, Literal, Self
-from urllib.parse import urlsplit
+from typing import Literal, Self
 
+from infra.checks import matches, one_of, region, service_url, within
+from infra.context import parsed
+from infra.replies import ReplyQueues
+from stepward.domain.breaker import Limits
 from stepward.domain.errors import Misconfigured
 from stepward.domain.timing import Timing
 from stepward.domain.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
@@ -24,18 +26,26 @@ SUPERVISOR_TIMEOUT_S = 55  # ends before its next wake-up, whatever the backlog
 AGENT_MARGIN_S = 5  # for a cold start, and for an answer that comes at the last moment
 LEAST_CONCURRENCY = 2  # SQS takes no lower limit
 VISIBILITY_TIMES_TIMEOUT = 6
+REQUEST_RECEIVES = 1000  # a request put back waits for its service, and ends by its own complete-by
 MAX_RECEIVES = 5  # throttled deliveries count too: fewer, and good messages end among the dead
 ORDER_RECEIVES = 100  # an order in its queue is known nowhere else: it waits out an outage of hours
 QUEUE_RETENTION_DAYS = 4
 DEAD_RETENTION_DAYS = 14
 WAKE_UP_RETRIES = 2
 LOG_RETENTION = "ONE_MONTH"
-BOTO_SERVICES = ("dynamodb", "sns", "sqs")
-MAX_AGENTS = 20  # their queue URLs share a function's 4 KB of environment
+BOTO_SERVICES = ("dynamodb", "events", "sns", "sqs")
+MAX_REQUEST_QUEUES = 13  # of agents and their priority lanes: the URLs share a function's 4 KB of environment
+LANE_SHARE = 4  # one part in so many of an agent's concurrency is kept for orders of high priority
 
 OLDEST_MESSAGE_S = 300
 OVERDUE_AGE_MS = 300_000
+EXCUSED_IN_FIVE_MINUTES = 100  # so many steps missed by everybody, not by their agent, are an outage
+SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below
+OWN_NAME_KEEPS = 24  # characters of the stack's name that CloudFormation leaves in the name of a queue, at the least
+LEASE_PERIODS = 2  # within which a Supervisor that died is replaced
+_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+_BUS = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,29 +70,84 @@ class Settings:
     """Requests that one run of an agent serves side by side: more are cheaper, and die together."""
     platform: Literal["aws", "local"] = "aws"
     """Where the functions will run: on Lambda, or in the local cloud on this machine."""
+    lease_ms: int = 90_000
+    """How long a Supervisor keeps a shard to itself; one that dies is replaced when this is over."""
+    finished_days: int = 0
+    """How long a finished task is kept; 0 keeps it for ever."""
+    breaker_failures: int = Limits().failures
+    breaker_open_ms: int = Limits().open_for
+    breaker_longest_ms: int = Limits().longest
+    """How many failures in a row open an agent's breaker, for how long at first, and at the most."""
+    event_bus: str = "default"
+    reply_accounts: tuple[str, ...] = ()
+    reply_regions: tuple[str, ...] = ()
+    reply_prefixes: tuple[str, ...] = ()
+    """With accounts and regions: the queues to which the Scheduler may post; none unless all three are given."""
+    reply_endpoint: str = ""
+    orders_table: str = ""
+    tasks_table: str = ""
+    rejects_table: str = ""
+    """Tables to work on in place of the stack's own, which stay as they are: for those restored from a backup."""
+    region: str = ""
+    """Where the stack goes; empty leaves it to whoever deploys, which a stack with replicas cannot."""
+    replica_regions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _one_of("environment", self.environment, "dev", "prod")
-        _one_of("platform", self.platform, "aws", "local")
+        one_of("environment", self.environment, "dev", "prod")
+        one_of("platform", self.platform, "aws", "local")
         if self.complete_within_ms:
-            _within("complete_within_ms", self.complete_within_ms, SHORTEST_ATTEMPT_MS, LONGEST_ATTEMPT_MS)
-        _within("claim_within_ms", self.claim_within_ms, 1000, LONGEST_ATTEMPT_MS)
-        _within("skew_margin_ms", self.skew_margin_ms, 0, 600_000)
-        _within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
-        _within("supervise_minutes", self.supervise_minutes, 1, 60)
-        _within("shards", self.shards, 1, 100)
-        _within("batch_size", self.batch_size, 1, 10)
-        _within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
-        _within("agent_batch_size", self.agent_batch_size, 1, 10)
+            within("complete_within_ms", self.complete_within_ms, SHORTEST_ATTEMPT_MS, LONGEST_ATTEMPT_MS)
+        within("claim_within_ms", self.claim_within_ms, 1000, LONGEST_ATTEMPT_MS)
+        within("skew_margin_ms", self.skew_margin_ms, 0, 600_000)
+        within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
+        within("supervise_minutes", self.supervise_minutes, 1, 60)
+        within("shards", self.shards, 1, 100)
+        within("batch_size", self.batch_size, 1, 10)
+        within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
+        within("agent_batch_size", self.agent_batch_size, 1, 10)
+        within("lease_ms", self.lease_ms, 1000, LEASE_PERIODS * self.supervise_minutes * 60_000)
+        within("finished_days", self.finished_days, 0, 3650)
+        matches("event_bus", self.event_bus, _BUS, "the name of an event bus of up to 64 characters")
+        within("breaker_failures", self.breaker_failures, 1, 1000)
+        within("breaker_open_ms", self.breaker_open_ms, 1000, self.breaker_longest_ms)
+        within("breaker_longest_ms", self.breaker_longest_ms, 1000, LONGEST_ATTEMPT_MS)
+        for name, table in self.restored.items():
+            matches(f"{name}_table", table, _TABLE, "the name of a table")
+        self.replies.check()
+        if self.reply_endpoint and self.platform != "local":
+            raise Misconfigured(f"reply_endpoint={self.reply_endpoint!r} is for platform=local only")
+        self._check_replicas()
         if self.alert_email and "@" not in self.alert_email:
             raise Misconfigured(f"alert_email={self.alert_email!r} is not an e-mail address")
         for service, url in self.service_urls.items():
-            _check_url(service, url)
+            service_url(service, url)
 
     @property
     def lasting(self) -> bool:
         """Whether what holds data outlives the stack and is protected from deletion."""
         return self.environment == "prod"
+
+    @property
+    def replies(self) -> ReplyQueues:
+        """The queues to which the Scheduler may post."""
+        return ReplyQueues(
+            accounts=self.reply_accounts,
+            regions=self.reply_regions,
+            prefixes=self.reply_prefixes,
+            own_prefix=f"{self.stack}-"[:OWN_NAME_KEEPS],
+            endpoint=self.reply_endpoint,
+        )
+
+    @property
+    def restored(self) -> Mapping[str, str]:
+        """The tables that take the place of the stack's own."""
+        named = {"orders": self.orders_table, "tasks": self.tasks_table, "rejects": self.rejects_table}
+        return {name: table for name, table in named.items() if table}
+
+    @property
+    def silent_minutes(self) -> int:
+        """How long nothing may be swept before somebody hears of it."""
+        return max(SILENT_MINUTES, 2 * self.supervise_minutes)
 
     @property
     def complete_within(self) -> timedelta | None:
@@ -93,59 +158,16 @@ class Settings:
     def from_context(cls, look_up: Callable[[str], object]) -> Self:
         """The settings that CDK context gives; what it leaves out keeps its default."""
         given = {item.name: look_up(item.name) for item in fields(cls)}
-        return cls(**{name: _parsed(name, value) for name, value in given.items() if value is not None})
+        usual = cls()
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return cls(**{name: parsed(name, value, getattr(usual, name)) for name, value in chosen.items()})
 
-
-def _parsed(name: str, value: object) -> Any:
-    usual = getattr(Settings(), name)
-    if isinstance(usual, str):
-        return str(value)
-    if isinstance(usual, int):
-        return _whole(name, value)
-    return _addresses(name, value)
-
-
-def _whole(name: str, value: object) -> int:
-    text = str(value)
-    if not (text.isascii() and text.isdigit()):
-        raise Misconfigured(f"{name}={value!r} is not a whole number")
-    return int(text)
-
-
-def _addresses(name: str, value: object) -> Mapping[str, str]:
-    try:
-        parsed = json.loads(value) if isinstance(value, str) else value
-    except ValueError as error:
-        raise Misconfigured(f"{name}={value!r} is not a JSON object of service names and addresses") from error
-    if not isinstance(parsed, dict) or not all(isinstance(url, str) for url in parsed.values()):
-        raise Misconfigured(f"{name}={value!r} is not an object of service names and addresses")
-    return parsed
-
-
-def _one_of(name: str, value: str, *allowed: str) -> None:
-    if value not in allowed:
-        raise Misconfigured(f"{name}={value!r} is none of {', '.join(allowed)}")
-
-
-def _within(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise Misconfigured(f"{name}={value} is outside {least}-{most}")
-
-
-def _check_url(service: str, url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError as error:
-        raise Misconfigured(f"service_urls: {service}={url!r} is not an address") from error
-    if not host or parts.scheme not in {"http", "https"}:
-        raise Misconfigured(f"service_urls: {service}={url!r} is not an http(s) address")
-    if parts.scheme == "http" and not _is_loopback(host):
-        raise Misconfigured(f"service_urls: {service}={url!r} must use https; plain http is for this machine only")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    def _check_replicas(self) -> None:
+        if self.region:
+            region("region", self.region)
+        for other in self.replica_regions:
+            region("replica_regions", other)
+        if self.replica_regions and not self.region:
+            raise Misconfigured("replica_regions: say with -c region=... where the stack itself goes")
+        if self.region in self.replica_regions:
+            raise Misconfigured(f"replica_regions: {self.region!r} is the stack's own region, which needs no replica")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput, Duration, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -38,6 +38,7 @@ class StepwardStack(Stack):
             stack_name=settings.stack,
             description=f"Stepward: workflow {workflow.name}, version {workflow.version}",
             termination_protection=settings.lasting,
+            env=Environment(region=settings.region) if settings.region else None,
         )
         needs = agents_of(workflow, settings)
         alerts = Alerts(self, "Alerts", settings=settings).topic
@@ -47,21 +48,26 @@ class StepwardStack(Stack):
             self, "Workers", agents=needs, queues=queues, tables=tables, alerts=alerts, settings=settings, code=code
         )
         wake_up = WakeUp(self, "WakeUp", supervisor=workers.supervisor, settings=settings)
-        longest = {f"agent-{agent.name}": agent.longest_s for agent in needs}
+        longest = {name: agent.longest_s for agent in needs for name in agent.queue_names}
         watched = Watched(
             queues=queues.by_name,
             oldest_s={name: max(OLDEST_MESSAGE_S, longest.get(name, 0)) for name in queues.by_name},
             dead={name: work.dead for name, work in queues.by_name.items()} | {"wake-up": wake_up.dead},
             functions=workers.by_name,
+            agents=[agent.name for agent in needs],
+            silence=Duration.minutes(settings.silent_minutes),
         )
         Alarms(self, "Alarms", watched=watched, topic=alerts)
         Dashboard(self, "Board", plan=workflow.plan(settings.complete_within), watched=watched)
         self._tell(tables=tables, queues=queues, workers=workers, topic_arn=alerts.topic_arn, shards=settings.shards)
-        acknowledge(workers=workers, tables=tables, wake_up=wake_up)
+        acknowledge(workers=workers, tables=tables, wake_up=wake_up, settings=settings)
 
     def _tell(self, *, tables: Tables, queues: Queues, workers: Workers, topic_arn: str, shards: int) -> None:
         agent_queues = {name: work.queue.queue_url for name, work in queues.agents.items()}
         agent_functions = {name: function.function_name for name, function in workers.agents.items()}
+        dead_letters = {
+            name: {"source": work.queue.queue_url, "dead": work.dead.queue_url} for name, work in queues.by_name.items()
+        }
         outputs = {
             "OrdersQueueUrl": queues.orders.queue.queue_url,
             "SchedulerQueueUrl": queues.scheduler.queue.queue_url,
@@ -70,6 +76,8 @@ class StepwardStack(Stack):
             "OrdersTableName": tables.orders.table_name,
             "TasksTableName": tables.tasks.table_name,
             "RejectsTableName": tables.rejects.table_name,
+            "ControlsTableName": tables.controls.table_name,
+            "DeadLetterQueueUrls": self.to_json_string(dead_letters),
             "AlertsTopicArn": topic_arn,
             "SupervisorFunctionName": workers.supervisor.function_name,
             "AgentFunctionNames": self.to_json_string(agent_functions),

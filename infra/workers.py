@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from aws_cdk import Duration, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.agents import AgentNeeds
 from infra.functions import WorkerFunction
-from infra.queues import Queues
+from infra.queues import Queues, WorkQueue
 from infra.settings import SUPERVISOR_TIMEOUT_S, Settings
 from infra.tables import Tables
 
@@ -28,7 +30,7 @@ class Workers(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        agents: Iterable[AgentNeeds],
+        agents: Sequence[AgentNeeds],
         queues: Queues,
         tables: Tables,
         alerts: sns.ITopic,
@@ -41,6 +43,8 @@ class Workers(Construct):
         self._alerts = alerts
         self._settings = settings
         self._code = code
+        self._bus = events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
+        self._most_requests = max(agent.requests_at_once for agent in agents)
         self.submission = self._make_submission()
         self.scheduler = self._make_scheduler()
         self.agents = {agent.name: self._make_agent(agent) for agent in agents}
@@ -63,6 +67,7 @@ class Workers(Construct):
                 "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
                 "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
                 "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                **self._settings.replies.environment,
             },
         )
         worker.consume(
@@ -85,20 +90,23 @@ class Workers(Construct):
                 "STEPWARD_ORDERS_TABLE": tables.orders.table_name,
                 "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
                 "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
-                "STEPWARD_AGENT_QUEUES": self._agent_addresses,
-                "STEPWARD_ALERTS_TOPIC": self._alerts.topic_arn,
+                "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                **self._for_deciding,
+                **self._settings.replies.environment,
             },
         )
         for source in (queues.scheduler, queues.responses):
             worker.consume(
                 source, batch_size=self._settings.batch_size, max_concurrency=self._settings.engine_concurrency
             )
-        for target in queues.agents.values():
+        for target in self._requests:
             target.queue.grant_send_messages(worker.function)
+        queues.scheduler.queue.grant_send_messages(worker.function)  # a retry that comes early waits once more
         tables.orders.grant(worker.function, READ_MANY)
         tables.tasks.grant(worker.function, READ_MANY, READ_ONE, WRITE)
         tables.rejects.grant(worker.function, WRITE)
-        self._alerts.grant_publish(worker.function)
+        self._may_tell(worker.function)
+        self._may_reply(worker.function)
         return worker.function
 
     def _make_agent(self, agent: AgentNeeds) -> lambda_.Function:
@@ -111,13 +119,22 @@ class Workers(Construct):
             in_cycle=True,
             environment={
                 "STEPWARD_AGENT": agent.name,
+                "STEPWARD_REQUESTS_QUEUE": requests.queue.queue_url,
+                "STEPWARD_CONTROLS_TABLE": self._tables.controls.table_name,
+                "STEPWARD_BREAKER_FAILURES": str(self._settings.breaker_failures),
+                "STEPWARD_BREAKER_OPEN_MS": str(self._settings.breaker_open_ms),
+                "STEPWARD_BREAKER_LONGEST_MS": str(self._settings.breaker_longest_ms),
                 "STEPWARD_REJECTS_TABLE": self._tables.rejects.table_name,
                 "STEPWARD_RESPONSES_QUEUE": responses.queue_url,
                 "ORDERS_SERVICE_URLS": json.dumps(dict(self._settings.service_urls), sort_keys=True),
             },
         )
-        worker.consume(requests, batch_size=agent.batch_size, max_concurrency=agent.functions_at_once)
+        worker.consume(requests, batch_size=agent.batch_size, max_concurrency=agent.ordinary_functions)
+        if agent.priority_lane:
+            lane = self._queues.lanes[agent.name]
+            worker.consume(lane, batch_size=agent.batch_size, max_concurrency=agent.lane_functions)
         responses.grant_send_messages(worker.function)
+        self._tables.controls.grant(worker.function, READ_ONE, WRITE)
         self._tables.rejects.grant(worker.function, WRITE)
         return worker.function
 
@@ -130,21 +147,46 @@ class Workers(Construct):
             environment={
                 "STEPWARD_TASKS_TABLE": tasks.table_name,
                 "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
-                "STEPWARD_AGENT_QUEUES": self._agent_addresses,
-                "STEPWARD_ALERTS_TOPIC": self._alerts.topic_arn,
+                "STEPWARD_LEASE_MS": str(self._settings.lease_ms),
+                "STEPWARD_BACKLOG": str(self._most_requests),
+                **self._for_deciding,
             },
         )
         tasks.grant(worker.function, READ_MANY, READ_ONE, QUERY, WRITE)
         queues.scheduler.queue.grant_send_messages(worker.function)
-        for requests in queues.agents.values():  # it looks how many wait; it never asks an agent for anything
+        for requests in self._requests:  # it looks how many wait; it never asks an agent for anything
             requests.queue.grant(worker.function, "sqs:GetQueueAttributes")
-        self._alerts.grant_publish(worker.function)
+        self._may_tell(worker.function)
         return worker.function
 
     @property
-    def _agent_addresses(self) -> str:
-        urls = {name: work.queue.queue_url for name, work in self._queues.agents.items()}
-        return Stack.of(self).to_json_string(urls)
+    def _for_deciding(self) -> Mapping[str, str]:
+        """What both who decide about tasks are told: Scheduler and Supervisor."""
+        return {
+            "STEPWARD_CONTROLS_TABLE": self._tables.controls.table_name,
+            "STEPWARD_AGENT_QUEUES": self._addresses(self._queues.agents),
+            "STEPWARD_AGENT_LANES": self._addresses(self._queues.lanes),
+            "STEPWARD_ALERTS_TOPIC": self._alerts.topic_arn,
+            "STEPWARD_EVENT_BUS": self._settings.event_bus,
+            "STEPWARD_FINISHED_DAYS": str(self._settings.finished_days),
+        }
+
+    @property
+    def _requests(self) -> Iterable[WorkQueue]:
+        return [*self._queues.agents.values(), *self._queues.lanes.values()]
+
+    def _addresses(self, queues: Mapping[str, WorkQueue]) -> str:
+        return Stack.of(self).to_json_string({name: work.queue.queue_url for name, work in queues.items()})
+
+    def _may_tell(self, function: lambda_.Function) -> None:
+        """People by the alerts' topic, machines by the event bus; once per fact, which the controls remember."""
+        self._alerts.grant_publish(function)
+        self._bus.grant_put_events_to(function)
+        self._tables.controls.grant(function, READ_ONE, WRITE)
+
+    def _may_reply(self, function: lambda_.Function) -> None:
+        if names := self._settings.replies.names(Stack.of(self).partition):
+            function.add_to_role_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=list(names)))
 
     def _worker(
         self,

@@ -4,11 +4,26 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepward.domain.decide import Event, Look, Told, decide
+from stepward.domain.decide import Event, Told, decide
 from stepward.domain.draft import Decision
 from stepward.domain.facts import Fact, FactKind
-from stepward.domain.messages import Alert, Outcome, Reply, Resubmit, Retry, Start, StepRequest
-from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.looking import Look
+from stepward.domain.messages import (
+    Alert,
+    Cancel,
+    Notice,
+    Outcome,
+    Pause,
+    Reply,
+    Report,
+    Resubmit,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    Undo,
+)
+from stepward.domain.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.task import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
 
@@ -19,9 +34,52 @@ T0 = 1_800_000_000_000
 ORDER_ID = "ord-1001"
 
 
-def planned(name: str, *after: str, complete_within: int = MINUTE, threshold: int = 3) -> PlannedStep:
-    """A step that waits for `after`, done by the agent `worker`."""
-    return PlannedStep(name, "worker", name, after, complete_within, threshold)
+def planned(
+    name: str, *after: str, complete_within: int = MINUTE, threshold: int = 3, undo: str = "", **more: Any
+) -> PlannedStep:
+    """A step that waits for `after`, done by the agent `worker`, and undone by it with `undo`."""
+    undo_agent = "worker" if undo else ""
+    return PlannedStep(
+        name, "worker", name, after, complete_within, threshold, undo_agent=undo_agent, undo=undo, **more
+    )
+
+
+def waits(delay: int, rounds: int = 1) -> Policy:
+    """The policy to rest for `delay` milliseconds."""
+    return Policy(Exhausted.WAIT, wait=delay, rounds=rounds)
+
+
+def falls_back(agent: str, operation: str = "", undo: str = "") -> Policy:
+    """The policy to have `agent` take the step."""
+    return Policy(
+        Exhausted.FALLBACK,
+        agent=agent,
+        operation=operation or f"by_{agent}",
+        undo_agent=agent if undo else "",
+        undo=undo,
+    )
+
+
+ALERTS, UNDOES = Policy(Exhausted.ALERT), Policy(Exhausted.UNDO)
+
+
+def undoable(**last: Any) -> Plan:
+    """`reserve`, then `charge`, then `ship`, each with an undo; `last` says more of `ship`."""
+    return Plan(
+        "line",
+        1,
+        (
+            planned("reserve", undo="release"),
+            planned("charge", "reserve", undo="refund"),
+            planned("ship", "charge", undo="recall", **last),
+        ),
+    )
+
+
+def undoable_diamond() -> Plan:
+    """`pick` and `pay` side by side between `check` and `ship`, each with an undo."""
+    waits_for = {"check": (), "pick": ("check",), "pay": ("check",), "ship": ("pick", "pay")}
+    return Plan("diamond", 1, tuple(planned(name, *after, undo=f"un{name}") for name, after in waits_for.items()))
 
 
 def sequence(*names: str, complete_within: int = MINUTE, threshold: int = 3) -> Plan:
@@ -65,12 +123,15 @@ class Life:
     plan: Plan
     timing: Timing = field(default_factory=Timing)
     now: int = T0
+    reply_to: str = ""
     task: Task = field(init=False)
     asked: list[StepRequest] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
+    told_submitter: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.task = new_task(ORDER_ID, self.plan, self.now, self.timing)
+        known = {"reply_to": self.reply_to, "correlation_id": "checkout-1" if self.reply_to else ""}
+        self.task = new_task(ORDER_ID, self.plan, self.now, self.timing, **known)
 
     def apply(self, event: Event, *, at: int | None = None, by: str = "scheduler-1") -> Decision:
         """Decide, and keep the decision."""
@@ -79,6 +140,7 @@ class Life:
         self.task = decision.task
         self.asked += requests(decision)
         self.facts += decision.facts
+        self.told_submitter += notices(decision)
         return decision
 
     def start(self, **how: Any) -> Decision:
@@ -102,8 +164,42 @@ class Life:
         return self.apply(Resubmit(ORDER_ID, step, attempt, "ada", "card replaced"), **how)
 
     def retry(self, step: str, attempt: int, **how: Any) -> Decision:
-        """The Supervisor's request to run the step again arrives."""
-        return self.apply(Retry(ORDER_ID, step, attempt), **how)
+        """The Supervisor's request to run the step again arrives, as early as it may be told."""
+        rested = max(self.now, self.step(step).not_before or 0)
+        return self.apply(Retry(ORDER_ID, step, attempt), **{"at": rested} | how)
+
+    def undo(self, why: str = "sold twice", **how: Any) -> Decision:
+        """An operator wants it undone."""
+        return self.apply(Undo(ORDER_ID, "ada", why), **how)
+
+    def cancel(self, **how: Any) -> Decision:
+        """The submitter wants it no more."""
+        return self.apply(Cancel(ORDER_ID, "shop", "no longer wanted"), **how)
+
+    def pause(self, **how: Any) -> Decision:
+        """An operator halts it."""
+        return self.apply(Pause(ORDER_ID, "ada", "stock is being counted"), **how)
+
+    def resume(self, **how: Any) -> Decision:
+        """An operator lets it go on."""
+        return self.apply(Resume(ORDER_ID, "ada", "counted"), **how)
+
+    def report(self, **how: Any) -> Decision:
+        """The submitter is to be told where it stands."""
+        return self.apply(Report(ORDER_ID), **how)
+
+    def overdue(self, step: str, **how: Any) -> Decision:
+        """The Supervisor looks when the running attempt of `step` has just become overdue."""
+        limit = self.step(step).complete_by
+        assert limit is not None
+        return self.look(**{"at": limit + self.timing.skew_margin} | how)
+
+    def used_up(self, step: str) -> Decision:
+        """All attempts of this round run past complete-by; what the last of them led to."""
+        for _ in range(self.plan.by_name[step].threshold - self.step(step).failure_count - 1):
+            self.overdue(step)
+            self.retry(step, self.step(step).attempt)
+        return self.overdue(step)
 
     def told(self, step: str, **how: Any) -> Decision:
         """The alert of the step's Error is out."""
@@ -141,9 +237,19 @@ def retries(decision: Decision) -> list[Retry]:
     return [message for message in decision.messages if isinstance(message, Retry)]
 
 
+def notices(decision: Decision) -> list[Notice]:
+    """What the decision tells the submitter."""
+    return [message for message in decision.messages if isinstance(message, Notice)]
+
+
+def again(record: StepRecord, now: int) -> Retry:
+    """The request to run the step again when it has rested."""
+    return Retry(record.order_id, record.name, record.attempt, (record.not_before or now) - now)
+
+
 def waiting(task: Task) -> list[int]:
-    """When each thing that waits has waited long enough; beside an Error, what is Pending waits for an operator."""
-    halted = task.process_state is ProcessState.ERROR
+    """When each thing that waits has waited long enough; beside an Error, or in a pause, what is Pending waits not."""
+    halted = task.paused or any(record.process_state is ProcessState.ERROR for record in task.steps.values())
     limits = [
         record.complete_by
         for record in task.steps.values()

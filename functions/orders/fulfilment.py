@@ -8,6 +8,7 @@ from typing import Any
 from orders.money import minor_units
 from orders.remote import post
 from stepward.domain.errors import Transient
+from stepward.domain.plan import Exhausted
 from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
 
 inventory = Agent("inventory", max_concurrency=20)
@@ -60,8 +61,8 @@ fulfilment = Workflow(
     version=1,
     steps=[
         Step(reserve, undo=release, complete_within=minutes(1)),
-        Step(charge, undo=refund, complete_within=minutes(2), threshold=5),
-        Step(ship, undo=cancel_shipment, complete_within=minutes(10)),
+        Step(charge, undo=refund, complete_within=minutes(2), threshold=5, exhausted=Exhausted.UNDO),
+        Step(ship, undo=cancel_shipment, complete_within=minutes(10), exhausted=Exhausted.UNDO),
     ],
 )
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
 
+from stepward.domain.breaker import Limits
 from stepward.domain.errors import Misconfigured
+from stepward.domain.lease import USUAL_LENGTH
+from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 
 
@@ -39,6 +42,11 @@ class Config:
         return self._text("STEPWARD_REJECTS_TABLE")
 
     @property
+    def controls_table(self) -> str:
+        """Name of the table of the small records that all instances share."""
+        return self._text("STEPWARD_CONTROLS_TABLE")
+
+    @property
     def scheduler_queue(self) -> str:
         """URL of the queue to the Scheduler."""
         return self._text("STEPWARD_SCHEDULER_QUEUE")
@@ -54,9 +62,32 @@ class Config:
         return self._object("STEPWARD_AGENT_QUEUES")
 
     @property
+    def agent_lanes(self) -> Mapping[str, str]:
+        """URL of the queue for urgent requests of each agent that has one (a JSON object)."""
+        return self._object("STEPWARD_AGENT_LANES") if self.env.get("STEPWARD_AGENT_LANES") else {}
+
+    @property
+    def reply_queues(self) -> Allowed:
+        """The queues on which submitters may ask to be told; none unless the deployment names accounts."""
+        if not (accounts := self._list("STEPWARD_REPLY_ACCOUNTS")):
+            return Allowed()
+        return Allowed(
+            accounts=frozenset(accounts),
+            regions=frozenset(self._list("STEPWARD_REPLY_REGIONS")),
+            prefixes=self._list("STEPWARD_REPLY_PREFIXES"),
+            own_prefix=self._text("STEPWARD_OWN_PREFIX"),
+            endpoint=self.env.get("STEPWARD_REPLY_ENDPOINT", ""),
+        )
+
+    @property
     def alerts_topic(self) -> str:
         """ARN of the topic that tells operators."""
         return self._text("STEPWARD_ALERTS_TOPIC")
+
+    @property
+    def event_bus(self) -> str:
+        """Name of the event bus that tells machines what operators are told."""
+        return self.env.get("STEPWARD_EVENT_BUS", "") or "default"
 
     @property
     def agent(self) -> str:
@@ -64,9 +95,34 @@ class Config:
         return self._text("STEPWARD_AGENT")
 
     @property
+    def requests_queue(self) -> str:
+        """URL of the queue whose requests this function serves (agent functions only)."""
+        return self._text("STEPWARD_REQUESTS_QUEUE")
+
+    @property
+    def breaker(self) -> Limits:
+        """When the breaker of an agent opens, and for how long, in milliseconds."""
+        usual = Limits()
+        return Limits(
+            failures=self._whole("STEPWARD_BREAKER_FAILURES", usual.failures),
+            open_for=self._whole("STEPWARD_BREAKER_OPEN_MS", usual.open_for),
+            longest=self._whole("STEPWARD_BREAKER_LONGEST_MS", usual.longest),
+        )
+
+    @property
     def shards(self) -> int:
         """Number of shards of the due index; the same for every function of a deployment."""
         return self._whole("STEPWARD_SHARDS", 4)
+
+    @property
+    def lease_length(self) -> int:
+        """How long a Supervisor holds a shard at most, in milliseconds: longer than a run, shorter than two periods."""
+        return self._whole("STEPWARD_LEASE_MS", USUAL_LENGTH)
+
+    @property
+    def keep_finished(self) -> int:
+        """Seconds after its end when a task may be deleted (set in days); 0 keeps it for ever."""
+        return self._whole("STEPWARD_FINISHED_DAYS", 0) * 86_400
 
     @property
     def backlog(self) -> int:
@@ -93,6 +149,9 @@ class Config:
         if not (value := self.env.get(name, "")):
             raise Misconfigured(f"{name} is not set")
         return value
+
+    def _list(self, name: str) -> tuple[str, ...]:
+        return tuple(part for item in self.env.get(name, "").split(",") if (part := item.strip()))
 
     def _whole(self, name: str, usual: int) -> int:
         value = self.env.get(name, "") or str(usual)

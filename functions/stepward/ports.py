@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from stepward.domain.errors import Unreadable
 from stepward.domain.facts import Fact
-from stepward.domain.messages import Alert, Reply, Resubmit, Retry, Start, StepRequest
+from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
 
@@ -68,6 +68,9 @@ class TaskStore(Protocol):
         A hint: it may be stale or doubled, never late.
         """
 
+    def needing_attention(self) -> Iterator[str]:
+        """The ids of tasks that wait for an operator, oldest first: a hint, like `due`."""
+
     def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task, or those in `state`, in no order: a look through the whole store, for people.
 
@@ -78,7 +81,7 @@ class TaskStore(Protocol):
 class Queues(Protocol):
     """The queues that join the parts. Each raises Transient if anything could not be sent."""
 
-    def to_scheduler(self, messages: Sequence[Start | Retry | Resubmit]) -> None:
+    def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
@@ -94,8 +97,21 @@ class Queues(Protocol):
 class Alerts(Protocol):
     """The way to a person."""
 
-    def tell(self, alert: Alert) -> None:
-        """Tell an operator; raises Transient if it could not be sent."""
+    def tell(self, alert: Alert) -> bool:
+        """Tell an operator; False if it has to wait for a summary. Raises Transient if it could not be sent."""
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """Tell all of them in one message; raises Transient if it could not be sent."""
+
+
+class Notices(Protocol):
+    """The way to a submitter."""
+
+    def post(self, notice: Notice) -> None:
+        """Tell the submitter, if its queue can be used; a notice that cannot be posted is counted and no more.
+
+        Raises Transient if the queue is busy or cannot be reached.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +143,60 @@ class Rejects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one run of the Supervisor found: tasks listed as due, steps overdue, the oldest's age in milliseconds."""
+    """What one run of the Supervisor found: tasks listed as due, steps overdue, the oldest's age in milliseconds.
+
+    `swept` shards were looked through to their end, `skipped` ones were held by another Supervisor; `complete` says
+    that no shard of its own was left early.
+    """
 
     listed: int = 0
     overdue: int = 0
     oldest: int = 0
     complete: bool = True
+    swept: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A small record that all instances share, such as a breaker or a lease; `body` is plain JSON data."""
+
+    name: str
+    revision: int
+    body: Mapping[str, Any]
+
+
+class Controls(Protocol):
+    """Where the records live by which instances agree; one conditional write per change."""
+
+    def read(self, name: str) -> Control | None:
+        """The record under this name, read consistently; None if there is none. Raises Transient or Unreadable."""
+
+    def write(self, control: Control, *, replaces: Control | None) -> bool:
+        """Write `control` if the record is still as `replaces` says, absent if that is None.
+
+        False if somebody was faster; raises Transient.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the service of `agent` is doing, seen by one process at one moment.
+
+    `in_flight` requests are worked on side by side; `breaker` is 0 closed, 1 half-open, 2 open, 3 paused.
+    """
+
+    agent: str
+    in_flight: int
+    breaker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Called(Health):
+    """The same right after a call, which took `took` milliseconds."""
+
+    took: int
+    succeeded: bool
 
 
 class Telemetry(Protocol):
@@ -143,3 +207,6 @@ class Telemetry(Protocol):
 
     def swept(self, figures: Swept) -> None:
         """Tell what a run of the Supervisor found."""
+
+    def health(self, health: Health) -> None:
+        """Tell how an agent's service is doing."""

@@ -5,13 +5,14 @@ import itertools
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import boto3
 import pytest
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef, KeySchemaElementTypeDef
 
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
@@ -69,6 +70,18 @@ class StoreWorld(Protocol):
     def rejects(self, now: Callable[[], int]) -> Rejects: ...
 
 
+def changed(task: Task, **changes: Any) -> Task:
+    """The task as the next write leaves it."""
+    return replace(task, revision=task.revision + 1, **changes)
+
+
+def task_now(world: StoreWorld, order_id: str) -> Task:
+    """The task as it is stored."""
+    loaded = world.store.load(order_id)
+    assert loaded is not None
+    return loaded.task
+
+
 @dataclass(frozen=True)
 class MemoryStoreWorld:
     store: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(lambda name: shard_of(name, SHARDS)))
@@ -108,18 +121,11 @@ class Tables:
                 {"AttributeName": "OrderID", "AttributeType": "S"},
                 {"AttributeName": "Shard", "AttributeType": "N"},
                 {"AttributeName": "Due", "AttributeType": "N"},
+                {"AttributeName": "Attention", "AttributeType": "N"},
+                {"AttributeName": "Since", "AttributeType": "N"},
             ],
             KeySchema=[{"AttributeName": "OrderID", "KeyType": "HASH"}],
-            GlobalSecondaryIndexes=[
-                {
-                    "IndexName": "due",
-                    "KeySchema": [
-                        {"AttributeName": "Shard", "KeyType": "HASH"},
-                        {"AttributeName": "Due", "KeyType": "RANGE"},
-                    ],
-                    "Projection": {"ProjectionType": "KEYS_ONLY"},
-                }
-            ],
+            GlobalSecondaryIndexes=[_keys_only("due", "Shard", "Due"), _keys_only("attention", "Attention", "Since")],
         )
         client.create_table(
             TableName=tables.rejects,
@@ -175,6 +181,14 @@ def _store(tables: Tables, access: Access) -> DynamoTaskStore:
         shards=SHARDS,
         new_id=lambda: uuid.uuid4().hex[:12],
     )
+
+
+def _keys_only(name: str, hash_key: str, range_key: str) -> GlobalSecondaryIndexTypeDef:
+    keys: list[KeySchemaElementTypeDef] = [
+        {"AttributeName": hash_key, "KeyType": "HASH"},
+        {"AttributeName": range_key, "KeyType": "RANGE"},
+    ]
+    return {"IndexName": name, "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
 
 
 @contextmanager

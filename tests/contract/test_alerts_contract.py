@@ -1,13 +1,16 @@
-"""What every implementation of the alerts promises."""
+"""What every implementation of the alerts promises, to people and to machines."""
+
+import pytest
 
 from stepward.domain.messages import Alert
 from tests.contract.queue_worlds import QueueWorld
 
+ALERT = Alert("ord-1", "charge", 3, "card declined", 1_000_000)
+
 
 def test_an_alert_arrives_with_the_names_of_its_order_step_and_fact(queue_world: QueueWorld) -> None:
     """S7: an operator is told."""
-    alert = Alert("ord-1", "charge", 3, "card declined", 1_000_000)
-    queue_world.alerts.tell(alert)
+    assert queue_world.alerts.tell(ALERT)
     assert queue_world.told(1) == [("ord-1/charge/3", "ord-1", "charge", 3)]
 
 
@@ -16,3 +19,48 @@ def test_an_alert_told_twice_carries_the_same_id(queue_world: QueueWorld) -> Non
     for at in (1_000_000, 2_000_000):
         queue_world.alerts.tell(Alert("ord-1", "charge", 3, "card declined", at))
     assert [told[0] for told in queue_world.told(2)] == ["ord-1/charge/3"] * 2
+
+
+@pytest.mark.parametrize(
+    ("standing", "kind"), [((), "stepward.step.failed"), (("charge", "reserve"), "stepward.undo.failed")]
+)
+def test_a_machine_hears_of_the_same_fact(hearing_world: QueueWorld, standing: tuple[str, ...], kind: str) -> None:
+    """S7: as an event with everything that the text says."""
+    hearing_world.alerts.tell(Alert("ord-1", "charge", 3, "card declined", 1_000_000, standing))
+    assert hearing_world.heard(1) == [
+        (
+            kind,
+            {
+                "alertId": "ord-1/charge/3",
+                "orderId": "ord-1",
+                "step": "charge",
+                "attempt": 3,
+                "reason": "card declined",
+                "at": 1_000_000,
+                "standing": list(standing),
+            },
+        )
+    ]
+
+
+def test_an_event_of_a_fact_told_twice_carries_the_same_id(hearing_world: QueueWorld) -> None:
+    """S7."""
+    for at in (1_000_000, 2_000_000):
+        hearing_world.alerts.tell(Alert("ord-1", "charge", 3, "card declined", at))
+    assert [event["alertId"] for _, event in hearing_world.heard(2)] == ["ord-1/charge/3"] * 2
+
+
+def test_a_summary_is_one_message_for_people_and_one_event_for_each_fact(hearing_world: QueueWorld) -> None:
+    """S7: more facts than one call can take."""
+    failed = [Alert(f"ord-{number}", "charge", 3, "card declined", 1_000_000) for number in range(23)]
+
+    hearing_world.alerts.summarise(failed)
+
+    assert hearing_world.summaries() == ["23"]
+    assert {event["orderId"] for _, event in hearing_world.heard(23)} == {alert.order_id for alert in failed}
+
+
+def test_a_summary_arrives_with_its_counts(queue_world: QueueWorld) -> None:
+    """S7."""
+    queue_world.alerts.summarise([ALERT, Alert("ord-2", "ship", 1, "no stock", 1_000_000)])
+    assert queue_world.summaries() == ["2"]

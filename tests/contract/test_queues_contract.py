@@ -3,15 +3,18 @@
 import pytest
 
 from stepward.adapters.delivery import Outgoing
+from stepward.adapters.fifo_ids import fifo_id
 from stepward.adapters.memory.messages import Received
 from stepward.adapters.memory.sqs_rules import Refused
 from stepward.domain.errors import Misconfigured
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, StepRequest
 from stepward.wire.messages import decode_for_scheduler, decode_request
-from tests.contract.queue_worlds import FIFO, QueueWorld
+from tests.contract.queue_worlds import FIFO, LANE, QueueWorld
 
 
-def request_for(agent: str, order_id: str = "ord-1", note: str = "") -> StepRequest:
+def request_for(
+    agent: str, order_id: str = "ord-1", note: str = "", priority: str = "normal", tenant: str = ""
+) -> StepRequest:
     return StepRequest(
         order_id=order_id,
         step="charge",
@@ -24,6 +27,8 @@ def request_for(agent: str, order_id: str = "ord-1", note: str = "") -> StepRequ
         complete_by=2_000_000,
         budget=60_000,
         order={"orderId": order_id, "note": note},
+        priority=priority,
+        tenant=tenant,
     )
 
 
@@ -160,3 +165,47 @@ def test_an_agent_with_more_requests_than_it_can_take_at_once_is_backlogged(queu
     assert queue_world.queues.backlogged() == {"payments"}
     queue_world.source("payments").receive(1)
     assert queue_world.queues.backlogged() == frozenset()
+
+
+def test_an_urgent_request_goes_to_the_lane_of_its_agent_if_it_has_one(queue_world: QueueWorld) -> None:
+    """S21: it overtakes what waits in the agent's queue."""
+    queue_world.queues.to_agents(
+        [
+            request_for("payments", "ord-1"),
+            request_for("payments", "ord-2", priority="high"),
+            request_for("inventory", "ord-3", priority="high"),
+        ]
+    )
+    arrived = {name: bodies(drained(queue_world, name)) for name in ("payments", LANE, "inventory")}
+    ids = {name: [decode_request(body).order_id for body in found] for name, found in arrived.items()}
+    assert ids == {"payments": ["ord-1"], LANE: ["ord-2"], "inventory": ["ord-3"]}
+
+
+def test_what_waits_in_the_lane_counts_for_the_backlog(queue_world: QueueWorld) -> None:
+    """S11, S21."""
+    queue_world.queues.to_agents([request_for("payments", f"ord-{number}") for number in range(6)])
+    assert queue_world.queues.backlogged() == frozenset()
+    queue_world.queues.to_agents([request_for("payments", f"ord-{number}", priority="high") for number in range(5)])
+    assert queue_world.queues.backlogged() == {"payments"}
+
+
+def test_a_request_names_its_tenant_to_the_queue(queue_world: QueueWorld) -> None:
+    """S21: SQS takes the message group of a standard queue for the tenant, whose flood it holds behind the others."""
+    tenants = ["customer-7", "", "customer 8", "ö" * 300, "x" * 129]
+    queue_world.queues.to_agents(
+        [request_for("inventory", f"ord-{number}", tenant=tenant) for number, tenant in enumerate(tenants)]
+    )
+    groups = {
+        decode_request(message.body).tenant: message.attributes.get("MessageGroupId", "")
+        for message in drained(queue_world, "inventory")
+    }
+    assert groups == {tenant: tenant and fifo_id(tenant) for tenant in tenants}
+
+
+def test_requests_of_one_tenant_are_worked_on_side_by_side(queue_world: QueueWorld) -> None:
+    """S21: a tenant is no first-in-first-out group; one in flight holds back none of its neighbours."""
+    requests = [request_for("inventory", f"ord-{number}", tenant="customer-7") for number in range(3)]
+    queue_world.queues.to_agents(requests)
+    source = queue_world.source("inventory")
+    taken = [message for _ in range(3) for message in source.receive(1)]
+    assert len(taken) == 3

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -16,9 +15,11 @@ from tests.contract.store_worlds import (
     PLAN,
     SHARDS,
     StoreWorld,
+    changed,
     ids_in,
     order_of,
     submitted,
+    task_now,
     task_of,
     world_named,
 )
@@ -47,6 +48,9 @@ FULL_STEP = StepRecord(
     result=RESULT,
     error="refused: Größe „XL“",
     alert_by=NOW + 3,
+    not_before=NOW + 4,
+    policy=1,
+    rounds=2,
 )
 FULL_TASK = Task(
     order_id="ord-full",
@@ -61,6 +65,10 @@ FULL_TASK = Task(
         Fact(NOW, FactKind.RECOVERED, "reserve", 2, "supervisor-1", "no answer by complete-by", 5_001),
         Fact(NOW + 2, FactKind.FAILED, "reserve", 3, "scheduler-1", 'said "no" ✗'),
     ),
+    undoing="sold twice ✗",
+    paused="stock is being counted",
+    reply_to="https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop",
+    correlation_id="checkout-1",
 )
 
 
@@ -68,16 +76,6 @@ FULL_TASK = Task(
 def world(request: pytest.FixtureRequest) -> Iterator[StoreWorld]:
     with world_named(request.param, request) as named:
         yield named
-
-
-def changed(task: Task, **changes: Any) -> Task:
-    return replace(task, revision=task.revision + 1, **changes)
-
-
-def task_now(world: StoreWorld, order_id: str) -> Task:
-    loaded = world.store.load(order_id)
-    assert loaded is not None
-    return loaded.task
 
 
 def test_an_accepted_order_is_there_with_its_task_and_plan(world: StoreWorld) -> None:
@@ -243,6 +241,18 @@ def test_tasks_are_found_by_their_state(world: StoreWorld) -> None:
     assert list(world.store.every(ProcessState.PENDING)) == [pending]
     assert list(world.store.every(ProcessState.ERROR)) == [in_error]
     assert list(world.store.every(ProcessState.PROCESSED)) == []
+
+
+def test_a_compensation_comes_back_with_the_steps_and_in_their_order(world: StoreWorld) -> None:
+    """S17: what an undo needs is stored durably."""
+    task = submitted(world.store, "ord-1")
+    undo = StepRecord("ord-1", "reserve/undo", ProcessState.PROCESSING, "scheduler-1", NOW + 5, attempt=1, token="t1")
+    undoing = changed(task, steps={**task.steps, "reserve/undo": undo}, undoing="sold twice")
+
+    assert world.store.save(undoing, replaces=task)
+
+    found = task_now(world, "ord-1")
+    assert (found, list(found.steps)) == (undoing, [*task.steps, "reserve/undo"])
 
 
 def test_every_order_falls_into_one_of_the_shards(world: StoreWorld) -> None:

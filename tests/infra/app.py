@@ -1,4 +1,4 @@
-"""The CDK app of these tests: the same workflow as a development and as a production stack."""
+"""The CDK app of these tests: the same workflow as a development, a production, a replicated and a restored stack."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from cdk_nag import AwsSolutionsChecks
 
 from infra.interpreter import ROOT
 from infra.stack import StepwardStack
-from tests.infra.sample import DEVELOPMENT, PRODUCTION, workflow
+from tests.infra.sample import DEVELOPMENT, PRODUCTION, REPLICATED, RESTORED, workflow
+
+STACKS = {
+    "Development": DEVELOPMENT,
+    "Production": PRODUCTION,
+    "Replicated": REPLICATED,
+    "Restored": RESTORED,
+}
 
 
 def main(out: Path) -> None:
-    """Write both templates to `out`; any Python file does for code, since nothing runs."""
+    """Write their templates to `out`; any Python file does for code, since nothing runs."""
     code = out / "code"
     code.mkdir(parents=True)
     (code / "submission.py").write_text("")
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = App(context=context, outdir=str(out / "cdk.out"))
-    for name, settings in (("Development", DEVELOPMENT), ("Production", PRODUCTION)):
+    for name, settings in STACKS.items():
         StepwardStack(app, name, workflow=workflow, settings=settings, code=lambda_.Code.from_asset(str(code)))
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()

@@ -40,3 +40,15 @@ def template(assembly: Path) -> Template:
 def production(assembly: Path) -> Template:
     """The template of the production stack."""
     return Template(json.loads((assembly / "Production.template.json").read_text()))
+
+
+@pytest.fixture(scope="session")
+def replicated(assembly: Path) -> Template:
+    """The template of the stack with replicas in other regions."""
+    return Template(json.loads((assembly / "Replicated.template.json").read_text()))
+
+
+@pytest.fixture(scope="session")
+def restored(assembly: Path) -> Template:
+    """The template of the stack that works on tables restored from a backup."""
+    return Template(json.loads((assembly / "Restored.template.json").read_text()))

@@ -1,4 +1,4 @@
-"""A workflow with every shape that the infrastructure has to follow, and two deployments of it."""
+"""A workflow with every shape that the infrastructure has to follow, and deployments of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.settings import Settings
-from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
+from stepward.domain.workflow import Agent, Call, Fallback, Step, Workflow, minutes
 
 inventory = Agent("inventory")
-payments = Agent("payments", max_concurrency=7)
+payments = Agent("payments", max_concurrency=7, priority_lane=True)
 refunds = Agent("refunds", max_concurrency=2)
 shipping = Agent("shipping")
+courier = Agent("courier", max_concurrency=40, priority_lane=True)
 
 
 @inventory.operation
@@ -34,13 +35,23 @@ def ship(call: Call) -> Mapping[str, Any]:
     return {"shipped": call.attempt}
 
 
+@shipping.operation
+def recall(call: Call) -> Mapping[str, Any]:
+    return {"recalled": call.attempt}
+
+
+@courier.operation
+def carry(call: Call) -> Mapping[str, Any]:
+    return {"carried": call.attempt}
+
+
 workflow = Workflow(
     "sample",
     version=3,
     steps=[
         Step(reserve, complete_within=minutes(1)),
         Step(charge, undo=refund, complete_within=minutes(2)),
-        Step(ship, complete_within=minutes(20)),
+        Step(ship, undo=recall, complete_within=minutes(20), exhausted=Fallback(carry)),
     ],
 )
 
@@ -55,5 +66,22 @@ DEVELOPMENT = Settings(
     outage_after_ms=601_000,
 )
 PRODUCTION = Settings(
-    stack="orders-prod", environment="prod", complete_within_ms=30_500, supervise_minutes=2, agent_batch_size=4
+    stack="orders-prod",
+    environment="prod",
+    complete_within_ms=30_500,
+    supervise_minutes=3,
+    agent_batch_size=4,
+    lease_ms=300_000,
+    finished_days=90,
+    event_bus="orders",
+    breaker_failures=20,
+    breaker_open_ms=30_000,
+    breaker_longest_ms=600_000,
+    reply_accounts=("111122223333", "444455556666"),
+    reply_regions=("eu-west-1",),
+    reply_prefixes=("replies-", "shop-"),
+)
+RESTORED = Settings(stack="orders-restored", environment="prod", orders_table="orders-again", tasks_table="tasks-again")
+REPLICATED = Settings(
+    stack="orders-global", environment="prod", region="eu-central-1", replica_regions=("eu-west-1", "us-east-1")
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,19 @@ class Template:
         for mapping in self.properties("Lambda::EventSourceMapping").values():
             yield mapping, target(mapping["EventSourceArn"]), target(mapping["FunctionName"])
 
+    def mapping(self, queue: str) -> Mapping[str, Any]:
+        """The event source mapping that takes a queue's messages."""
+        (mapping,) = [mapping for mapping, source, _ in self.sources() if source == queue]
+        return mapping
+
+    def requests_queue(self, agent: str) -> str:
+        """The logical id of an agent's ordinary queue."""
+        return target(self.environment(self.function("agent", agent))["STEPWARD_REQUESTS_QUEUE"])
+
+    def lanes(self) -> Mapping[str, str]:
+        """The logical ids of the priority lanes, by agent."""
+        return dict(joined(self.environment(self.function("scheduler"))["STEPWARD_AGENT_LANES"]))
+
     def source_queues(self) -> Mapping[str, Mapping[str, Any]]:
         """The queues that functions take messages from, by logical id."""
         queues = self.properties("SQS::Queue")
@@ -66,7 +80,7 @@ class Template:
 
 
 def target(value: Any) -> str:
-    """The logical id that a Ref, a Fn::GetAtt or a join on one of them points at; else the text itself."""
+    """The logical id that a Ref, a Fn::GetAtt or a join on one of them points at, the end of an ARN; else the text."""
     match value:
         case str():
             return value
@@ -76,7 +90,15 @@ def target(value: Any) -> str:
             return name
         case {"Fn::Join": [_, [{**first}, *_]]}:
             return target(first)
+        case {"Fn::Join": [_, ["arn:", *_, str(last)]]}:
+            return last.rsplit(":", maxsplit=1)[-1]
     raise ValueError(f"{value!r} points at nothing")
+
+
+def joined(value: Any) -> Any:
+    """A JSON value that CloudFormation joins together, with logical ids in the places of what they point at."""
+    parts = [value] if isinstance(value, str) else value["Fn::Join"][1]
+    return json.loads("".join(part if isinstance(part, str) else target(part) for part in parts))
 
 
 def as_list(value: Any) -> list[Any]:

@@ -45,6 +45,17 @@ def test_the_command_lines_text_means_the_same_as_the_files_values() -> None:
         ("service_urls", "{"),
         ("service_urls", "[]"),
         ("service_urls", {"payments": 7}),
+        ("lease_ms", 999),
+        ("lease_ms", 120_001),
+        ("finished_days", -1),
+        ("finished_days", 3651),
+        ("event_bus", ""),
+        ("event_bus", "arn:aws:events:eu-west-1:111122223333:event-bus/orders"),
+        ("breaker_failures", 0),
+        ("breaker_open_ms", 300_001),
+        ("reply_prefixes", 7),
+        ("region", "Frankfurt"),
+        ("tasks_table", "arn:aws:dynamodb:eu-west-1:111122223333:table/tasks"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
@@ -84,3 +95,34 @@ def test_only_production_is_lasting() -> None:
     """S23."""
     assert Settings(environment="prod").lasting
     assert not Settings().lasting
+
+
+def test_a_lease_outlives_no_more_than_two_wake_ups() -> None:
+    """S15: a Supervisor that died is replaced within two periods, however long these are."""
+    assert Settings(lease_ms=120_000)
+    assert Settings(lease_ms=600_000, supervise_minutes=5)
+
+
+def test_a_list_is_text_with_commas_or_a_list_of_the_file() -> None:
+    """C7."""
+    typed = Settings.from_context({"region": "eu-west-1", "replica_regions": ["eu-central-1", "us-east-1"]}.get)
+    text = Settings.from_context({"region": "eu-west-1", "replica_regions": "eu-central-1, us-east-1"}.get)
+    assert typed == text
+    assert Settings.from_context({"replica_regions": ""}.get).replica_regions == ()
+
+
+@pytest.mark.parametrize(
+    ("region", "replicas"),
+    [
+        ("", ("eu-west-1",)),
+        ("eu-west-1", ("eu-west-1",)),
+        ("eu-west-1", ("Ireland",)),
+        ("eu-west-1", ("eu-central-1", "")),
+    ],
+)
+def test_replicas_are_in_other_regions_than_the_stacks_own_which_is_named(
+    region: str, replicas: tuple[str, ...]
+) -> None:
+    """S23."""
+    with pytest.raises(Misconfigured, match="replica_regions"):
+        Settings(region=region, replica_regions=replicas)

@@ -6,20 +6,34 @@ import json
 from pathlib import Path
 from typing import Any
 
-from infra.settings import AGENT_MARGIN_S, ARCHITECTURE, RUNTIME
+from infra.replies import MAX_TEXT
+from infra.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
 from stepward import config
-from tests.infra.sample import DEVELOPMENT, inventory, payments, refunds, shipping, workflow
-from tests.infra.template import Template, target
+from tests.infra.sample import DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
+from tests.infra.template import Template, joined, target
 
-AGENTS = ("inventory", "payments", "refunds", "shipping")
+AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
+LAMBDAS_LIMIT = 4096
+LONGEST_NAME = 140  # of what CloudFormation names: a queue's URL with the longest name that SQS takes
 
 
 def test_every_agent_of_the_workflow_has_a_function_and_a_queue_of_its_own(template: Template) -> None:
-    """S4, S5: a slow service holds up nobody else; an agent that only undoes is not forgotten."""
-    served = {function: queue for _, queue, function in template.sources()}
-    queues = {served[template.function("agent", agent)] for agent in AGENTS}
+    """S4, S5, S21: a slow service holds up nobody else; who only undoes, or only stands in, is not forgotten."""
+    served = {queue: function for _, queue, function in template.sources()}
     assert workflow.plan().agents == AGENTS
-    assert len(queues) == len(AGENTS)
+    for agent in AGENTS:
+        assert served[template.requests_queue(agent)] == template.function("agent", agent)
+    assert len({template.requests_queue(agent) for agent in AGENTS}) == len(AGENTS)
+
+
+def test_only_an_agent_that_asks_for_a_lane_has_one_and_it_is_a_queue_of_the_same_function(template: Template) -> None:
+    """S21: urgent requests do not wait behind the others, and are served by the same code."""
+    lanes = template.lanes()
+    assert set(lanes) == {"courier", "payments"}
+    for agent in AGENTS:
+        function = template.function("agent", agent)
+        taken = {queue for _, queue, served in template.sources() if served == function}
+        assert taken == {template.requests_queue(agent)} | ({lanes[agent]} if agent in lanes else set())
 
 
 def test_an_agent_may_run_as_long_as_its_longest_step_and_lambda_allow(template: Template) -> None:
@@ -27,6 +41,7 @@ def test_an_agent_may_run_as_long_as_its_longest_step_and_lambda_allow(template:
     functions = template.properties("Lambda::Function")
     timeouts = {agent: functions[template.function("agent", agent)]["Timeout"] for agent in AGENTS}
     assert timeouts == {
+        "courier": 900,
         "inventory": 60 + AGENT_MARGIN_S,
         "payments": 120 + AGENT_MARGIN_S,
         "refunds": 120 + AGENT_MARGIN_S,
@@ -42,11 +57,10 @@ def test_a_limit_of_the_deployment_replaces_the_steps_own(production: Template) 
 
 def test_an_agent_calls_its_service_only_as_often_at_once_as_its_definition_says(template: Template) -> None:
     """S5: the limit is the mapping's, so a message over the limit waits instead of being thrown back."""
-    served = {function: mapping for mapping, _, function in template.sources()}
-    limits = {agent: served[template.function("agent", agent)]["ScalingConfig"] for agent in AGENTS}
-    assert limits["payments"] == {"MaximumConcurrency": 7}
-    assert limits["refunds"] == {"MaximumConcurrency": 2}
-    assert limits["inventory"] == {"MaximumConcurrency": 10}
+    limits = {agent: _concurrency(template, template.requests_queue(agent)) for agent in AGENTS}
+    lanes = {agent: _concurrency(template, queue) for agent, queue in template.lanes().items()}
+    assert limits == {"courier": 30, "inventory": 10, "payments": 5, "refunds": 2, "shipping": 10}
+    assert lanes == {"courier": 10, "payments": 2}
 
 
 def test_no_mapping_takes_more_messages_than_its_function_may_run(template: Template) -> None:
@@ -65,11 +79,11 @@ def test_an_agent_takes_one_request_at_a_time_and_the_others_a_batch(template: T
 
 
 def test_an_agent_that_serves_batches_still_calls_its_service_no_more_than_its_limit(production: Template) -> None:
-    """S5: fewer functions run where each makes several calls at once."""
-    served = {function: mapping for mapping, _, function in production.sources()}
-    for agent in (inventory, payments, refunds, shipping):
-        mapping = served[production.function("agent", agent.name)]
-        calls = mapping["BatchSize"] * mapping["ScalingConfig"]["MaximumConcurrency"]
+    """S5, S21: fewer functions run where each makes several calls at once, over both queues together."""
+    for agent in (inventory, payments, refunds, shipping, courier):
+        function = production.function("agent", agent.name)
+        taken = [mapping for mapping, _, served in production.sources() if served == function]
+        calls = sum(mapping["BatchSize"] * mapping["ScalingConfig"]["MaximumConcurrency"] for mapping in taken)
         assert agent.max_concurrency // 2 < calls <= agent.max_concurrency, agent.name
 
 
@@ -123,13 +137,47 @@ def test_every_function_is_told_the_timing_of_the_deployment(template: Template)
     assert template.body["Outputs"]["Shards"]["Value"] == "6"
 
 
-def test_the_scheduler_is_told_the_queue_of_every_agent(template: Template) -> None:
+def test_scheduler_and_supervisor_are_told_the_queue_of_every_agent(template: Template) -> None:
     """S4: and the same addresses are an output, for people and tools."""
-    told = template.environment(template.function("scheduler"))["STEPWARD_AGENT_QUEUES"]
-    served = {function: queue for _, queue, function in template.sources()}
-    expected = {agent: served[template.function("agent", agent)] for agent in AGENTS}
-    assert _joined(told) == expected
-    assert _joined(template.body["Outputs"]["AgentQueueUrls"]["Value"]) == expected
+    expected = {agent: template.requests_queue(agent) for agent in AGENTS}
+    for name in ("scheduler", "supervisor"):
+        told = template.environment(template.function(name))
+        assert joined(told["STEPWARD_AGENT_QUEUES"]) == expected
+        assert joined(told["STEPWARD_AGENT_LANES"]) == template.lanes()
+    assert joined(template.body["Outputs"]["AgentQueueUrls"]["Value"]) == expected
+
+
+def test_who_decides_about_tasks_is_told_where_to_agree_and_whom_to_tell(production: Template) -> None:
+    """S7, S15, S16."""
+    for name in ("scheduler", "supervisor"):
+        told = production.environment(production.function(name))
+        assert target(told["STEPWARD_CONTROLS_TABLE"]) == production.output("ControlsTableName")
+        assert (told["STEPWARD_EVENT_BUS"], told["STEPWARD_FINISHED_DAYS"]) == ("orders", "90")
+    assert production.environment(production.function("supervisor"))["STEPWARD_LEASE_MS"] == "300000"
+
+
+def test_an_agent_is_told_its_own_queue_and_when_to_leave_its_service_alone(production: Template) -> None:
+    """S20."""
+    for agent in AGENTS:
+        told = production.environment(production.function("agent", agent))
+        assert target(told["STEPWARD_CONTROLS_TABLE"]) == production.output("ControlsTableName")
+        limits = [told[f"STEPWARD_BREAKER_{name}"] for name in ("FAILURES", "OPEN_MS", "LONGEST_MS")]
+        assert limits == ["20", "30000", "600000"]
+
+
+def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Template) -> None:
+    """S22: with fewer waiting, every request has been tried, and its failure counts."""
+    assert template.environment(template.function("supervisor"))["STEPWARD_BACKLOG"] == str(courier.max_concurrency)
+
+
+def test_the_fullest_environment_fits_what_lambda_gives(production: Template) -> None:
+    """S4: with as many queues and as long a list of reply queues as are allowed, whatever CloudFormation names them."""
+    told = dict(production.environment(production.function("scheduler")))
+    variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_LANES"]
+    variable += ["STEPWARD_REPLY_ACCOUNTS", "STEPWARD_REPLY_REGIONS", "STEPWARD_REPLY_PREFIXES"]
+    fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in told.items())
+    each_queue = LONGEST_NAME + len('"": "", ') + 30
+    assert fixed + MAX_REQUEST_QUEUES * each_queue + MAX_TEXT <= LAMBDAS_LIMIT
 
 
 def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> None:
@@ -149,6 +197,13 @@ def test_no_function_is_told_what_the_engine_does_not_read(template: Template) -
         assert [name for name in told if f'"{name}"' not in known] == []
 
 
-def _joined(value: Any) -> dict[str, str]:
-    """The logical ids in a JSON object that CloudFormation joins together."""
-    return dict(json.loads("".join(part if isinstance(part, str) else target(part) for part in value["Fn::Join"][1])))
+def _concurrency(template: Template, queue: str) -> int:
+    return int(template.mapping(queue)["ScalingConfig"]["MaximumConcurrency"])
+
+
+def _size(value: Any) -> int:
+    """The length of a text whose parts CloudFormation may fill in."""
+    if isinstance(value, str):
+        return len(value)
+    parts = value["Fn::Join"][1] if "Fn::Join" in value else [value]
+    return sum(len(part) if isinstance(part, str) else LONGEST_NAME for part in parts)

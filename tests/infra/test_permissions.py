@@ -6,14 +6,19 @@ import pytest
 
 from tests.infra.template import Template, as_list
 
-AGENTS = ("inventory", "payments", "refunds", "shipping")
+AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 WRITE, READ, READ_MANY = "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"
-SEND, PUBLISH = "sqs:SendMessage", "sns:Publish"
+SEND, PUBLISH, PUT_EVENTS = "sqs:SendMessage", "sns:Publish", "events:PutEvents"
 
 
 def agent_queues(template: Template) -> set[str]:
-    """The request queues of all agents."""
+    """The request queues of all agents, with their priority lanes."""
     return {q for _, q, function in template.sources() for a in AGENTS if function == template.function("agent", a)}
+
+
+def agreed(template: Template) -> str:
+    """The table of what the functions agree on."""
+    return template.output("ControlsTableName")
 
 
 def test_submission_writes_orders_and_tasks_and_tells_only_the_scheduler(template: Template) -> None:
@@ -30,29 +35,38 @@ def test_the_scheduler_reads_orders_but_changes_only_tasks_and_calls_only_agents
     """S2, S4."""
     scheduler = template.function("scheduler")
     assert template.may(scheduler, READ_MANY) == {template.output("OrdersTableName"), template.output("TasksTableName")}
-    assert template.may(scheduler, READ) == {template.output("TasksTableName")}
-    assert template.may(scheduler, WRITE) == {template.output("TasksTableName"), template.output("RejectsTableName")}
-    assert template.may(scheduler, SEND) == agent_queues(template)
+    tasks, rejects = template.output("TasksTableName"), template.output("RejectsTableName")
+    assert template.may(scheduler, READ) == {tasks, agreed(template)}
+    assert template.may(scheduler, WRITE) == {tasks, rejects, agreed(template)}
+    assert template.may(scheduler, SEND) == agent_queues(template) | {template.output("SchedulerQueueUrl")}
     assert template.may(scheduler, PUBLISH) == {template.output("AlertsTopicArn")}
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_an_agent_answers_and_touches_no_record(template: Template, name: str) -> None:
-    """S4, S6: it can neither read nor write the state store, whatever its code does."""
+def test_an_agent_answers_and_touches_no_task(template: Template, name: str) -> None:
+    """S4, S6: it can neither read nor write the state store, whatever its code does; breakers are all it shares."""
     agent = template.function("agent", name)
-    assert template.may(agent, READ) == template.may(agent, READ_MANY) == set()
-    assert template.may(agent, WRITE) == {template.output("RejectsTableName")}
+    assert template.may(agent, READ) == {agreed(template)}
+    assert template.may(agent, READ_MANY) == set()
+    assert template.may(agent, WRITE) == {template.output("RejectsTableName"), agreed(template)}
     assert template.may(agent, SEND) == {template.output("ResponsesQueueUrl")}
-    assert template.may(agent, PUBLISH) == set()
+    assert template.may(agent, PUBLISH) == template.may(agent, PUT_EVENTS) == set()
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_may_put_back_what_it_was_asked_and_nothing_else(template: Template, name: str) -> None:
+    """S20: a request whose service rests waits in its queue, the lane's in the lane."""
+    own = {template.requests_queue(name), template.lanes().get(name, template.requests_queue(name))}
+    assert template.may(template.function("agent", name), "sqs:ChangeMessageVisibility") == own
 
 
 def test_the_supervisor_recovers_tasks_and_calls_no_agent(template: Template) -> None:
     """S12, S14: it requests; Scheduler and agents act."""
     supervisor = template.function("supervisor")
     assert template.may(supervisor, "dynamodb:Query") == {template.output("TasksTableName")}
-    assert template.may(supervisor, READ) == {template.output("TasksTableName")}
+    assert template.may(supervisor, READ) == {template.output("TasksTableName"), agreed(template)}
     assert template.may(supervisor, "sqs:GetQueueAttributes") >= agent_queues(template)
-    assert template.may(supervisor, WRITE) == {template.output("TasksTableName")}
+    assert template.may(supervisor, WRITE) == {template.output("TasksTableName"), agreed(template)}
     assert template.may(supervisor, SEND) == {template.output("SchedulerQueueUrl")}
     assert template.may(supervisor, PUBLISH) == {template.output("AlertsTopicArn")}
 
@@ -63,6 +77,55 @@ def test_whoever_publishes_alerts_may_use_their_key(template: Template) -> None:
     for name in ("scheduler", "supervisor"):
         for action in ("kms:Decrypt", "kms:GenerateDataKey*"):
             assert template.may(template.function(name), action) == keys
+
+
+def test_events_for_machines_go_to_the_one_bus_that_the_deployment_names(
+    template: Template, production: Template
+) -> None:
+    """S7: by those who raise alerts; nobody else."""
+    for stack, bus in ((template, "event-bus/default"), (production, "event-bus/orders")):
+        for function in stack.of("Lambda::Function"):
+            raises = function in {stack.function("scheduler"), stack.function("supervisor")}
+            assert stack.may(function, PUT_EVENTS) == ({bus} if raises else set()), function
+
+
+def test_the_scheduler_may_post_to_the_submitters_queues_that_are_named_and_no_others(
+    template: Template, production: Template
+) -> None:
+    """S19: whatever address an order names, and whatever our own check makes of it."""
+    assert foreign_queues(template) == set()
+    assert foreign_queues(production) == {
+        f":sqs:eu-west-1:{account}:{prefix}-*"
+        for account in ("111122223333", "444455556666")
+        for prefix in ("replies", "shop")
+    }
+
+
+def test_only_the_scheduler_may_send_outside(production: Template) -> None:
+    """S19."""
+    queues = set(production.of("SQS::Queue"))
+    for function in set(production.of("Lambda::Function")) - {production.function("scheduler")}:
+        assert production.may(function, SEND) <= queues, function
+
+
+def test_who_accepts_an_order_checks_its_reply_queue_by_the_same_lists_as_who_posts(
+    template: Template, production: Template
+) -> None:
+    """S19: no list is told where nobody may post, so that nothing is accepted by default."""
+    for name in ("submission", "scheduler"):
+        told = production.environment(production.function(name))
+        assert told["STEPWARD_REPLY_ACCOUNTS"] == "111122223333,444455556666"
+        assert told["STEPWARD_REPLY_REGIONS"] == "eu-west-1"
+        assert told["STEPWARD_REPLY_PREFIXES"] == "replies-,shop-"
+        assert told["STEPWARD_OWN_PREFIX"] == "orders-prod-"
+        assert not [it for it in template.environment(template.function(name)) if it.startswith("STEPWARD_REPLY")]
+
+
+def foreign_queues(template: Template) -> set[str]:
+    """What the Scheduler may send to beside the queues of the stack, without `arn:<partition>`."""
+    statements = template.statements(template.function("scheduler"))
+    resources = [it for item in statements if SEND in as_list(item["Action"]) for it in as_list(item["Resource"])]
+    return {it["Fn::Join"][1][-1] for it in resources if "Fn::Join" in it}
 
 
 def test_nothing_but_tracing_is_allowed_on_everything(template: Template) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.infra.template import Template, as_list, target
+from tests.infra.template import Template, as_list, joined, target
 
+AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 FOURTEEN_DAYS_S = 14 * 24 * 3600
 
 
@@ -69,3 +70,30 @@ def test_an_order_in_its_queue_outlives_hours_of_outage(template: Template) -> N
     """S22: until it is submitted nothing else knows of it, so it must not end among the dead for want of a try."""
     orders = template.properties("SQS::Queue")[template.output("OrdersQueueUrl")]
     assert orders["RedrivePolicy"]["maxReceiveCount"] * orders["VisibilityTimeout"] >= 4 * 3600
+
+
+def test_a_request_is_put_back_as_often_as_its_service_rests(template: Template) -> None:
+    """S20: it waits without cost until complete-by, which ends it; a limit of receives would end it earlier."""
+    queues = template.properties("SQS::Queue")
+    for queue in [*(template.requests_queue(agent) for agent in AGENTS), *template.lanes().values()]:
+        assert queues[queue]["RedrivePolicy"]["maxReceiveCount"] == 1000, queue
+
+
+def test_people_and_tools_find_the_dead_letters_of_every_queue_by_name(template: Template) -> None:
+    """S22: what is listed, shown and redriven is what really died there."""
+    told = joined(template.body["Outputs"]["DeadLetterQueueUrls"]["Value"])
+    assert set(told) == {
+        "orders",
+        "scheduler",
+        "responses",
+        *(f"agent-{name}" for name in AGENTS),
+        "agent-courier-high",
+        "agent-payments-high",
+    }
+    queues = template.source_queues()
+    assert {it["source"] for it in told.values()} == set(queues)
+    for name, it in told.items():
+        assert it["dead"] == target(queues[it["source"]]["RedrivePolicy"]["deadLetterTargetArn"]), name
+    assert told["orders"]["source"] == template.output("OrdersQueueUrl")
+    assert told["agent-refunds"]["source"] == template.requests_queue("refunds")
+    assert told["agent-payments-high"]["source"] == template.lanes()["payments"]

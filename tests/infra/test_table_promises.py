@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
 from tests.infra.template import Template
 
 
@@ -25,11 +30,12 @@ def test_no_table_has_a_fixed_name(template: Template) -> None:
 
 
 def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) -> None:
-    """S8, S9: orders and tasks by order, rejects by day."""
+    """S8, S9: orders and tasks by order, rejects by day, controls by name."""
     expected = {
         "OrdersTableName": [("OrderID", "HASH", "S")],
         "TasksTableName": [("OrderID", "HASH", "S")],
         "RejectsTableName": [("Day", "HASH", "S"), ("Key", "RANGE", "S")],
+        "ControlsTableName": [("Name", "HASH", "S")],
     }
     for output, keys in expected.items():
         table = template.properties("DynamoDB::Table")[template.output(output)]
@@ -38,18 +44,28 @@ def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) ->
         assert found == keys, output
 
 
-def test_the_due_index_lists_tasks_by_shard_and_due_time_and_carries_keys_only(template: Template) -> None:
-    """S12: the Supervisor's cost follows what is overdue, not what there is."""
-    table = template.properties("DynamoDB::Table")[template.output("TasksTableName")]
-    (index,) = table["GlobalSecondaryIndexes"]
-    kinds = {item["AttributeName"]: item["AttributeType"] for item in table["AttributeDefinitions"]}
-    assert index["IndexName"] == "due"
-    assert [(key["AttributeName"], key["KeyType"]) for key in index["KeySchema"]] == [
-        ("Shard", "HASH"),
-        ("Due", "RANGE"),
-    ]
-    assert (kinds["Shard"], kinds["Due"]) == ("N", "N")
-    assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+@pytest.mark.parametrize(("name", "keys"), [("due", ("Shard", "Due")), ("attention", ("Attention", "Since"))])
+def test_what_waits_for_the_supervisor_or_a_person_is_listed_by_an_index_of_keys(
+    template: Template, replicated: Template, name: str, keys: tuple[str, str]
+) -> None:
+    """S7, S12: the cost of looking follows what waits, not what there is."""
+    for stack, kind in ((template, "DynamoDB::Table"), (replicated, "DynamoDB::GlobalTable")):
+        table = stack.properties(kind)[stack.output("TasksTableName")]
+        index = {it["IndexName"]: it for it in table["GlobalSecondaryIndexes"]}[name]
+        kinds = {item["AttributeName"]: item["AttributeType"] for item in table["AttributeDefinitions"]}
+        found = [(it["AttributeName"], it["KeyType"], kinds[it["AttributeName"]]) for it in index["KeySchema"]]
+        assert found == [(keys[0], "HASH", "N"), (keys[1], "RANGE", "N")]
+        assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+
+
+def test_only_tasks_may_expire(template: Template, replicated: Template) -> None:
+    """S12: by an attribute that only a finished task has; orders and rejects stay."""
+    for stack in (template, replicated):
+        for name, table in all_tables(stack).items():
+            expires = (
+                {"AttributeName": "ExpiresAt", "Enabled": True} if name == stack.output("TasksTableName") else None
+            )
+            assert table.get("TimeToLiveSpecification") == expires, name
 
 
 def test_in_production_no_data_goes_when_the_stack_goes(production: Template) -> None:
@@ -60,6 +76,69 @@ def test_in_production_no_data_goes_when_the_stack_goes(production: Template) ->
             assert resource["UpdateReplacePolicy"] == "Retain", name
     for name, table in production.properties("DynamoDB::Table").items():
         assert table["DeletionProtectionEnabled"] is True, name
+
+
+def test_replicas_are_made_only_where_a_deployment_names_regions(template: Template, replicated: Template) -> None:
+    """S23: what is recorded has replicas; leases and breakers are of one region."""
+    assert "AWS::DynamoDB::GlobalTable" not in {it["Type"] for it in template.body["Resources"].values()}
+    recorded = {replicated.output(name) for name in ("OrdersTableName", "TasksTableName", "RejectsTableName")}
+    tables = replicated.properties("DynamoDB::GlobalTable")
+    assert set(tables) == recorded
+    for name, table in tables.items():
+        regions = {replica["Region"] for replica in table["Replicas"]}
+        assert regions == {"eu-central-1", "eu-west-1", "us-east-1"}, name
+    assert set(replicated.of("DynamoDB::Table")) == {replicated.output("ControlsTableName")}
+
+
+def test_every_replica_can_be_restored_and_refuses_to_be_deleted(replicated: Template) -> None:
+    """S23: a mistake is replicated within a second; only point-in-time recovery takes it back."""
+    for name, table in replicated.of("DynamoDB::GlobalTable").items():
+        assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain"), name
+        properties = table["Properties"]
+        assert (properties["BillingMode"], properties["SSESpecification"]["SSEEnabled"]) == ("PAY_PER_REQUEST", True)
+        for replica in properties["Replicas"]:
+            assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}, name
+            assert replica["DeletionProtectionEnabled"] is True, name
+
+
+def test_functions_may_do_with_a_global_table_what_they_may_with_any(
+    production: Template, replicated: Template
+) -> None:
+    """S23: a stack with replicas grants no more and no less."""
+    for action in ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"):
+        for name in ("submission", "scheduler", "supervisor"):
+            usual = production.may(production.function(name), action)
+            assert replicated.may(replicated.function(name), action) == usual, (name, action)
+
+
+def test_a_deployment_can_work_on_restored_tables_and_keeps_its_own(restored: Template, production: Template) -> None:
+    """S23: every function that works on the table is told of it, and may; the way back is to deploy without."""
+    assert set(restored.of("DynamoDB::Table")) == set(production.of("DynamoDB::Table"))
+    names = {"STEPWARD_ORDERS_TABLE": "orders-again", "STEPWARD_TASKS_TABLE": "tasks-again"}
+    for function in restored.of("Lambda::Function"):
+        told = restored.environment(function)
+        assert {name: told[name] for name in names if name in told}.items() <= names.items(), function
+    assert restored.output("OrdersTableName") == "orders-again"
+    assert restored.output("TasksTableName") == "tasks-again"
+    assert restored.output("RejectsTableName") in restored.of("DynamoDB::Table")
+
+
+def test_functions_may_do_with_a_restored_table_what_they_may_with_their_own(
+    restored: Template, production: Template
+) -> None:
+    """S23: on the table and its indexes, and on the stack's own no more."""
+    orders, tasks = production.output("OrdersTableName"), production.output("TasksTableName")
+    again = {orders: {"table/orders-again"}, tasks: {"table/tasks-again", "table/tasks-again/index/*"}}
+    for action in ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"):
+        for name in ("submission", "scheduler", "supervisor"):
+            usual = [again.get(table, {table}) for table in production.may(production.function(name), action)]
+            assert restored.may(restored.function(name), action) == set().union(*usual), (name, action)
+
+
+def all_tables(template: Template) -> Mapping[str, Mapping[str, Any]]:
+    """The properties of every table, replicated or not, by logical id."""
+    kinds = {"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"}
+    return {name: it["Properties"] for name, it in template.body["Resources"].items() if it["Type"] in kinds}
 
 
 def test_in_development_nothing_is_left_behind(template: Template) -> None:

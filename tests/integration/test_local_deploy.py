@@ -41,6 +41,7 @@ OUTPUTS = {
     "OrdersTableName": "orders",
     "TasksTableName": "tasks",
     "RejectsTableName": "rejects",
+    "ControlsTableName": "controls",
     "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
     "SupervisorFunctionName": "supervisor",
     "AgentFunctionNames": '{"payments": "agent-payments"}',

@@ -6,9 +6,10 @@ from functools import partial
 
 import pytest
 
-from stepward.domain.decide import Look
 from stepward.domain.facts import Fact, FactKind
+from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Reply, Retry, Start
+from stepward.domain.retrying import FIRST_REST
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Submission
 from tests.contract.store_worlds import NOW, PLAN, TIMING, order_of, submitted, task_of
@@ -118,7 +119,7 @@ def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
     for order_id in orders_of(race, "retry"):
         started(race, order_id)
         race.transition(0, OVERDUE, "supervisor").apply(order_id, Look())
-        schedulers = [race.transition(racer, OVERDUE + 1) for racer in range(RACERS)]
+        schedulers = [race.transition(racer, OVERDUE + FIRST_REST) for racer in range(RACERS)]
 
         facts = race.run([partial(one.apply, order_id, Retry(order_id, "reserve", 1)) for one in schedulers])
 

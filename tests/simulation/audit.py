@@ -1,24 +1,25 @@
-"""The invariants, each as a function that names what is broken; all but I1 look at what happened last."""
+"""The invariants of running forward, each as a function that names what is broken; all but I1 look at what happened."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from stepward.domain.facts import OVERDUE, FactKind
-from stepward.domain.messages import Reply, Resubmit
+from stepward.domain.messages import Outcome, Reply, Resubmit
+from stepward.domain.plan import UNDO_SUFFIX, forward_name
 from stepward.domain.task import ProcessState, StepRecord
 from tests.factories import waiting
 from tests.simulation.deployment import TIMING, Deployment
 from tests.simulation.faults import Write
 from tests.simulation.service import STALE_FENCE
 
-PENDING, PROCESSING, PROCESSED, ERROR = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 
 
 def not_ended(world: Deployment) -> Iterator[str]:
-    """I1, at quiet time: an order that is not Processed, nor in Error with an alert; a message that was refused."""
+    """I1, at quiet time: an order that is not Processed or Undone, nor in Error with an alert, nor visibly paused."""
     told = {alert.alert_id for alert in world.operators.told}
     for order_id, task in world.store.inner.tasks.items():
-        if task.process_state not in (PROCESSED, ERROR):
+        if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
             yield f"{order_id} is stuck in {task.process_state}"
         if task.due is not None:
             yield f"{order_id} is due for ever"
@@ -36,24 +37,33 @@ def two_holders(world: Deployment) -> Iterator[str]:
         for before, after in changes(write):
             if (after.process_state is PROCESSING) != (after.locked_by is not None):
                 yield f"{after} is held by {after.locked_by}"
-            if not _is_claim(write, before, after) and not _is_end(write, before, after):
+            if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
                 yield f"{before} became {after} by {write.cause}"
     yield from (f"{request} was sent before its claim was written" for request in world.post.too_early)
     yield from (f"{called} had been ended before it began" for called in world.service.calls if called.freed)
 
 
 def out_of_turn(world: Deployment) -> Iterator[str]:
-    """I3: a step that was claimed or called before all that it waits for was Processed, or beside an Error."""
+    """I3: a step that was claimed before all that it waits for was done, beside an Error or in a pause."""
     for write in world.store.writes:
         for before, after in changes(write):
-            waits_for = world.plan.by_name[after.name].after
+            if after.attempt == before.attempt:
+                continue
+            waits_for = _waits_for(world, write, after.name)
             states = {write.after.steps[name].process_state for name in waits_for}
-            if after.attempt > before.attempt and states - {PROCESSED}:
+            if states - {PROCESSED}:
                 yield f"{after.name} was claimed while {waits_for} were {states}"
-            if after.attempt > before.attempt and write.after.process_state is ERROR:
-                yield f"{after.name} was claimed beside a step in Error"
+            if write.after.paused or write.after.process_state in (ERROR, UNDO_FAILED):
+                yield f"{after.name} was claimed beside a step in Error, or in a pause"
+            if write.after.undoing and not after.is_compensation:
+                yield f"{after.name} was claimed after the undo had begun"
+
+
+def called_early(world: Deployment) -> Iterator[str]:
+    """I3: a service that was called before all that the step waits for was done."""
     for called in world.service.calls:
-        if set(world.plan.by_name[called.step].after) - (called.done_before & called.results):
+        step, done = world.plan.by_name[forward_name(called.slot)], {*map(forward_name, called.done_before)}
+        if not called.slot.endswith(UNDO_SUFFIX) and set(step.after) - (done & called.results):
             yield f"{called} was called too early"
 
 
@@ -63,55 +73,76 @@ def doubled(world: Deployment) -> Iterator[str]:
     yield from (f"{effect} happened {times} times" for effect, times in effects.items() if times > 1)
     for order_id, task in world.store.inner.tasks.items():
         for record in task.steps.values():
-            if record.process_state is PROCESSED and not effects[order_id, record.name]:
+            slot = world.plan.by_name[record.name].executor(record.policy).slot
+            known = world.service.buried if record.is_compensation else effects
+            if record.process_state is PROCESSED and (order_id, slot.removesuffix(UNDO_SUFFIX)) not in known:
                 yield f"{order_id}/{record.name} is Processed without its effect"
             if record.error == STALE_FENCE:
                 yield f"{order_id}/{record.name} was refused by its own fence"
-
-
-def miscounted(world: Deployment) -> Iterator[str]:
-    """I5: a FailureCount at the threshold without Error, or one that does not follow the attempts that failed."""
-    for write in world.store.writes:
-        for before, after in changes(write):
-            threshold = world.plan.by_name[after.name].threshold
-            counted = after.failure_count - before.failure_count
-            if after.failure_count > threshold or (
-                after.failure_count == threshold and after.process_state is not ERROR
-            ):
-                yield f"{after} goes on though its threshold is {threshold}"
-            if counted != _failed(world, write, before, after) and not isinstance(write.cause, Resubmit):
-                yield f"{before} became {after}: {counted} failures more"
 
 
 def late(world: Deployment) -> Iterator[str]:
     """I9: a task that the index lists later than something in it waits for, or not at all though it is to run."""
     for order_id, task in world.store.inner.tasks.items():
         limits = waiting(task)
-        if task.process_state is PENDING and not limits:
+        if task.process_state is PENDING and not limits and not task.paused:
             limits = [task.created_at + TIMING.claim_within]
         if limits and (task.due is None or task.due > min(limits)):
             yield f"{order_id} is due at {task.due} and waits until {min(limits)}"
-        if task.process_state is PROCESSING and not limits:
+        if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
             yield f"{order_id} is under way and waits for nothing"
 
 
+def miscounted(world: Deployment) -> Iterator[str]:
+    """I5: a threshold reached without its policy, a policy applied twice, or a count that does not follow failures."""
+    for write in world.store.writes:
+        for before, after in changes(write):
+            threshold = world.plan.by_name[after.name].threshold
+            ends = after.process_state in (ERROR, STOPPED)
+            if after.failure_count > threshold or (after.failure_count == threshold and not ends):
+                yield f"{after} goes on though its threshold is {threshold}"
+            if isinstance(write.cause, Resubmit):
+                continue
+            taken = (after.policy, after.rounds) != (before.policy, before.rounds)
+            counted = after.failure_count - before.failure_count + (threshold if taken and not ends else 0)
+            if counted != _failed(world, write, before, after) and not _stands_by(write, after):
+                yield f"{before} became {after}: {counted} failures more"
+            if (after.policy, after.rounds) < (before.policy, before.rounds):
+                yield f"{before} became {after}: its policies begin anew"
+
+
 def changes(write: Write) -> Iterator[tuple[StepRecord, StepRecord]]:
-    """The records that differ, before and after."""
-    for name, before in write.before.steps.items():
-        if before != write.after.steps[name]:
-            yield before, write.after.steps[name]
+    """The records that differ, before and after; one that was not there before had never been tried."""
+    for name, after in write.after.steps.items():
+        before = write.before.steps.get(name) or StepRecord(after.order_id, name)
+        if before != after:
+            yield before, after
+
+
+def _waits_for(world: Deployment, write: Write, name: str) -> list[str]:
+    """What has to be done before: predecessors and their own earlier undo; for an undo, that of what came after."""
+    undos = [other for other, record in write.after.steps.items() if record.is_compensation]
+    if not name.endswith(UNDO_SUFFIX):
+        return [*world.plan.by_name[name].after, *(other for other in undos if forward_name(other) == name)]
+    later = world.plan.dependents[forward_name(name)] if write.after.undoing else frozenset()
+    return [other for other in undos if forward_name(other) in later]
 
 
 def _is_claim(write: Write, before: StepRecord, after: StepRecord) -> bool:
     asked_again = isinstance(write.cause, Resubmit) and write.cause.step == before.name
-    free = before.process_state is PENDING or (before.process_state is ERROR and asked_again)
+    free = (
+        before.process_state is PENDING
+        or (before.process_state is ERROR and asked_again)
+        or (before.process_state is PROCESSED and _undone_too_early(write, before))
+    )
     higher = write.before.fence < after.fence <= write.after.fence
     taken = after.process_state is PROCESSING and after.attempt == before.attempt + 1
     return free and taken and higher and after.token != before.token
 
 
 def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    same = (after.attempt, after.token) == (before.attempt, before.token)
+    given_away = after.token is None and after.policy > before.policy
+    same = after.attempt == before.attempt and (after.token == before.token or given_away)
     if after.process_state is PROCESSED:
         by_holder = isinstance(write.cause, Reply) and (write.cause.step, write.cause.attempt, write.cause.token) == (
             before.name,
@@ -120,14 +151,39 @@ def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:
         )
         in_time = (after.ended_at or 0) <= (before.complete_by or 0)
         return same and before.process_state is PROCESSING and by_holder and in_time
-    return same and PROCESSED is not before.process_state and after.process_state is not PROCESSING
+    free = PROCESSED is not before.process_state or _undone_too_early(write, before)
+    return same and free and after.process_state is not PROCESSING
+
+
+def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """The answer of an attempt that the undo had fenced: its result is kept, once."""
+    stopped = before.process_state is STOPPED is after.process_state
+    return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token and after.token is None
+
+
+def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
+    cause = write.cause
+    if not isinstance(cause, Reply) or cause.outcome is not Outcome.OK or not compensation.is_compensation:
+        return False
+    return cause.step == forward_name(compensation.name) and write.before.steps[cause.step].process_state is STOPPED
+
+
+def _stands_by(write: Write, after: StepRecord) -> bool:
+    """Whether the step was given to its fallback since its agent takes no requests, however many had failed."""
+    return any(
+        fact.kind is FactKind.FELL_BACK and fact.step == after.name and "takes no requests" in fact.note
+        for fact in write.after.history[len(write.before.history) - 20 :]
+    )
 
 
 def _failed(world: Deployment, write: Write, before: StepRecord, after: StepRecord) -> int:
-    """1 if this change ended an attempt that ran past complete-by, unless there was an outage or a backlog."""
+    """1 if this change ended an attempt that ran past complete-by, unless it was excused."""
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
+    if after.process_state is STOPPED:
+        return int(write.after.undoing.startswith(f"{after.name}: no answer"))
     told = (fact for fact in reversed(write.after.history) if (fact.step, fact.attempt) == (after.name, after.attempt))
     fact = next(fact for fact in told if fact.kind in OVERDUE)
-    excused = fact.value > TIMING.outage_after or (fact.kind is FactKind.EXCUSED and world.post.backlog_seen)
+    trouble = world.post.backlog_seen or "breaker/worker" in world.controls.kept
+    excused = fact.value > TIMING.outage_after or (fact.kind is FactKind.EXCUSED and trouble)
     return 0 if excused else 1

@@ -1,28 +1,40 @@
 """Two of every part, each under a clock of its own, joined by a bag of messages."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from itertools import count
 
+from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.app.alerting import Throttled
+from stepward.app.breakers import Breakers, Watch
+from stepward.app.guarding import Guard
+from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
 from stepward.app.serving import Serve
 from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
+from stepward.app.trail import Trail
 from stepward.app.transition import Transition
-from stepward.domain.errors import Rejected, Transient
+from stepward.domain.breaker import Limits
+from stepward.domain.errors import PutBack, Rejected, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.domain.plan import Plan
+from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Operation
 from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import OrderMessage
 from tests.factories import MINUTE, SECOND, T0
-from tests.simulation.faults import Died, Faults, Mail, Operators, Post, WatchedStore
+from tests.simulation.faults import Died, Faults, Mail, Operators, Post, Submitters, WatchedStore
 from tests.simulation.service import Service
 
 TIMING = Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE)
+LEASE = 90 * SECOND
+BREAKER = Limits(failures=3, open_for=10 * SECOND, longest=40 * SECOND)
 COPIES = 2
+REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
+REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
 
 
 @dataclass(slots=True)
@@ -34,15 +46,18 @@ class Deployment:
     now: int = T0
     faults: Faults = field(default_factory=Faults)
     telemetry: MemoryTelemetry = field(default_factory=MemoryTelemetry)
+    controls: MemoryControls = field(default_factory=MemoryControls)
+    guards: dict[int, Guard] = field(default_factory=dict)
     rejected: list[Rejected] = field(default_factory=list)
     store: WatchedStore = field(init=False)
     service: Service = field(init=False)
     post: Post = field(init=False)
     operators: Operators = field(init=False)
+    submitters: Submitters = field(default_factory=Submitters)
 
     def __post_init__(self) -> None:
         self.store, self.operators = WatchedStore(self.faults), Operators(self.faults)
-        self.post, self.service = Post(self.faults, self.store.claims), Service(self.store.freed)
+        self.post, self.service = Post(self.faults, self.store.claims, lambda: self.now), Service(self.store.freed)
 
     def deliver(self, mail: Mail, copy: int) -> bool:
         """Have one instance handle a message; whether the queue may forget it."""
@@ -56,6 +71,9 @@ class Deployment:
         self.store.cause = understood(mail)
         try:
             handle(mail.text)
+        except PutBack as put_back:
+            self.sleep(put_back.seconds)
+            return False
         except (Transient, Died):
             return False
         except Rejected as rejected:
@@ -77,27 +95,41 @@ class Deployment:
     def submission(self, copy: int) -> Submit:
         """One instance of the function that takes orders."""
         clock = self.clock(f"submission-{copy}")
-        return Submit(self.store, self.post, self.telemetry, OrderMessage, self.plan, TIMING, clock)
+        return Submit(self.store, self.post, self.telemetry, OrderMessage, self.plan, TIMING, clock, REPLY_QUEUES)
 
     def scheduler(self, copy: int) -> Schedule:
         """One Scheduler."""
-        return Schedule(self.transition(f"scheduler-{copy}"))
+        transition = replace(self.transition(f"scheduler-{copy}"), notices=self.submitters)
+        return Schedule(transition, Trail(self.controls))
 
     def supervisor(self, copy: int) -> Supervise:
         """One Supervisor."""
-        return Supervise(self.transition(f"supervisor-{copy}"), shards=1)
+        instance = f"supervisor-{copy}"
+        clock = self.clock(instance)
+        # Leases that nobody else sees: whatever they save, correctness must not rest on them.
+        leases = Leases(MemoryControls(), self.telemetry, instance, LEASE, TIMING.skew_margin, clock)
+        watch = Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
+        return Supervise(self.transition(instance), leases, watch, shards=1)
 
     def transition(self, instance: str) -> Transition:
         """The write path of one instance."""
         clock = self.clock(instance)
-        return Transition(self.store, self.post, self.operators, self.telemetry, TIMING, instance, clock)
+        alerts = Throttled(self.operators, self.controls, clock)
+        return Transition(self.store, self.post, alerts, self.telemetry, TIMING, instance, clock)
 
     def agent(self, copy: int) -> Serve:
-        """One instance of the agent, with every operation."""
-        worker, names = Agent("worker"), [step.name for step in self.plan.steps]
-        operations = {name: Operation(worker, name, partial(self.service.call, name)) for name in names}
+        """One instance of the agent, with every operation; it is its own fallback, under another name."""
+        worker, executors = Agent("worker"), [who for step in self.plan.steps for who in step.executors]
+        names = {name for who in executors for name in (who.operation, who.undo) if name}
+        operations = {name: Operation(worker, name, self.service.call) for name in names}
         clock = self.clock(f"worker-{copy}")
-        return Serve(operations, self.post, self.telemetry, clock, self.sleep, jitter=lambda: 0.5)
+        guard = self.guards.setdefault(copy, self.guard(copy))
+        return Serve(operations, self.post, self.telemetry, clock, self.sleep, lambda: 0.5, guard)
+
+    def guard(self, copy: int) -> Guard:
+        """What stands before the service in one process of the agent."""
+        probes = (f"probe-{copy}-{number}" for number in count())
+        return Guard("worker", Breakers(self.controls), self.telemetry, BREAKER, lambda: next(probes))
 
     def clock(self, instance: str) -> Callable[[], int]:
         """The time as this instance sees it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.domain.errors import Transient
-from stepward.domain.messages import Alert, Reply, Resubmit, Retry, Start, StepRequest, ToScheduler
+from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest, ToScheduler
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Loaded, Order, Submission
@@ -38,10 +38,11 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A message on its way; `to` is orders, scheduler, responses or worker."""
+    """A message on its way; `to` is orders, scheduler, responses or worker, `at` when it may come at the earliest."""
 
     to: str
     text: str
+    at: int = 0
 
 
 @dataclass(slots=True)
@@ -54,11 +55,12 @@ class Post:
 
     faults: Faults
     claims: set[str]
+    now: Callable[[], int]
     too_early: list[StepRequest] = field(default_factory=list)
     bag: list[Mail] = field(default_factory=list)
     backlog_seen: bool = False
 
-    def to_scheduler(self, messages: Sequence[Start | Retry | Resubmit]) -> None:
+    def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """See the port."""
         self._send("scheduler", messages)
 
@@ -82,7 +84,20 @@ class Post:
         if self.faults.die_before_send:
             self.faults.die_before_send = False
             raise Died
-        self.bag += [Mail(to, encode(message)) for message in messages]
+        for message in messages:
+            delay = message.delay if isinstance(message, Retry) else 0
+            self.bag.append(Mail(to, encode(message), self.now() + delay))
+
+
+@dataclass(slots=True)
+class Submitters:
+    """The people who ordered, on their own queues."""
+
+    told: list[Notice] = field(default_factory=list)
+
+    def post(self, notice: Notice) -> None:
+        """See the port."""
+        self.told.append(notice)
 
 
 @dataclass(slots=True)
@@ -92,12 +107,17 @@ class Operators:
     faults: Faults
     told: list[Alert] = field(default_factory=list)
 
-    def tell(self, alert: Alert) -> None:
+    def tell(self, alert: Alert) -> bool:
+        """See the port."""
+        self.summarise([alert])
+        return True
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
         """See the port."""
         if self.faults.deaf:
             self.faults.deaf = False
             raise Transient("the topic is throttled")
-        self.told.append(alert)
+        self.told.extend(alerts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +168,10 @@ class WatchedStore:
         due = list(self.inner.due(shard, until))
         yield from (*due, *self.inner.tasks, *due)
 
+    def needing_attention(self) -> Iterator[str]:
+        """See the port."""
+        return self.inner.needing_attention()
+
     def every(self, state: ProcessState | None) -> Iterator[Task]:
         """See the port."""
         return self.inner.every(state)
@@ -156,7 +180,7 @@ class WatchedStore:
         self.writes.append(write)
         self.claims |= {record.token for record in write.after.steps.values() if record.token}
         for name, record in write.before.steps.items():
-            ended = write.after.steps[name].process_state is not ProcessState.PROCESSING
+            ended = write.after.steps[name].process_state not in (ProcessState.PROCESSING, ProcessState.STOPPED)
             if write.cause is None and ended and record.process_state is ProcessState.PROCESSING:
                 self.freed.add((write.after.order_id, name, record.attempt))
 

@@ -6,10 +6,17 @@ from enum import Enum, auto
 from typing import Any
 
 from stepward.domain.errors import Permanent
+from stepward.domain.plan import UNDO_SUFFIX, forward_name
 from stepward.domain.workflow import Call
 from tests.simulation.faults import Died, nothing
 
 STALE_FENCE = "stale fence"
+BURIED = "it was undone before it was done"
+
+
+def record_of(slot: str) -> str:
+    """The name of the step record whose attempts have this key."""
+    return slot if slot.endswith(UNDO_SUFFIX) else forward_name(slot)
 
 
 class Mood(Enum):
@@ -26,40 +33,49 @@ class Mood(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """One call as it began: the effects that were there by then, and whether its attempt had been ended."""
+    """One call as it began: what was done and undone by then, and whether its attempt had been ended.
+
+    `slot` is the idempotency key without the order: who does the step, or undoes it.
+    """
 
     order_id: str
-    step: str
+    slot: str
     attempt: int
     results: frozenset[str]
     done_before: frozenset[str]
+    undone_before: frozenset[str]
     freed: bool
 
 
 @dataclass(slots=True)
 class Service:
-    """Keeps a ledger: every effect, as (order, step), in order; `moods` says how the next calls go.
+    """Keeps a ledger: every effect, as (order, slot), in order, and every undo of one; `moods` says how calls go.
 
+    The contract: an undo of what never happened succeeds, and what was undone is refused when it comes late.
     `freed` are the attempts that a Supervisor has ended; `meanwhile` is what others do while a call hangs.
     """
 
     freed: set[tuple[str, str, int]]
     effects: list[tuple[str, str]] = field(default_factory=list)
+    undone: list[tuple[str, str]] = field(default_factory=list)
+    buried: set[tuple[str, str]] = field(default_factory=set)
     by_key: dict[str, dict[str, Any]] = field(default_factory=dict)
     fences: dict[str, int] = field(default_factory=dict)
     calls: list[Called] = field(default_factory=list)
     moods: list[Mood] = field(default_factory=list)
     meanwhile: Callable[[], None] = nothing
 
-    def call(self, step: str, call: Call) -> Mapping[str, Any]:
-        """Do `step`, once per key."""
+    def call(self, call: Call) -> Mapping[str, Any]:
+        """Do it, or undo it, once per key."""
         order_id = str(call.order["orderId"])
+        slot = call.idempotency_key.removeprefix(f"{order_id}/")
         done = frozenset(name for order, name in self.effects if order == order_id)
-        freed = (order_id, step, call.attempt) in self.freed
-        self.calls.append(Called(order_id, step, call.attempt, frozenset(call.results), done, freed))
+        undone = frozenset(name for order, name in self.undone if order == order_id)
+        freed = (order_id, record_of(slot), call.attempt) in self.freed
+        self.calls.append(Called(order_id, slot, call.attempt, frozenset(call.results), done, undone, freed))
         mood = self.moods.pop(0) if self.moods else Mood.WORKS
         self._before(mood)
-        result = self._effect(order_id, step, call)
+        result = self._effect(order_id, slot, call)
         self._after(mood)
         return result
 
@@ -77,15 +93,25 @@ class Service:
             case _:
                 pass
 
-    def _effect(self, order_id: str, step: str, call: Call) -> Mapping[str, Any]:
+    def _effect(self, order_id: str, slot: str, call: Call) -> Mapping[str, Any]:
         key = call.idempotency_key
         if call.fence < self.fences.get(key, 0):
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
+        if slot.endswith(UNDO_SUFFIX):
+            return self._undo((order_id, slot.removesuffix(UNDO_SUFFIX)))
+        if (order_id, slot) in self.buried:
+            raise Permanent(BURIED)
         if key not in self.by_key:
             self.by_key[key] = {"effect": len(self.effects)}
-            self.effects.append((order_id, step))
+            self.effects.append((order_id, slot))
         return self.by_key[key]
+
+    def _undo(self, effect: tuple[str, str]) -> Mapping[str, Any]:
+        if effect in self.effects and effect not in self.buried:
+            self.undone.append(effect)
+        self.buried.add(effect)
+        return {}
 
     def _after(self, mood: Mood) -> None:
         if mood is Mood.BREAKS_AFTER_EFFECT:

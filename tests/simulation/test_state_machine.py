@@ -5,25 +5,62 @@ Deterministic in `make test`; HYPOTHESIS_PROFILE=deep looks further, with anothe
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from stepward.domain.messages import Resubmit
-from stepward.domain.plan import Plan
+from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
+from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState
 from stepward.wire.messages import encode
-from tests.factories import HOUR, MINUTE, SECOND, diamond, order_text, sequence, waiting
-from tests.simulation import audit
-from tests.simulation.deployment import COPIES, TIMING, Deployment
+from tests.factories import (
+    ALERTS,
+    HOUR,
+    MINUTE,
+    SECOND,
+    UNDOES,
+    diamond,
+    falls_back,
+    order_text,
+    planned,
+    sequence,
+    waiting,
+    waits,
+)
+from tests.simulation import audit, undo_audit
+from tests.simulation.deployment import COPIES, REPLY_TO, TIMING, Deployment
 from tests.simulation.faults import Mail
 from tests.simulation.service import Mood
 
+SHORT: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 2}
+UNDOING = {**SHORT, "exhausted": (UNDOES,), "on_permanent": Exhausted.UNDO}
+HASTY = {**SHORT, "threshold": 1}
+ELSEWHERE = falls_back("other", undo="give_back")
 PLANS = [
     sequence("reserve", "charge", "ship", complete_within=30 * SECOND, threshold=2),
     diamond(complete_within=30 * SECOND, threshold=2),
+    Plan(
+        "undoing",
+        1,
+        (
+            planned("check", undo="uncheck", **SHORT),
+            planned("pick", "check", undo="unpick", **UNDOING),
+            planned("pay", "check", undo="unpay", **SHORT),
+            planned("ship", "pick", "pay", undo="recall", **UNDOING),
+        ),
+    ),
+    Plan(
+        "patient",
+        1,
+        (
+            planned("pick", undo="unpick", **HASTY, exhausted=(ELSEWHERE, waits(2 * MINUTE), ALERTS)),
+            planned("pay", "pick", undo="unpay", **HASTY, exhausted=(waits(HOUR), ELSEWHERE, UNDOES)),
+        ),
+    ),
 ]
+UNDOABLE = PLANS[2:]
 PARTS = ("submission", "scheduler", "worker", "supervisor")
 FAULTS = ["none"] * 5 + ["comes again", "never comes", "dies before sending", "answer is lost", "nobody hears"]
 TO_THE_ENGINE = ("orders", "scheduler", "responses")
@@ -35,11 +72,13 @@ passing = st.sampled_from([SECOND, 12 * SECOND, 29 * SECOND, 36 * SECOND, 46 * S
 class OrdersUnderFaults(RuleBasedStateMachine):
     """The real use cases over the memory store, with these invariants after each step:
 
-    I1 at quiet time every accepted order is Processed, or in Error with an alert; nothing else was refused.
+    I1 at quiet time every accepted order is Processed or Undone, in Error with an alert, or paused where it shows.
     I2 a step has at most one holder, and only the holder, in time, completes it.
     I3 a step runs only after everything that it waits for is Processed.
     I4 each effect happens once, and a Processed step has its effect.
-    I5 FailureCount follows the failed attempts, and never passes the threshold without Error.
+    I5 FailureCount follows the failed attempts, and never passes the threshold without its policy, applied once.
+    I6 each effect of an Undone order is undone once, in reverse, and none is left.
+    I8 every notice matches a state that was reached, and those told first have rising revisions.
     I9 what the index lists is early or on time, never late.
     """
 
@@ -54,7 +93,8 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     @rule(number=st.integers(1, 2), priority=st.sampled_from(["normal", "normal", "high"]))
     def somebody_orders(self, number: int, priority: str) -> None:
-        self.world.post.bag.append(Mail("orders", order_text(f"ord-{number}", priority=priority)))
+        text = order_text(f"ord-{number}", priority=priority, replyTo=REPLY_TO)
+        self.world.post.bag.append(Mail("orders", text))
 
     @precondition(lambda self: self._mail(*TO_THE_ENGINE))
     @rule(pick=picks, copy=copies, fault=st.sampled_from(FAULTS), rival=st.none() | picks)
@@ -131,6 +171,15 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         text = encode(Resubmit(order_id, step, max(0, attempt + seen), "ada", "fixed"))
         self.world.post.bag += [Mail("scheduler", text)] * clicks
 
+    @precondition(lambda self: self.world.store.inner.tasks)
+    @rule(pick=picks, kind=st.sampled_from([Undo, Cancel, Pause, Resume, Resume]), clicks=st.integers(1, 2))
+    def somebody_commands(self, pick: int, kind: type[Undo | Cancel | Pause | Resume], clicks: int) -> None:
+        """An order of a plan without undo is only paused and resumed: nothing takes back what it did."""
+        orders = list(self.world.store.inner.tasks)
+        if kind in (Pause, Resume) or self.world.plan in UNDOABLE:
+            text = encode(kind(orders[pick % len(orders)], "ada", "so it shall be"))
+            self.world.post.bag += [Mail("scheduler", text)] * clicks
+
     @invariant()
     def i2_one_holder(self) -> None:
         assert not list(audit.two_holders(self.world))
@@ -138,6 +187,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     @invariant()
     def i3_in_turn(self) -> None:
         assert not list(audit.out_of_turn(self.world))
+        assert not list(audit.called_early(self.world))
 
     @invariant()
     def i4_each_effect_once(self) -> None:
@@ -148,6 +198,14 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         assert not list(audit.miscounted(self.world))
 
     @invariant()
+    def i6_undone_in_reverse(self) -> None:
+        assert not list(undo_audit.undone_wrongly(self.world))
+
+    @invariant()
+    def i8_told_as_it_is(self) -> None:
+        assert not list(undo_audit.told_wrongly(self.world))
+
+    @invariant()
     def i9_never_late(self) -> None:
         assert not list(audit.late(self.world))
 
@@ -155,6 +213,8 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         if hasattr(self, "world"):
             self._settle()
             assert not list(audit.not_ended(self.world)), "I1"
+            assert not list(undo_audit.left_standing(self.world)), "I6"
+            assert not list(undo_audit.not_told(self.world)), "I8"
 
     def _mail(self, *to: str) -> list[Mail]:
         return [mail for mail in self.world.post.bag if mail.to in to]
@@ -190,12 +250,13 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         world = self.world
         world.faults.clear()
         world.service.moods.clear()
-        for _ in range(40):
-            while world.post.bag:
-                self._handle(0, 0)
-            if all(task.due is None for task in world.store.inner.tasks.values()):
+        for _ in range(60):
+            while ripe := [mail for mail in world.post.bag if mail.at <= world.now]:
+                self._handle(world.post.bag.index(ripe[0]), 0)
+            dues = [task.due for task in world.store.inner.tasks.values() if task.due is not None]
+            if not dues:
                 return
-            world.now += 20 * SECOND
+            world.now = max(world.now + 20 * SECOND, min([*dues, *(mail.at for mail in world.post.bag)]))
             world.sweep(0)
 
     def _limits(self) -> list[int]:

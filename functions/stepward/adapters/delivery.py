@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,11 +10,13 @@ from typing import Protocol, TypeVar
 
 from stepward.adapters.fifo_ids import fifo_id
 from stepward.domain.errors import Misconfigured, Transient
-from stepward.domain.messages import StepRequest
+from stepward.domain.messages import Instruction, Retry, StepRequest
 from stepward.wire.messages import encode
 
 MOST_ENTRIES = 10
 MOST_BYTES = 1024 * 1024
+LONGEST_DELAY_S = 900
+URGENT = "high"
 BACKLOG = 100
 """More requests than this in an agent's queue are more than it can take at once, unless a deployment knows better."""
 
@@ -22,11 +25,17 @@ Queue = TypeVar("Queue")
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A message to send; `group` and `deduplication` are needed on a FIFO queue and left out on others."""
+    """A message to send; `group` and `deduplication` are needed on a FIFO queue and left out on others.
+
+    A standard queue that falls behind shares itself out fairly among the tenants of its messages.
+    """
 
     body: str
     group: str = ""
     deduplication: str = ""
+    delay: int = 0
+    """Seconds that the queue keeps it back; a FIFO queue cannot."""
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,10 @@ class SendBatch(Protocol):
 def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
     """The messages with the ids that the kind of queue asks for."""
     if not fifo:
-        return [Outgoing(message.body) for message in messages]
+        return [
+            replace(message, group="", deduplication="", tenant=fifo_id(message.tenant) if message.tenant else "")
+            for message in messages
+        ]
     if not all(message.group and message.deduplication for message in messages):
         raise ValueError("a message to a FIFO queue needs a group and a deduplication id; give it both")
     return [
@@ -56,13 +68,35 @@ def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
     ]
 
 
-def by_agent(requests: Sequence[StepRequest], queues: Mapping[str, Queue]) -> list[tuple[Queue, list[Outgoing]]]:
-    """The requests for each agent's queue; an agent without a queue is refused before anything is sent."""
+def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
+    """The messages to the Scheduler; one that may only be told later is kept back by the queue."""
+    return [
+        Outgoing(encode(message), delay=_seconds(message.delay) if isinstance(message, Retry) else 0)
+        for message in messages
+    ]
+
+
+def _seconds(milliseconds: int) -> int:
+    return min(LONGEST_DELAY_S, math.ceil(milliseconds / 1000))
+
+
+def by_agent(
+    requests: Sequence[StepRequest], queues: Mapping[str, Queue], lanes: Mapping[str, Queue]
+) -> list[tuple[Queue, list[Outgoing]]]:
+    """The requests for each agent's queue, urgent ones first and for its lane if it has one.
+
+    An agent without a queue is refused before anything is sent.
+    """
     if unknown := sorted({request.agent for request in requests} - set(queues)):
         raise Misconfigured(f"no queue for agent {', '.join(unknown)}; add it to STEPWARD_AGENT_QUEUES")
+    urgent: dict[str, list[Outgoing]] = {}
+    others: dict[str, list[Outgoing]] = {}
+    for request in requests:
+        line = urgent if request.priority == URGENT and request.agent in lanes else others
+        line.setdefault(request.agent, []).append(Outgoing(encode(request), tenant=request.tenant))
     return [
-        (queues[agent], [Outgoing(encode(request)) for request in requests if request.agent == agent])
-        for agent in dict.fromkeys(request.agent for request in requests)
+        *((lanes[agent], messages) for agent, messages in urgent.items()),
+        *((queues[agent], messages) for agent, messages in others.items()),
     ]
 
 

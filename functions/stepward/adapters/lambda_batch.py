@@ -17,8 +17,10 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
+from stepward.adapters.sqs_visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Intake, Received
+from stepward.domain.errors import PutBack, StepwardError
 
 
 class ItemFailure(TypedDict):
@@ -37,12 +39,14 @@ class BatchAnswer(TypedDict):
 class BatchWorker:
     """Hands each record of a batch to `intake`; `together` runs them side by side, each in a thread.
 
-    Each batch has its own processor, so nothing of one invocation reaches the next.
+    `visibility` hides what is put back, in the queue that it came from. Each batch has its own processor, so nothing of
+    one invocation reaches the next.
     """
 
     intake: Intake
     telemetry: PowertoolsTelemetry
     together: bool = False
+    visibility: SqsVisibility | None = None
 
     def answer(self, event: Mapping[str, Any]) -> BatchAnswer:
         """Work on every record of `event`; only those that raised come back."""
@@ -69,9 +73,21 @@ class BatchWorker:
     def _accept(self, record: SQSRecord) -> None:
         try:
             self.intake.accept(_received(record))
+        except PutBack as put_back:
+            self._hide(record, put_back.seconds)
+            raise
         except Exception as error:
             self.telemetry.returned(record.message_id, error)
             raise
+
+    def _hide(self, record: SQSRecord, seconds: int) -> None:
+        """Without it the message comes back all the same, after the queue's own visibility timeout."""
+        if self.visibility is None:
+            return
+        try:
+            self.visibility.hide(_queue(record), record.receipt_handle, seconds)
+        except StepwardError as error:
+            self.telemetry.returned(record.message_id, error)
 
 
 def answered(failed: Iterable[str]) -> BatchAnswer:
@@ -82,7 +98,11 @@ def answered(failed: Iterable[str]) -> BatchAnswer:
 def _received(record: SQSRecord) -> Received:
     return Received(
         message_id=record.message_id,
-        source=record.event_source_arn.rsplit(":", 1)[-1],
+        source=_queue(record),
         received_at=int(record.attributes.sent_timestamp or 0),
         body=record.body,
     )
+
+
+def _queue(record: SQSRecord) -> str:
+    return record.event_source_arn.rsplit(":", 1)[-1]

@@ -1,15 +1,17 @@
 """Alerts to people through an SNS topic.
 
-The text is for a person. Programs read the message attributes: `alertId`, `orderId`, `step` (String) and
-`attempt` (Number); those of an empty value are left out, because SNS refuses them.
+The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step` (String)
+and `attempt` (Number), those of an empty value left out, because SNS refuses them; of a summary `alerts` and `orders`
+(Number).
 """
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepward.adapters.alert_texts import subject, summary, summary_subject, text
 from stepward.adapters.messaging_errors import translated
 from stepward.domain.messages import Alert
 
@@ -17,46 +19,26 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sns.type_defs import MessageAttributeValueTypeDef
 
-LONGEST_SUBJECT = 100
-LONGEST_REASON = 2000
-
 
 @dataclass(frozen=True, slots=True)
-class SnsAlerts:
-    """`ports.Alerts` on one SNS topic."""
+class SnsTopic:
+    """Tells people on one SNS topic."""
 
     client: SNSClient
     topic: str
 
     def tell(self, alert: Alert) -> None:
-        """Tell an operator; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
+        """Tell one fact; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
+        self._publish(subject(alert), text(alert), attributes(alert))
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """Tell many in one message; raises as `tell` does."""
+        counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
+        self._publish(summary_subject(alerts), summary(alerts), counts)
+
+    def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
         with translated(self.topic):
-            self.client.publish(
-                TopicArn=self.topic,
-                Subject=subject(alert),
-                Message=text(alert),
-                MessageAttributes=attributes(alert),
-            )
-
-
-def subject(alert: Alert) -> str:
-    """One line of ASCII, at most 100 characters."""
-    line = f"Stepward: step {alert.step} failed, order {alert.order_id}"
-    return _printable(line).encode("ascii", "replace").decode()[:LONGEST_SUBJECT]
-
-
-def text(alert: Alert) -> str:
-    """What failed, why, and what to type next."""
-    order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
-    reason = _printable(alert.reason)[:LONGEST_REASON]
-    return (
-        f"Step {alert.step} of order {alert.order_id} ended in Error at attempt {alert.attempt}.\n\n"
-        f"Why: {reason}\n\n"
-        "The order waits until you act. Look at it:\n"
-        f"  stepward show {order}\n"
-        "Fix the cause, then run the step again:\n"
-        f'  stepward resubmit {order} {step} --why "..."\n'
-    )
+            self.client.publish(TopicArn=self.topic, Subject=line, Message=message, MessageAttributes=named)
 
 
 def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
@@ -65,9 +47,8 @@ def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
     texts: dict[str, MessageAttributeValueTypeDef] = {
         name: {"DataType": "String", "StringValue": value} for name, value in named.items() if value
     }
-    return {**texts, "attempt": {"DataType": "Number", "StringValue": str(alert.attempt)}}
+    return {**texts, "attempt": _number(alert.attempt)}
 
 
-def _printable(value: str) -> str:
-    """Reasons come from remote services: keep what SNS and a mail program can show."""
-    return "".join(sign if sign.isprintable() else " " for sign in value)
+def _number(value: int) -> MessageAttributeValueTypeDef:
+    return {"DataType": "Number", "StringValue": str(value)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stepward.adapters.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue
+from stepward.adapters.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
 from stepward.adapters.messaging_errors import translated
-from stepward.domain.messages import Reply, Resubmit, Retry, Start, StepRequest
+from stepward.domain.messages import Instruction, Reply, StepRequest
 from stepward.wire.messages import encode
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class SqsQueues:
     """`ports.Queues` on SQS; `agents` holds the queue URL of each agent by its name.
 
-    An agent is backlogged when more than `backlog` requests wait in its queue, by the count that SQS estimates.
+    `lanes` holds the URLs of queues for urgent requests, of those agents that have one. An agent is backlogged when
+    more than `backlog` requests wait in its queues, by the count that SQS estimates.
     """
 
     client: SQSClient
@@ -29,14 +30,15 @@ class SqsQueues:
     responses: str
     agents: Mapping[str, str]
     backlog: int = BACKLOG
+    lanes: Mapping[str, str] = field(default_factory=dict)
 
-    def to_scheduler(self, messages: Sequence[Start | Retry | Resubmit]) -> None:
+    def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
-        SqsSender(self.client).send(self.scheduler, [Outgoing(encode(message)) for message in messages])
+        SqsSender(self.client).send(self.scheduler, instructions(messages))
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
         """Send each request to the queue of its agent."""
-        for queue_url, messages in by_agent(requests, self.agents):
+        for queue_url, messages in by_agent(requests, self.agents, self.lanes):
             SqsSender(self.client).send(queue_url, messages)
 
     def reply(self, replies: Sequence[Reply]) -> None:
@@ -45,9 +47,13 @@ class SqsQueues:
 
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once; raises Transient."""
-        return frozenset(agent for agent, queue_url in self.agents.items() if self._waiting(queue_url) > self.backlog)
+        return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
 
-    def _waiting(self, queue_url: str) -> int:
+    def _waiting(self, agent: str) -> int:
+        lane = self.lanes.get(agent)
+        return self._count(self.agents[agent]) + (self._count(lane) if lane else 0)
+
+    def _count(self, queue_url: str) -> int:
         with translated(queue_url):
             answer = self.client.get_queue_attributes(
                 QueueUrl=queue_url, AttributeNames=["ApproximateNumberOfMessages"]
@@ -75,6 +81,10 @@ class SqsSender:
 
 def _entry(position: int, message: Outgoing) -> SendMessageBatchRequestEntryTypeDef:
     entry: SendMessageBatchRequestEntryTypeDef = {"Id": str(position), "MessageBody": message.body}
+    if message.delay:
+        entry["DelaySeconds"] = message.delay
+    if message.tenant:
+        entry["MessageGroupId"] = message.tenant
     if message.group:
         entry["MessageGroupId"] = message.group
         entry["MessageDeduplicationId"] = message.deduplication

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit, SchemaValidationError
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaValidationError
 
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Swept
+from stepward.ports import Called, Health, Swept
+
+AnyMetrics = Metrics | EphemeralMetrics
 
 _COUNTED = {
     FactKind.SUBMITTED: "Submitted",
@@ -33,6 +36,13 @@ _COUNTED = {
     FactKind.CALL_FAILED: "CallsFailed",
     FactKind.UNREADABLE: "Unreadable",
     FactKind.POSTPONED: "Postponed",
+    FactKind.PUT_BACK: "PutBack",
+    FactKind.BREAKER_OPENED: "BreakerOpened",
+    FactKind.BREAKER_PROBING: "BreakerProbing",
+    FactKind.BREAKER_CLOSED: "BreakerClosed",
+    FactKind.NOTICE_LOST: "NoticesLost",
+    FactKind.OVERTIME: "Overtime",
+    FactKind.UNLEASED: "Unleased",
 }
 _TIMED = {FactKind.PROCESSED: "SubmissionToEnd", FactKind.COMPLETED: "StepTime"}
 _WARNINGS = frozenset(
@@ -46,16 +56,26 @@ _WARNINGS = frozenset(
         FactKind.LATE_REPLY,
         FactKind.UNREADABLE,
         FactKind.POSTPONED,
+        FactKind.BREAKER_OPENED,
+        FactKind.OVERTIME,
+        FactKind.UNLEASED,
+        FactKind.NOTICE_LOST,
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PowertoolsTelemetry:
-    """Writes each fact as a log line and counts it; an order id is a log key, never a metric's dimension."""
+    """Writes each fact as a log line and counts it; an order id is a log key, never a metric's dimension.
+
+    What concerns one agent is measured apart, in `services`, with the agent as a second dimension.
+    """
 
     logger: Logger
     metrics: Metrics
+    services: EphemeralMetrics = field(default_factory=EphemeralMetrics)
+    lock: Lock = field(default_factory=Lock)
+    """Requests are served in threads, and Powertools adds and writes without one."""
 
     def record(self, order_id: str, fact: Fact) -> None:
         """Log and count one fact; see the port."""
@@ -80,11 +100,32 @@ class PowertoolsTelemetry:
 
     def swept(self, figures: Swept) -> None:
         """Log and measure a run of the Supervisor; see the port."""
+        self._measure("Swept", MetricUnit.Count, figures.swept)
+        self._measure("ShardsSkipped", MetricUnit.Count, figures.skipped)
         self._measure("Overdue", MetricUnit.Count, figures.overdue)
         self._measure("OverdueAge", MetricUnit.Milliseconds, figures.oldest)
         if figures.listed:
             told = {"listed": figures.listed, "overdue": figures.overdue, "ms": figures.oldest}
-            self.logger.info("Swept", extra=told | {"complete": figures.complete})
+            shards = {"swept": figures.swept, "skipped": figures.skipped, "complete": figures.complete}
+            self.logger.info("Swept", extra=told | shards)
+
+    def health(self, health: Health) -> None:
+        """Measure how an agent's service is doing; see the port."""
+        measured = [
+            ("InFlight", MetricUnit.Count, health.in_flight),
+            ("BreakerState", MetricUnit.NoUnit, health.breaker),
+        ]
+        if isinstance(health, Called):
+            measured += [
+                ("CallSucceeded", MetricUnit.Count, int(health.succeeded)),
+                ("CallFailed", MetricUnit.Count, int(not health.succeeded)),
+                ("CallTime", MetricUnit.Milliseconds, health.took),
+            ]
+        with self.lock:
+            for name, unit, value in measured:
+                if "agent" not in self.services.dimension_set:
+                    self.services.add_dimension("agent", health.agent)
+                self._measure(name, unit, value, self.services)
 
     def returned(self, message_id: str, error: Exception) -> None:
         """Log why a message goes back to its queue."""
@@ -93,20 +134,22 @@ class PowertoolsTelemetry:
 
     def flush(self) -> None:
         """Write the metrics out."""
-        if self.metrics.metric_set:
-            with self._harmless():
-                self.metrics.flush_metrics()
+        for metrics in (self.metrics, self.services):
+            if metrics.metric_set:
+                with self._harmless(metrics):
+                    metrics.flush_metrics()
 
-    def _measure(self, name: str, unit: MetricUnit, value: int) -> None:
+    def _measure(self, name: str, unit: MetricUnit, value: int, metrics: AnyMetrics | None = None) -> None:
         # Powertools writes by itself after every hundred values, so this can fail as a flush can.
-        with self._harmless():
-            self.metrics.add_metric(name, unit, value)
+        metrics = metrics or self.metrics
+        with self._harmless(metrics):
+            metrics.add_metric(name, unit, value)
 
     @contextmanager
-    def _harmless(self) -> Iterator[None]:
+    def _harmless(self, metrics: AnyMetrics) -> Iterator[None]:
         """A fault of the metrics is logged and its metrics dropped, for it must not undo the work they measure."""
         try:
             yield
         except (SchemaValidationError, ValueError, OSError):
-            self.metrics.clear_metrics()
+            metrics.clear_metrics()
             self.logger.exception("metrics lost")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stepward.app.trail import Trail
 from stepward.app.transition import Transition
+from stepward.domain.messages import Command
+from stepward.domain.task import Task
 from stepward.wire.messages import decode_for_scheduler
 
 
@@ -13,8 +16,19 @@ class Schedule:
     """Runs every step of every task in its order, and only that: the workflow is data."""
 
     transition: Transition
+    trail: Trail
 
     def handle(self, text: str) -> None:
-        """Apply the message in `text`; raises Rejected or Transient."""
+        """Apply the message in `text`; raises Rejected or Transient.
+
+        What came of a command is kept before its message is acknowledged; dying between the two, the next delivery
+        finds what the order remembers of it.
+        """
         message = decode_for_scheduler(text)
-        self.transition.apply(message.order_id, message)
+        facts = self.transition.apply(message.order_id, message)
+        if isinstance(message, Command):
+            self.trail.keep(message.order_id, message, facts, lambda: self._task(message.order_id))
+
+    def _task(self, order_id: str) -> Task | None:
+        loaded = self.transition.store.load(order_id, with_order=False)
+        return loaded.task if loaded else None

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stepward.domain.errors import Rejected
 from stepward.domain.facts import Fact, FactKind
-from stepward.domain.messages import Start
+from stepward.domain.messages import Cancel, Start
 from stepward.domain.plan import Plan
-from stepward.domain.task import new_task
+from stepward.domain.reply_address import Allowed, check
+from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.ports import Queues, Submission, TaskStore, Telemetry
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import OrderMessage, accept
+from stepward.wire.order import Accepted, OrderMessage, accept
 
 _FACTS = {Submission.ACCEPTED: FactKind.SUBMITTED, Submission.DUPLICATE: FactKind.DUPLICATE}
 
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """Accepts order messages of `schema` and freezes `plan` with each."""
+    """Accepts order messages of `schema` and freezes `plan` with each; submitters may be told on `reply_queues`."""
 
     store: TaskStore
     queues: Queues
@@ -29,20 +30,37 @@ class Submit:
     plan: Plan
     timing: Timing
     now: Callable[[], int]
+    reply_queues: Allowed = field(default_factory=Allowed)
 
     def handle(self, text: str) -> None:
         """Submit the order in `text`, once; raises Rejected or Transient.
 
         A duplicate is told to the Scheduler again: the first telling may have been lost, and a second is harmless.
         """
-        order = accept(text, self.schema)
+        accepted = accept(text, self.schema)
         now = self.now()
-        if isinstance(order, Ignored):
-            self.telemetry.record("", Fact(now, FactKind.IGNORED, note=order.what))
+        if isinstance(accepted, Ignored):
+            self.telemetry.record("", Fact(now, FactKind.IGNORED, note=accepted.what))
             return
-        outcome = self.store.submit(order, new_task(order.order_id, self.plan, now, self.timing), self.plan)
+        if isinstance(accepted, Cancel):
+            self.queues.to_scheduler([accepted])
+            return
+        order = accepted.order
+        outcome = self.store.submit(order, self._task(accepted, now), self.plan)
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, Fact(now, FactKind.CONFLICT))
             raise Rejected("orderId", f"{order.order_id!r} was submitted before with other content")
         self.telemetry.record(order.order_id, Fact(now, _FACTS[outcome]))
         self.queues.to_scheduler([Start(order.order_id)])
+
+    def _task(self, accepted: Accepted, now: int) -> Task:
+        """The task of the order, with the queue to tell its submitter, if that is one that may be told."""
+        reply_to = check(accepted.reply_to, self.reply_queues).url if accepted.reply_to else ""
+        return new_task(
+            accepted.order.order_id,
+            self.plan,
+            now,
+            self.timing,
+            reply_to=reply_to,
+            correlation_id=accepted.correlation_id,
+        )

@@ -6,20 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stepward.domain.decide import Event, Look, Told, decide
+from stepward.domain.decide import Event, Told, decide
 from stepward.domain.draft import Decision
 from stepward.domain.errors import Conflict, Rejected
 from stepward.domain.facts import Fact
-from stepward.domain.messages import Alert, Message, Retry, Start, StepRequest
+from stepward.domain.looking import Look
+from stepward.domain.messages import Alert, Message, Notice, Report, Retry, Start, StepRequest
 from stepward.domain.timing import Timing
-from stepward.ports import Alerts, Queues, TaskStore, Telemetry
+from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 
 TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """Applies events to tasks on behalf of `instance`, the name that goes into LockedBy."""
+    """Applies events to tasks on behalf of `instance`, the name that goes into LockedBy.
+
+    Without `notices` it may not tell submitters, and has the Scheduler do it.
+    """
 
     store: TaskStore
     queues: Queues
@@ -28,6 +32,7 @@ class Transition:
     timing: Timing
     instance: str
     now: Callable[[], int]
+    notices: Notices | None = None
 
     def apply(self, order_id: str, event: Event) -> tuple[Fact, ...]:
         """Write what `event` makes of the task, then send; what happened. Raises Rejected or Transient.
@@ -58,9 +63,22 @@ class Transition:
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
         self.queues.to_scheduler([message for message in messages if isinstance(message, Start | Retry)])
         for alert in (message for message in messages if isinstance(message, Alert)):
-            self.alerts.tell(alert)
-            self.apply(order_id, Told(alert.step, alert.attempt))
+            if self.alerts.tell(alert):
+                self.apply(order_id, Told(alert.step, alert.attempt))
+        self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
+
+    def _notify(self, order_id: str, notices: Sequence[Notice]) -> None:
+        """Tell the submitter; last of all, for nothing of the order may wait for that."""
+        if self.notices is None:
+            self.queues.to_scheduler([Report(order_id)] if notices else [])
+            return
+        for notice in notices:
+            self.notices.post(notice)
 
 
 def _with_order(messages: Sequence[Message], order: Mapping[str, Any]) -> tuple[Message, ...]:
-    return tuple(replace(message, order=order) if isinstance(message, StepRequest) else message for message in messages)
+    priority, tenant = order.get("priority", "normal"), order.get("customerId") or ""
+    return tuple(
+        replace(message, order=order, priority=priority, tenant=tenant) if isinstance(message, StepRequest) else message
+        for message in messages
+    )

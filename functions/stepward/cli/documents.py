@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stepward.cli.story import ended_at, in_plan_order
-from stepward.domain.plan import Plan
+from stepward.cli.story import all_records
+from stepward.domain.plan import Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.ports import Loaded, Reject
 
@@ -27,9 +27,13 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
         "workflow": plan.workflow,
         "version": plan.version,
         "submittedAt": task.created_at,
-        "endedAt": ended_at(task),
+        "endedAt": task.ended_at,
         "due": task.due,
-        "steps": [_step(record, plan) for record in in_plan_order(task, plan)],
+        "undoing": task.undoing or None,
+        "paused": task.paused or None,
+        "needsAttentionSince": task.needs_attention,
+        "correlationId": task.correlation_id or None,
+        "steps": [_step(record, plan) for record in all_records(task, plan)],
         "history": history,
     }
     return document | ({"order": loaded.order} if with_order else {})
@@ -42,8 +46,8 @@ def listed_document(tasks: Sequence[Task], unreadable: Sequence[str], *, more: b
             "orderId": task.order_id,
             "state": task.process_state,
             "submittedAt": task.created_at,
-            "endedAt": ended_at(task),
-            "steps": len(task.steps),
+            "endedAt": task.ended_at,
+            "steps": len(forward(task)),
             "done": done(task),
             "at": [record.name for record in task.steps.values() if record.process_state in BUSY],
         }
@@ -65,16 +69,22 @@ def reject_document(reject: Reject, *, with_body: bool) -> Document:
     return document | ({"body": reject.body} if with_body else {})
 
 
+def forward(task: Task) -> list[StepRecord]:
+    """The records of the steps, without those that undo them."""
+    return [record for record in task.steps.values() if not record.is_compensation]
+
+
 def done(task: Task) -> int:
     """How many steps are Processed."""
-    return sum(record.process_state is ProcessState.PROCESSED for record in task.steps.values())
+    return sum(record.process_state is ProcessState.PROCESSED for record in forward(task))
 
 
 def _step(record: StepRecord, plan: Plan) -> Document:
     planned = plan.by_name[record.name]
     return {
         "name": record.name,
-        "agent": planned.agent,
+        "undoes": forward_name(record.name) if record.is_compensation else None,
+        "agent": planned.executor(record.policy).agent,
         "state": record.process_state,
         "attempt": record.attempt,
         "failures": record.failure_count,
@@ -82,6 +92,7 @@ def _step(record: StepRecord, plan: Plan) -> Document:
         "lockedBy": record.locked_by,
         "startedAt": record.started_at,
         "completeBy": record.complete_by,
+        "notBefore": record.not_before,
         "endedAt": record.ended_at,
         "result": record.result,
         "error": record.error,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.table import Table
 
-from stepward.cli.documents import BUSY, done
+from stepward.cli.documents import BUSY, done, forward
 from stepward.cli.render import state, table
 from stepward.cli.terminal import cell, day_and_time
 from stepward.domain.task import ProcessState, StepRecord, Task
@@ -23,7 +23,7 @@ def tasks_table(tasks: Sequence[Task]) -> Table:
             cell(task.order_id),
             state(task.process_state),
             day_and_time(task.created_at),
-            f"{done(task)}/{len(task.steps)}",
+            f"{done(task)}/{len(forward(task))}",
             cell(busy),
         )
     return rows

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli import local
+from stepward.cli import dead_letters, local
+from stepward.cli.agents import agents
 from stepward.cli.demo import demo
+from stepward.cli.operating import cancel, pause, resubmit, resume, undo
 from stepward.cli.orders import list_orders, show
 from stepward.cli.rejected import rejects
-from stepward.cli.resubmitting import resubmit
 from stepward.cli.sending import send
 from stepward.cli.terminal import say
+from stepward.cli.trailing import trail
 from stepward.cli.where import for_deployment
 
 app = typer.Typer(
@@ -23,7 +25,9 @@ app.command()(for_deployment(send))
 app.command()(for_deployment(show))
 app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
-app.command()(for_deployment(resubmit))
+for command in (resubmit, undo, cancel, pause, resume, trail, agents):
+    app.command()(for_deployment(command))
+app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(local.app, name="local")
 app.command()(demo)
 

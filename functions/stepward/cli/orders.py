@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stepward.cli.agents import resting
+from stepward.cli.attention import list_needy
 from stepward.cli.documents import listed_document, task_document
 from stepward.cli.lists import tasks_table
 from stepward.cli.render import order_view, what_next
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
 WithOrder = Annotated[bool, typer.Option("--order", help="Print the order itself, too.")]
 State = Annotated[ProcessState | None, typer.Option(case_sensitive=False, help="Only orders in this state.")]
+NeedsAttention = Annotated[
+    bool, typer.Option("--needs-attention", help="Only orders that wait for an operator, with age and reason.")
+]
 Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
 LATELY = 500
 
@@ -38,8 +43,9 @@ def show(
 
     Examples: stepward show ord-1001 · stepward show ord-1001 --json
 
-    JSON: orderId, state, workflow, version, submittedAt, endedAt, due (times are epoch milliseconds), steps (list
-    of: name, agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, endedAt, result, error),
+    JSON: orderId, state, workflow, version, submittedAt, endedAt, due, undoing and paused (why, or null),
+    needsAttentionSince, correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null),
+    agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error),
     history (list of: at, kind, step, attempt, by, note), and with --order: order.
     """
     connection = where.connect()
@@ -48,23 +54,38 @@ def show(
         print_json(task_document(loaded, with_order=with_order))
         return
     OUT.print(order_view(loaded))
-    if following := what_next(loaded, where, connection.now()):
-        say(f"\n{following}")
+    now = connection.now()
+    following = [what_next(loaded, where, now), *resting(loaded, connection.breakers, where, now)]
+    if any(following):
+        say("\n" + "\n".join(filter(None, following)))
     if with_order:
         say(f"\n{json_text(loaded.order)}")
 
 
-def list_orders(where: Where, *, state: State = None, limit: Limit = 50, as_json: AsJson = False) -> None:
-    """List orders, newest first among those found.
+def list_orders(
+    where: Where,
+    *,
+    state: State = None,
+    needs_attention: NeedsAttention = False,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List orders, newest first among those found; or those that need attention, longest waiting first.
 
-    It looks through the state store until it has found enough; on a large store a rare state takes a while.
+    It looks through the state store until it has found enough; on a large store a rare state takes a while. What needs
+    attention is found at once, however large the store is: orders in Error or UndoFailed, and paused ones.
 
-    Example: stepward list --state error
+    Examples: stepward list --state undone · stepward list --needs-attention
 
     JSON: orders (list of: orderId, state, submittedAt, endedAt, steps (number), done (number), at (the steps at
-    work or in Error)), unreadable (list of texts: records that cannot be read), more (whether there are others that
-    were not listed).
+    work or in Error); with --needs-attention: orderId, state, since, reasons, undoing, paused), unreadable (list of
+    texts: records that cannot be read), more (whether there are others that were not listed).
     """
+    if needs_attention:
+        if state is not None:
+            raise typer.BadParameter("--state and --needs-attention exclude each other")
+        list_needy(where, limit=limit, as_json=as_json)
+        return
     found, unreadable = _found(where.connect(), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:

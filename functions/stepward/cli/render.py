@@ -8,10 +8,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stepward.cli.story import Happening, ended_at, in_plan_order, is_complete, prospects, story
+from stepward.cli.story import (
+    Happening,
+    all_records,
+    compensations,
+    in_plan_order,
+    is_complete,
+    prospects,
+    story,
+    stuck_at,
+)
 from stepward.cli.terminal import cell, clock, json_text, moment, printable, span
 from stepward.cli.where import Where
-from stepward.domain.plan import Plan
+from stepward.domain.plan import Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.ports import Loaded
 
@@ -20,6 +29,10 @@ STYLES = {
     ProcessState.PROCESSING: "yellow",
     ProcessState.PROCESSED: "green",
     ProcessState.ERROR: "bold red",
+    ProcessState.STOPPED: "dim",
+    ProcessState.UNDOING: "yellow",
+    ProcessState.UNDONE: "cyan",
+    ProcessState.UNDO_FAILED: "bold red",
 }
 
 
@@ -36,22 +49,26 @@ def what_next(loaded: Loaded, where: Where, now: int) -> str:
 
 def _headline(task: Task, plan: Plan) -> Text:
     submitted = moment(task.created_at)
-    end = ended_at(task)
-    took = f", Processed in {span(end - task.created_at)}" if end is not None else ""
+    end = task.ended_at
+    took = f", {task.process_state} in {span(end - task.created_at)}" if end is not None else ""
+    why = [*([f"undo: {task.undoing}"] if task.undoing else []), *([f"paused: {task.paused}"] if task.paused else [])]
     return Text.assemble(
         ("Order ", ""),
         (printable(task.order_id), "bold"),
         ": ",
         state(task.process_state),
         f"\n{plan.workflow} version {plan.version}, submitted {submitted:%Y-%m-%d %H:%M:%S %Z}{took}",
+        *(f"\n{printable(line)}" for line in why),
     )
 
 
 def _steps_table(task: Task, plan: Plan) -> Table:
-    records = in_plan_order(task, plan)
-    locked = any(record.locked_by or record.complete_by for record in records)
+    forward, undoing = in_plan_order(task, plan), compensations(task, plan)
+    locked = any(record.locked_by or record.complete_by for record in (*forward, *undoing))
     rows = table("Step", "State", "Attempt", "Failures", *(["Locked by", "Complete by"] if locked else []), "Outcome")
-    for record in records:
+    for record in (*forward, *undoing):
+        if undoing and record is undoing[0]:
+            rows.add_row()
         lock: list[Text | str] = [cell(record.locked_by or ""), clock(record.complete_by) if record.complete_by else ""]
         rows.add_row(
             cell(record.name),
@@ -86,10 +103,16 @@ def _told(happening: Happening, task: Task) -> tuple[str, str, Text]:
 
 
 def _repairs(task: Task, plan: Plan, where: Where) -> Iterator[str]:
-    for record in in_plan_order(task, plan):
+    order, reason = task.order_id, ("--why", "...")
+    for record in all_records(task, plan):
         if record.process_state is ProcessState.ERROR:
-            command = where.typed("resubmit", task.order_id, record.name, "--why", "...")
-            yield f"Fix the cause of the Error in {record.name}, then run the step again:\n  {command}"
+            stands = f", so {forward_name(record.name)} still stands" if record.is_compensation else ""
+            command = where.typed("resubmit", order, record.name, *reason)
+            yield f"{record.name} ended in Error{stands}. Fix the cause, then run it again:\n  {command}"
+    if task.process_state is ProcessState.ERROR and not stuck_at(task, plan):
+        yield f"Or take back all that the order did:\n  {where.typed('undo', order, *reason)}"
+    if task.paused:
+        yield f"To go on:\n  {where.typed('resume', order, *reason)}"
 
 
 def _outcome(record: StepRecord) -> Text:

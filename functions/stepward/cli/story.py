@@ -9,11 +9,17 @@ from itertools import chain
 from stepward.cli.terminal import span
 from stepward.domain.draft import Draft
 from stepward.domain.facts import Fact, FactKind
-from stepward.domain.plan import Plan
+from stepward.domain.plan import Plan, forward_name
 from stepward.domain.task import HISTORY_LIMIT, ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
+from stepward.domain.undoing import no_return
 
 TIMED_OUT = frozenset({FactKind.RECOVERED, FactKind.EXCUSED})
+GIVEN_UP = frozenset({FactKind.FAILED, FactKind.WAITING, FactKind.FELL_BACK})
+"""Said of an attempt that timed out if the fact has a measure, by how much; else its agent refused for good."""
+
+
+TURNED_BADLY = frozenset({FactKind.UNDO_BEGUN, FactKind.PAUSED, FactKind.LATE_EFFECT})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,6 +38,7 @@ def story(task: Task, plan: Plan) -> list[Happening]:
         [Happening(task.created_at, 0, "the order was submitted")],
         _claims(task, plan),
         chain.from_iterable(_troubles(fact) for fact in task.history),
+        _stops(task),
         _completions(task),
         _end(task),
     )
@@ -43,25 +50,44 @@ def is_complete(task: Task) -> bool:
     return len(task.history) < HISTORY_LIMIT
 
 
-def ended_at(task: Task) -> int | None:
-    """When the last step was Processed; None if the order has not got there."""
-    if task.process_state is not ProcessState.PROCESSED:
-        return None
-    return max(record.ended_at or task.created_at for record in task.steps.values())
-
-
 def in_plan_order(task: Task, plan: Plan) -> list[StepRecord]:
-    """The step records in the order in which the workflow names them."""
+    """The records of the steps that go forward, in the order in which the workflow names them."""
     return [task.steps[step.name] for step in plan.steps if step.name in task.steps]
+
+
+def compensations(task: Task, plan: Plan) -> list[StepRecord]:
+    """The records that undo steps, last step first: as they are done."""
+    place = {step.name: number for number, step in enumerate(plan.steps)}
+    undoing = [record for record in task.steps.values() if record.is_compensation]
+    return sorted(undoing, key=lambda record: -place[forward_name(record.name)])
+
+
+def all_records(task: Task, plan: Plan) -> list[StepRecord]:
+    """Steps, then what undoes them."""
+    return [*in_plan_order(task, plan), *compensations(task, plan)]
+
+
+def stuck_at(task: Task, plan: Plan) -> str:
+    """The step after whose beginning the order only goes forward, if it has begun; else empty."""
+    return no_return(Draft(task, plan, 0, "", Timing()))
+
+
+def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
+    """The agents of the steps that are at work or next."""
+    ready = {step.name for step in Draft(task, plan, now, "", Timing()).ready()}
+    working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in ready]
+    return {plan.by_name[record.name].executor(record.policy).agent for record in working}
 
 
 def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     """What the order waits for, a sentence for each step that is at work or next."""
     ready = {step.name for step in Draft(task, plan, now, "", Timing()).ready()}
-    sentences = []
-    for record in in_plan_order(task, plan):
+    sentences = [f"The order is paused: {task.paused}. What runs may end, nothing new starts."] if task.paused else []
+    for record in all_records(task, plan):
         if record.process_state is ProcessState.PROCESSING:
             sentences.append(_running(record, now))
+        elif record.name in ready and (rest := (record.not_before or 0) - now) > 0:
+            sentences.append(f"{record.name} rests for another {span(rest)} before it is tried again.")
         elif record.name in ready:
             sentences.append(
                 f"{record.name} waits for a Scheduler to claim it; the Supervisor reminds it if none does."
@@ -96,23 +122,41 @@ def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
         yield Happening(at, 5, f"{step}: attempt {attempt} began{claimed}, with {span(limit)} until its complete-by")
 
 
+def _stops(task: Task) -> Iterator[Happening]:
+    """What the beginning of an undo did to the steps that were not Processed."""
+    begun = next((fact.at for fact in reversed(task.history) if fact.kind is FactKind.UNDO_BEGUN), None)
+    if begun is None:
+        return
+    for name, record in task.steps.items():
+        if record.process_state is not ProcessState.STOPPED:
+            continue
+        if not record.attempt:
+            yield Happening(begun, 4, f"{name}: dropped; it had not begun")
+        elif record.error is not None:
+            yield Happening(
+                begun, 4, f"{name}: fenced after its Error at attempt {record.attempt}, which may have done something"
+            )
+        else:
+            doubt = "it may have had its effect all the same"
+            yield Happening(begun, 4, f"{name}: attempt {record.attempt} was fenced unanswered; {doubt}")
+
+
 def _completions(task: Task) -> Iterator[Happening]:
     for name, record in task.steps.items():
         if record.process_state is ProcessState.PROCESSED and record.ended_at is not None:
             took = record.ended_at - (record.started_at or record.ended_at)
-            yield Happening(
-                record.ended_at, 1, f"{name}: Processed by attempt {record.attempt}, which took {span(took)}"
-            )
+            undone = f": {forward_name(name)} is taken back" if record.is_compensation else ""
+            done = f"{name}: Processed by attempt {record.attempt}, which took {span(took)}{undone}"
+            yield Happening(record.ended_at, 1, done)
 
 
 def _end(task: Task) -> Iterator[Happening]:
-    at = ended_at(task)
-    if at is not None:
+    if task.process_state is ProcessState.PROCESSED and (at := task.ended_at) is not None:
         yield Happening(at, 9, f"the order is Processed, {span(at - task.created_at)} after it was submitted")
 
 
 def _passed_complete_by(fact: Fact) -> bool:
-    return fact.kind in TIMED_OUT or (fact.kind is FactKind.FAILED and fact.value > 0)
+    return fact.kind in TIMED_OUT or (fact.kind in GIVEN_UP and fact.value > 0)
 
 
 def _troubles(fact: Fact) -> Iterator[Happening]:
@@ -125,7 +169,7 @@ def _troubles(fact: Fact) -> Iterator[Happening]:
             again = f"the Supervisor noticed {late} later, counted a failure, and freed the step to be run again"
             yield Happening(fact.at, 3, f"{fact.step}: {again}")
         case FactKind.EXCUSED:
-            again = f"the Supervisor looked only {late} later: it counted no failure, and freed the step again"
+            again = f"{late} later the Supervisor freed the step again, and counted no failure: {fact.note}"
             yield Happening(fact.at, 3, f"{fact.step}: {again}")
         case FactKind.REMINDED:
             waited = f"nobody had claimed it, {late} after it was due; the Supervisor reminded the Scheduler"
@@ -137,5 +181,29 @@ def _troubles(fact: Fact) -> Iterator[Happening]:
             yield Happening(fact.at, 4, f"{fact.step}: an operator was told")
         case FactKind.RESUBMITTED:
             yield Happening(fact.at, 4, f"{fact.step}: {fact.by} resubmitted it: {fact.note}")
-        case kind:
-            yield Happening(fact.at, 3, f"{fact.step}: {kind} {fact.note}".strip())
+        case _:
+            yield _turn(fact)
+
+
+def _turn(fact: Fact) -> Happening:
+    """What turned the order from its way."""
+    rank, trouble = 3, fact.kind in TURNED_BADLY
+    match fact.kind:
+        case FactKind.WAITING:
+            text = f"{fact.step}: its attempts are used up; it {fact.note}"
+        case FactKind.FELL_BACK:
+            text = f"{fact.step}: its attempts are used up: {fact.note}"
+        case FactKind.UNDO_BEGUN:
+            text = f"the undo began, by word of {fact.by}: {fact.note}"
+        case FactKind.UNDONE:
+            rank, after = 9, span(fact.value)
+            text = f"the order is Undone, {after} after it was submitted: nothing that it did stands"
+        case FactKind.PAUSED:
+            text = f"{fact.by} paused the order: {fact.note}"
+        case FactKind.RESUMED:
+            text = f"{fact.by} resumed the order: {fact.note}"
+        case FactKind.LATE_EFFECT:
+            text = f"{fact.step}: attempt {fact.attempt} had its effect after all; it is undone once more"
+        case _:
+            text = f"{fact.step}: {fact.kind} {fact.note}".strip()
+    return Happening(fact.at, rank, text, trouble)

@@ -5,25 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from stepward.domain.draft import Decision, Draft
+from stepward.domain.draft import LONGEST_NOTE, Decision, Draft
 from stepward.domain.errors import Rejected
 from stepward.domain.facts import FactKind
-from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start
-from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.looking import Look, look
+from stepward.domain.messages import Cancel, Outcome, Pause, Reply, Report, Resubmit, Resume, Retry, Start, Undo
+from stepward.domain.notices import standing
+from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-
-EXCUSES_PER_THRESHOLD = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The Supervisor looks at a task that its index lists as due.
-
-    `backlogged` names the agents whose requests wait in line; one that is still in line was never tried.
-    """
-
-    backlogged: frozenset[str] = frozenset()
+from stepward.domain.undoing import begin_undo, no_return, tell_if_undone, undo_late_effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +25,9 @@ class Told:
     attempt: int
 
 
-Event = Start | Retry | Resubmit | Reply | Look | Told
+OfStep = Retry | Resubmit | Reply | Told
+OfTask = Start | Undo | Cancel | Pause | Resume | Report | Look
+Event = OfStep | OfTask
 
 
 def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: Timing) -> Decision:
@@ -43,41 +36,93 @@ def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: T
     The task in the answer is the very same object if nothing is to be written. Raises Rejected if the event
     names a step that the task does not have.
     """
-    draft = Draft(task, plan, now, by, timing)
-    match event:
-        case Start():
-            _start(draft)
-        case Retry():
-            _retry(draft, _record(task, event.step), event)
-        case Resubmit():
-            _resubmit(draft, _record(task, event.step), event)
-        case Reply():
-            _reply(draft, _record(task, event.step), event)
-        case Told():
-            _told(draft, _record(task, event.step), event)
-        case Look():
-            _look(draft, event)
-        case _:
-            assert_never(event)
+    draft = Draft(task, plan, now, by, timing, claims=not isinstance(event, Look))
+    if isinstance(event, OfStep):
+        _of_step(draft, event)
+    else:
+        _of_task(draft, event)
     return draft.decision(looked=isinstance(event, Look))
 
 
-def _record(task: Task, step: str) -> StepRecord:
-    if step not in task.steps:
-        raise Rejected("step", f"{step!r} is not a step of this task")
-    return task.steps[step]
+def _of_step(draft: Draft, event: OfStep) -> None:
+    if event.step not in draft.steps:
+        raise Rejected("step", f"{event.step!r} is not a step of this task")
+    record = draft.steps[event.step]
+    match event:
+        case Retry():
+            _retry(draft, record, event)
+        case Resubmit():
+            _resubmit(draft, record, event)
+        case Reply():
+            _reply(draft, record, event)
+        case Told():
+            _told(draft, record, event)
+        case _:
+            assert_never(event)
 
 
-def _start(draft: Draft) -> None:
-    draft.resend("start")
-    draft.claim_ready("start")
+def _of_task(draft: Draft, event: OfTask) -> None:
+    match event:
+        case Start():
+            draft.resend("start")
+            if draft.task.revision > 1:
+                draft.messages.extend(standing(draft.task, draft.now))
+            draft.go_on("start")
+        case Undo() | Cancel():
+            _undo(draft, event)
+        case Pause():
+            _pause(draft, event)
+        case Resume():
+            _resume(draft, event)
+        case Report():
+            draft.messages.extend(standing(draft.task, draft.now))
+        case Look():
+            look(draft, event)
+        case _:
+            assert_never(event)
+
+
+def _undo(draft: Draft, event: Undo | Cancel) -> None:
+    if draft.undoing:
+        draft.resend("undo")
+        draft.messages.extend(standing(draft.task, draft.now))
+        draft.tell(FactKind.REFUSED, by=event.who, note=f"the order is {draft.task.process_state} already")
+    elif stuck := no_return(draft):
+        draft.messages.extend(standing(draft.task, draft.now))
+        draft.tell(FactKind.REFUSED, by=event.who, note=f"the order is past its point of no return, {stuck}")
+    else:
+        draft.paused = ""
+        begin_undo(draft, "undo", event.why, event.who)
+
+
+def _pause(draft: Draft, event: Pause) -> None:
+    if draft.paused or draft.task.process_state in {ProcessState.PROCESSED, ProcessState.UNDONE}:
+        state = "paused" if draft.paused else draft.task.process_state
+        draft.tell(FactKind.REFUSED, by=event.who, note=f"nothing to pause: the order is {state}")
+        return
+    draft.paused = (event.why or "no reason given")[:LONGEST_NOTE]
+    draft.tell(FactKind.PAUSED, by=event.who, note=event.why)
+
+
+def _resume(draft: Draft, event: Resume) -> None:
+    draft.resend("resume")
+    if not draft.paused:
+        draft.tell(FactKind.REFUSED, by=event.who, note="nothing to resume: the order is not paused")
+        return
+    draft.paused = ""
+    draft.tell(FactKind.RESUMED, by=event.who, note=event.why)
+    draft.go_on("resume")
 
 
 def _retry(draft: Draft, record: StepRecord, event: Retry) -> None:
     cause = f"retry {event.step} {event.attempt}"
     draft.resend(cause)
     planned = draft.plan.by_name[record.name]
-    if record.attempt == event.attempt and planned in draft.ready():
+    if record.attempt != event.attempt or planned not in draft.ready():
+        return
+    if (early := (record.not_before or 0) - draft.now) > 0:
+        draft.messages.append(replace(event, delay=early))
+    else:
         draft.claim(planned, cause)
 
 
@@ -94,12 +139,14 @@ def _resubmit(draft: Draft, record: StepRecord, event: Resubmit) -> None:
         process_state=ProcessState.PENDING,
         complete_by=draft.now + draft.timing.claim_within,
         failure_count=0,
+        policy=draft.plan.by_name[record.name].restart(record.policy),
+        rounds=0,
         ended_at=None,
         error=None,
         alert_by=None,
     )
     draft.tell(FactKind.RESUBMITTED, record.name, record.attempt, event.who, event.why)
-    draft.claim_ready(cause)
+    draft.go_on(cause)
 
 
 def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
@@ -110,9 +157,16 @@ def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
             _accept(draft, record, reply)
         case ProcessState.PROCESSED if ours:
             draft.resend(reply.token)
+            draft.messages.extend(standing(draft.task, draft.now))
         case ProcessState.ERROR if ours and reply.outcome is Outcome.PERMANENT:
             if record.alert_by is not None:
                 draft.alert(record)
+            draft.messages.extend(standing(draft.task, draft.now))
+        case ProcessState.STOPPED if ours and reply.outcome is Outcome.OK:
+            undo_late_effect(draft, record, reply)
+        case ProcessState.STOPPED if ours:
+            draft.resend(reply.token)
+            draft.messages.extend(standing(draft.task, draft.now))
         case state:
             note = f"answered {reply.outcome} for attempt {reply.attempt}; the step is {state} at {record.attempt}"
             draft.tell(FactKind.LATE_REPLY, record.name, reply.attempt, note=note)
@@ -120,7 +174,7 @@ def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
 
 def _accept(draft: Draft, record: StepRecord, reply: Reply) -> None:
     if reply.outcome is Outcome.PERMANENT:
-        draft.fail(record, reply.error or "the agent gave no reason")
+        _refused(draft, record, reply)
         return
     draft.steps[record.name] = replace(
         record,
@@ -132,61 +186,22 @@ def _accept(draft: Draft, record: StepRecord, reply: Reply) -> None:
     )
     took = draft.now - (record.started_at or draft.now)
     draft.tell(FactKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)
-    draft.claim_ready(reply.token)
-    if all(step.process_state is ProcessState.PROCESSED for step in draft.steps.values()):
+    draft.go_on(reply.token)
+    tell_if_undone(draft)
+    if all(step.process_state is ProcessState.PROCESSED for step in draft.steps.values()) and not draft.undoing:
         draft.tell(FactKind.PROCESSED, value=draft.now - draft.task.created_at)
+
+
+def _refused(draft: Draft, record: StepRecord, reply: Reply) -> None:
+    reason = reply.error or "the agent gave no reason"
+    on_permanent = draft.plan.by_name[record.name].on_permanent
+    if on_permanent is Exhausted.UNDO and not draft.undoing and not no_return(draft):
+        begin_undo(draft, reply.token, f"{record.name}: {reason}")
+    else:
+        draft.fail(record, reason)
 
 
 def _told(draft: Draft, record: StepRecord, event: Told) -> None:
     if record.alert_by is not None and record.attempt == event.attempt:
         draft.steps[record.name] = replace(record, alert_by=None)
         draft.tell(FactKind.ALERTED, record.name, record.attempt)
-
-
-def _look(draft: Draft, event: Look) -> None:
-    """Act on all that is overdue, by a clock set back by the margin that clocks may differ."""
-    seen = draft.now - draft.timing.skew_margin
-    waiting = list(draft.ready())
-    for planned in draft.plan.steps:
-        record = draft.steps[planned.name]
-        if record.process_state is ProcessState.PROCESSING and (record.complete_by or 0) <= seen:
-            _recover(draft, planned, record, event)
-        elif planned in waiting and (record.complete_by or draft.task.due or 0) <= seen:
-            _remind(draft, record)
-        elif record.alert_by is not None and record.alert_by <= seen:
-            draft.alert(record)
-
-
-def _recover(draft: Draft, planned: PlannedStep, record: StepRecord, event: Look) -> None:
-    """Free a step whose attempt ran past complete-by; at the threshold, end it in Error.
-
-    A step that nobody looked at for very long was missed by the whole platform, and one whose agent has a
-    backlog may never have been tried: both are excused, their failures uncounted, though not for ever.
-    """
-    overdue = draft.now - (record.complete_by or draft.now)
-    untried = overdue > draft.timing.outage_after or planned.agent in event.backlogged
-    excused = untried and record.attempt - record.failure_count <= EXCUSES_PER_THRESHOLD * planned.threshold
-    counted = replace(record, failure_count=record.failure_count + (not excused))
-    if counted.failure_count >= planned.threshold:
-        reason = f"no answer within complete-by, {counted.failure_count} of {planned.threshold} times"
-        draft.fail(counted, reason, overdue)
-        return
-    draft.steps[record.name] = replace(
-        counted,
-        process_state=ProcessState.PENDING,
-        locked_by=None,
-        complete_by=draft.now + draft.timing.claim_within,
-    )
-    kind = FactKind.EXCUSED if excused else FactKind.RECOVERED
-    note = f"no answer by complete-by, {overdue} ms ago"
-    draft.tell(kind, record.name, record.attempt, record.locked_by or "", note, overdue)
-    if not draft.halted:
-        draft.messages.append(Retry(draft.task.order_id, record.name, record.attempt))
-
-
-def _remind(draft: Draft, record: StepRecord) -> None:
-    """Ask the Scheduler again for a step that nobody has claimed; no agent had it, so no failure is counted."""
-    overdue = draft.now - (record.complete_by or draft.task.due or draft.now)
-    draft.steps[record.name] = replace(record, complete_by=draft.now + draft.timing.claim_within)
-    draft.tell(FactKind.REMINDED, record.name, record.attempt, note="nobody had claimed it", value=overdue)
-    draft.messages.append(Retry(draft.task.order_id, record.name, record.attempt))

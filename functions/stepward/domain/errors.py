@@ -2,7 +2,8 @@
 
 StepwardError
 ├── Transient        try again later; the message goes back to its queue
-│   └── Conflict     somebody else kept writing first; read again and decide again
+│   ├── Conflict     somebody else kept writing first; read again and decide again
+│   └── PutBack      not now, though nothing failed to be told; the message comes back after the time it names
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is told
 ├── Rejected         a message that can never be accepted; kept with field and reason
 ├── Unreadable       a record that cannot be understood; others go on, an operator looks at it
@@ -21,6 +22,14 @@ class Transient(StepwardError):
 
 class Conflict(Transient):
     """Every try lost the race for the record; the message will be delivered again."""
+
+
+class PutBack(Transient):
+    """The message is to come back after `seconds`; nothing was answered, so no attempt is used up."""
+
+    def __init__(self, seconds: int, reason: str) -> None:
+        super().__init__(f"{reason}; back in {seconds} s")
+        self.seconds = seconds
 
 
 class Permanent(StepwardError):

@@ -21,7 +21,14 @@ class FactKind(StrEnum):
     RECOVERED = "Recovered"
     EXCUSED = "Excused"
     REMINDED = "Reminded"
+    WAITING = "Waiting"
+    FELL_BACK = "FellBack"
+    UNDO_BEGUN = "UndoBegun"
+    UNDONE = "Undone"
+    PAUSED = "Paused"
+    RESUMED = "Resumed"
     LATE_REPLY = "LateReply"
+    LATE_EFFECT = "LateEffect"
     ALERTED = "Alerted"
     RESUBMITTED = "Resubmitted"
     REFUSED = "Refused"
@@ -30,6 +37,13 @@ class FactKind(StrEnum):
     SILENT = "Silent"
     UNREADABLE = "Unreadable"
     POSTPONED = "Postponed"
+    NOTICE_LOST = "NoticeLost"
+    PUT_BACK = "PutBack"
+    BREAKER_OPENED = "BreakerOpened"
+    BREAKER_PROBING = "BreakerProbing"
+    BREAKER_CLOSED = "BreakerClosed"
+    OVERTIME = "Overtime"
+    UNLEASED = "Unleased"
 
     @property
     def change(self) -> tuple[str, str] | None:
@@ -43,10 +57,21 @@ _CHANGES = {
     FactKind.FAILED: ("Processing", "Error"),
     FactKind.RECOVERED: ("Processing", "Pending"),
     FactKind.EXCUSED: ("Processing", "Pending"),
+    FactKind.WAITING: ("Processing", "Pending"),
+    FactKind.FELL_BACK: ("Processing", "Pending"),
     FactKind.RESUBMITTED: ("Error", "Pending"),
 }
 
-OVERDUE = frozenset({FactKind.RECOVERED, FactKind.EXCUSED, FactKind.REMINDED, FactKind.FAILED})
+OVERDUE = frozenset(
+    {
+        FactKind.RECOVERED,
+        FactKind.EXCUSED,
+        FactKind.REMINDED,
+        FactKind.WAITING,
+        FactKind.FELL_BACK,
+        FactKind.FAILED,
+    }
+)
 """What the Supervisor makes of a step that is overdue; the fact's value is by how much, in milliseconds."""
 
 TROUBLES = frozenset(
@@ -55,6 +80,13 @@ TROUBLES = frozenset(
         FactKind.RECOVERED,
         FactKind.EXCUSED,
         FactKind.REMINDED,
+        FactKind.WAITING,
+        FactKind.FELL_BACK,
+        FactKind.UNDO_BEGUN,
+        FactKind.UNDONE,
+        FactKind.PAUSED,
+        FactKind.RESUMED,
+        FactKind.LATE_EFFECT,
         FactKind.ALERTED,
         FactKind.RESUBMITTED,
     }

@@ -22,6 +22,51 @@ class Retry:
     order_id: str
     step: str
     attempt: int
+    delay: int = 0
+    """Milliseconds until it may be told; the queue keeps it for that long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """To the Scheduler: an operator wants all that this order did taken back."""
+
+    order_id: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """To the Scheduler: the submitter wants the order no more."""
+
+    order_id: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """To the Scheduler: start nothing new for this order until it is resumed."""
+
+    order_id: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """To the Scheduler: go on with an order that was paused."""
+
+    order_id: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """To the Scheduler: tell the submitter where the order stands."""
+
+    order_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +100,9 @@ class Reply:
     error: str = ""
 
 
-ToScheduler = Start | Retry | Resubmit | Reply
+Command = Resubmit | Undo | Cancel | Pause | Resume
+Instruction = Start | Retry | Report | Command
+ToScheduler = Instruction | Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +125,23 @@ class StepRequest:
     budget: int
     results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     order: Mapping[str, Any] = field(default_factory=dict)
+    priority: str = "normal"
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """To an operator: a step ended in Error. `alert_id` is the same each time this fact is told."""
+    """To an operator: a step ended in Error. `alert_id` is the same each time this fact is told.
+
+    `standing` names the effects that still stand, where it was an undo that failed.
+    """
 
     order_id: str
     step: str
     attempt: int
     reason: str
     at: int
+    standing: tuple[str, ...] = ()
 
     @property
     def alert_id(self) -> str:
@@ -96,4 +149,29 @@ class Alert:
         return f"{self.order_id}/{self.step}/{self.attempt}"
 
 
-Message = Start | Retry | StepRequest | Alert
+class Status(StrEnum):
+    """What a submitter is told of an order."""
+
+    RECEIVED = "received"
+    STEP_COMPLETED = "step-completed"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+    UNDO_FAILED = "undo-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """To the submitter: the order reached `status` at `revision`; a later one has a higher revision."""
+
+    order_id: str
+    correlation_id: str
+    reply_to: str
+    status: Status
+    step: str
+    revision: int
+    at: int
+
+
+Message = Start | Retry | Report | StepRequest | Alert | Notice

@@ -21,6 +21,33 @@ class Exhausted(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Executor:
+    """Who does a step, and who undoes it; `slot` names the effect, so each executor's has a key of its own."""
+
+    slot: str
+    agent: str
+    operation: str
+    undo_agent: str = ""
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One thing to do when attempts are used up; a step has a list of them and takes the next each time.
+
+    WAIT lets the step rest for `wait` milliseconds, `rounds` times; FALLBACK gives it to another agent.
+    """
+
+    kind: Exhausted
+    wait: int = 0
+    rounds: int = 0
+    agent: str = ""
+    operation: str = ""
+    undo_agent: str = ""
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedStep:
     """One step of a plan. `complete_within` is in milliseconds, per attempt."""
 
@@ -30,9 +57,38 @@ class PlannedStep:
     after: tuple[str, ...]
     complete_within: int
     threshold: int
-    exhausted: Exhausted = Exhausted.ALERT
+    exhausted: tuple[Policy, ...] = (Policy(Exhausted.ALERT),)
+    on_permanent: Exhausted = Exhausted.ALERT
     undo_agent: str = ""
     undo: str = ""
+    point_of_no_return: bool = False
+
+    def executor(self, policy: int) -> Executor:
+        """Who does the step when `policy` of its policies have been taken."""
+        for taken in reversed(self.exhausted[:policy]):
+            if taken.kind is Exhausted.FALLBACK:
+                slot = f"{self.name}/by-{taken.agent}"
+                return Executor(slot, taken.agent, taken.operation, taken.undo_agent, taken.undo)
+        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo)
+
+    def restart(self, policy: int) -> int:
+        """How many policies count as taken when an operator has the step begin again: it keeps its executor."""
+        taken = [place for place, each in enumerate(self.exhausted[:policy], 1) if each.kind is Exhausted.FALLBACK]
+        return max(taken, default=0)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of attempts the policies allow, the first one included."""
+        waits = sum(policy.rounds for policy in self.exhausted if policy.kind is Exhausted.WAIT)
+        return 1 + waits + sum(policy.kind is Exhausted.FALLBACK for policy in self.exhausted)
+
+    @property
+    def executors(self) -> tuple[Executor, ...]:
+        """Everyone who may come to do the step."""
+        return tuple(dict.fromkeys(self.executor(taken) for taken in range(len(self.exhausted) + 1)))
+
+
+UNDO_SUFFIX = "/undo"
 
 
 @dataclass(frozen=True)
@@ -45,8 +101,19 @@ class Plan:
 
     @cached_property
     def by_name(self) -> Mapping[str, PlannedStep]:
-        """The steps by their names."""
-        return {step.name: step for step in self.steps}
+        """The steps by their names, and the compensations that undo them, by theirs."""
+        forward = {step.name: step for step in self.steps}
+        return forward | {undoing.name: undoing for step in self.steps for undoing in _compensations(step)}
+
+    @cached_property
+    def dependents(self) -> Mapping[str, frozenset[str]]:
+        """For each step, all steps that wait for it, near or far."""
+        found: dict[str, frozenset[str]] = {step.name: frozenset() for step in self.steps}
+        for _ in self.steps:
+            for step in self.steps:
+                for wanted in step.after:
+                    found[wanted] = found.get(wanted, frozenset()) | {step.name} | found[step.name]
+        return found
 
     @cached_property
     def plan_id(self) -> str:
@@ -56,7 +123,8 @@ class Plan:
     @property
     def agents(self) -> tuple[str, ...]:
         """Every agent that the plan asks for work, forward or undo, sorted."""
-        named = {step.agent for step in self.steps} | {step.undo_agent for step in self.steps}
+        executors = [executor for step in self.steps for executor in step.executors]
+        named = {executor.agent for executor in executors} | {executor.undo_agent for executor in executors}
         return tuple(sorted(named - {""}))
 
     def to_json(self) -> str:
@@ -67,8 +135,30 @@ class Plan:
     def from_json(text: str) -> Plan:
         """The plan that `to_json` wrote."""
         raw: dict[str, Any] = json.loads(text)
-        steps = tuple(
-            PlannedStep(**{**step, "after": tuple(step["after"]), "exhausted": Exhausted(step["exhausted"])})
-            for step in raw["steps"]
+        return Plan(raw["workflow"], raw["version"], tuple(_planned(step) for step in raw["steps"]))
+
+
+def forward_name(compensation: str) -> str:
+    """The step that a compensation undoes."""
+    return compensation.split("/", maxsplit=1)[0]
+
+
+def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
+    return tuple(
+        PlannedStep(
+            name=executor.slot + UNDO_SUFFIX,
+            agent=executor.undo_agent,
+            operation=executor.undo,
+            after=(),
+            complete_within=step.complete_within,
+            threshold=step.threshold,
         )
-        return Plan(raw["workflow"], raw["version"], steps)
+        for executor in step.executors
+        if executor.undo
+    )
+
+
+def _planned(raw: dict[str, Any]) -> PlannedStep:
+    policies = tuple(Policy(**{**policy, "kind": Exhausted(policy["kind"])}) for policy in raw["exhausted"])
+    on_permanent = Exhausted(raw["on_permanent"])
+    return PlannedStep(**{**raw, "after": tuple(raw["after"]), "exhausted": policies, "on_permanent": on_permanent})

@@ -4,9 +4,32 @@ from __future__ import annotations
 
 FIRST_WAIT = 200
 LONGEST_WAIT = 5_000
+FIRST_ABSENCE = 5_000
+LONGEST_ABSENCE = 900_000
 
 
 def next_wait(tries: int, jitter: float) -> int:
     """Milliseconds to wait after `tries` earlier waits: doubling, capped, its upper half scaled by `jitter` (0-1)."""
     ceiling = min(LONGEST_WAIT, FIRST_WAIT << min(tries, 10))
     return round(ceiling * (0.5 + jitter / 2))
+
+
+def absence(age: int, jitter: float) -> int:
+    """Milliseconds until a request is tried again after it has had its calls for now; it grows with its age."""
+    ceiling = min(LONGEST_ABSENCE, max(FIRST_ABSENCE, age // 2))
+    return round(ceiling * (0.5 + jitter / 2))
+
+
+def least_absence(age: int) -> int:
+    """Milliseconds that a request is away at least: however often it is put back, that is under 1,000 times."""
+    return max(1_000, age // 50)
+
+
+FIRST_REST = 1_000
+LONGEST_REST = 300_000
+
+
+def rest(failures: int, spread: float) -> int:
+    """Milliseconds that a step rests after its `failures`-th attempt ran past complete-by; `spread` is 0 to 1."""
+    ceiling = min(LONGEST_REST, FIRST_REST << min(max(failures - 1, 0), 20))
+    return round(ceiling * (0.5 + spread / 2))

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from stepward.domain.facts import Fact
-from stepward.domain.plan import Plan
+from stepward.domain.plan import UNDO_SUFFIX, Plan
 from stepward.domain.timing import Timing
 
 HISTORY_LIMIT = 20
@@ -17,12 +17,19 @@ HISTORY_LIMIT = 20
 
 
 class ProcessState(StrEnum):
-    """Where a step, or a whole task, stands."""
+    """Where a step, or a whole task, stands.
+
+    Only a step can be Stopped: an undo fenced it, or it never began. Only a task can be Undoing, Undone or UndoFailed.
+    """
 
     PENDING = "Pending"
     PROCESSING = "Processing"
     PROCESSED = "Processed"
     ERROR = "Error"
+    STOPPED = "Stopped"
+    UNDOING = "Undoing"
+    UNDONE = "Undone"
+    UNDO_FAILED = "UndoFailed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,9 @@ class StepRecord:
     """One step of one order. Times are epoch milliseconds.
 
     `complete_by` limits the running attempt; on a step that waits to be claimed again it limits the waiting.
-    `alert_by` stands while an operator has still to be told of the step's Error.
+    `alert_by` stands while an operator has still to be told of the step's Error. A step that rests is not claimed
+    `not_before`; `policy` counts the policies that were taken when attempts were used up, `rounds` the waits under
+    the present one.
     """
 
     order_id: str
@@ -47,6 +56,14 @@ class StepRecord:
     result: Mapping[str, Any] | None = None
     error: str | None = None
     alert_by: int | None = None
+    not_before: int | None = None
+    policy: int = 0
+    rounds: int = 0
+
+    @property
+    def is_compensation(self) -> bool:
+        """Whether this record undoes a step."""
+        return self.name.endswith(UNDO_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +72,8 @@ class Task:
 
     `due` is when the Supervisor should look at the task: early or on time, never late; None when nothing
     waits. `fence` counts the claims of all steps, so it only rises; `fence_base` is where it stood when an
-    operator last stepped in.
+    operator last stepped in. `undoing` and `paused` say why, where that is so. `reply_to` and `correlation_id` are
+    the submitter's.
     """
 
     order_id: str
@@ -67,20 +85,52 @@ class Task:
     fence: int = 0
     fence_base: int = 0
     history: tuple[Fact, ...] = field(default=())
+    undoing: str = ""
+    paused: str = ""
+    reply_to: str = ""
+    correlation_id: str = ""
 
     @property
     def process_state(self) -> ProcessState:
-        """Error if any step is, Processed if all are, Pending if none has begun, else Processing."""
-        states = {record.process_state for record in self.steps.values()}
-        if ProcessState.ERROR in states:
+        """What the step records amount to."""
+        if self.undoing:
+            return self._state_of_undo
+        states = {record.process_state for record in self.steps.values() if not record.is_compensation}
+        if any(record.process_state is ProcessState.ERROR for record in self.steps.values()):
             return ProcessState.ERROR
         if states == {ProcessState.PROCESSED}:
             return ProcessState.PROCESSED
         begun = any(record.attempt for record in self.steps.values())
         return ProcessState.PROCESSING if begun else ProcessState.PENDING
 
+    @property
+    def needs_attention(self) -> int | None:
+        """Since when an operator has to act (epoch ms); None if nobody has to."""
+        failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
+        paused = self.paused and self.process_state not in {ProcessState.PROCESSED, ProcessState.UNDONE}
+        if not (failed or paused):
+            return None
+        return max([fact.at for fact in self.history], default=self.created_at)
 
-def new_task(order_id: str, plan: Plan, now: int, timing: Timing) -> Task:
+    @property
+    def ended_at(self) -> int | None:
+        """When the task was Processed or Undone (epoch ms); None if it was not."""
+        if self.process_state not in {ProcessState.PROCESSED, ProcessState.UNDONE}:
+            return None
+        ends = [record.ended_at for record in self.steps.values() if record.ended_at is not None]
+        return max([*ends, *(fact.at for fact in self.history)], default=self.created_at)
+
+    @property
+    def _state_of_undo(self) -> ProcessState:
+        states = {record.process_state for record in self.steps.values() if record.is_compensation}
+        if ProcessState.ERROR in states:
+            return ProcessState.UNDO_FAILED
+        return ProcessState.UNDONE if states <= {ProcessState.PROCESSED} else ProcessState.UNDOING
+
+
+def new_task(
+    order_id: str, plan: Plan, now: int, timing: Timing, *, reply_to: str = "", correlation_id: str = ""
+) -> Task:
     """The task of a new order: every step Pending, unlocked, never tried.
 
     It is due when its first steps would be if they were claimed at once, so that claiming them need not touch
@@ -93,6 +143,8 @@ def new_task(order_id: str, plan: Plan, now: int, timing: Timing) -> Task:
         created_at=now,
         steps={step.name: StepRecord(order_id, step.name) for step in plan.steps},
         due=now + min(timing.claim_within, first),
+        reply_to=reply_to,
+        correlation_id=correlation_id,
     )
 
 

@@ -12,9 +12,11 @@ class Timing:
     `claim_within`: how long a step may wait for a Scheduler, and an alert for its sending, before the
     Supervisor asks again. `skew_margin`: how far the clocks of two functions may differ; the Supervisor
     waits that much longer. `outage_after`: a step overdue for longer than this was not missed by its agent
-    but by everybody, so its failure is not counted.
+    but by everybody, so its failure is not counted. `longest_delay`: how long a queue can keep a message back;
+    what rests longer is found by the Supervisor.
     """
 
     claim_within: int = 60_000
     skew_margin: int = 5_000
     outage_after: int = 600_000
+    longest_delay: int = 900_000

@@ -14,6 +14,7 @@ MAX_STEPS = 50
 MAX_THRESHOLD = 100
 LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
 SHORTEST_ATTEMPT_MS = 1000
+LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
@@ -59,11 +60,36 @@ def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
         raise WorkflowError(f"{where}: complete_within {step.complete_within} ms is outside 1 s to 12 h")
     if not 1 <= step.threshold <= MAX_THRESHOLD:
         raise WorkflowError(f"{where}: threshold {step.threshold} is outside 1-{MAX_THRESHOLD}")
-    if step.exhausted is not Exhausted.ALERT:
-        raise WorkflowError(f"{where}: exhausted={step.exhausted.name} is not available yet; use Exhausted.ALERT")
+    _check_policies(where, step)
+    _check_executors(where, step)
     for wanted in step.after:
-        if wanted not in plan.by_name:
+        if wanted not in {other.name for other in plan.steps}:
             raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
+
+
+def _check_policies(where: str, step: PlannedStep) -> None:
+    if step.on_permanent not in {Exhausted.ALERT, Exhausted.UNDO}:
+        raise WorkflowError(f"{where}: on_permanent is ALERT or UNDO, not {step.on_permanent.name}")
+    for policy in step.exhausted[:-1]:
+        if policy.kind in {Exhausted.ALERT, Exhausted.UNDO}:
+            raise WorkflowError(f"{where}: exhausted goes on after {policy.kind.name}, which is an end")
+    for policy in step.exhausted:
+        if policy.kind is Exhausted.WAIT and not (0 < policy.wait <= LONGEST_WAIT_MS and 0 < policy.rounds <= 100):
+            raise WorkflowError(f"{where}: a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)")
+        if policy.kind is Exhausted.FALLBACK and not policy.operation:
+            raise WorkflowError(f"{where}: a fallback needs its operation: Fallback(charge_elsewhere)")
+
+
+def _check_executors(where: str, step: PlannedStep) -> None:
+    for executor in step.executors[:-1]:
+        if not executor.undo:
+            raise WorkflowError(
+                f"{where}: {executor.operation} has no undo; an attempt in doubt must be taken back before another "
+                "agent takes the step"
+            )
+    agents = [step.agent, *(policy.agent for policy in step.exhausted if policy.kind is Exhausted.FALLBACK)]
+    if len(set(agents)) < len(agents):
+        raise WorkflowError(f"{where}: two of its operations are of one agent; a fallback is another agent's")
 
 
 def _check_order(where: str, plan: Plan) -> None:
@@ -72,3 +98,12 @@ def _check_order(where: str, plan: Plan) -> None:
     except CycleError as error:
         circle = " -> ".join(error.args[1])
         raise WorkflowError(f"{where}: steps wait for each other in a circle: {circle}") from error
+    _check_point_of_no_return(where, plan)
+
+
+def _check_point_of_no_return(where: str, plan: Plan) -> None:
+    for step in (step for step in plan.steps if step.point_of_no_return):
+        for name in {step.name, *plan.dependents[step.name]}:
+            policies = {policy.kind for policy in plan.by_name[name].exhausted} | {plan.by_name[name].on_permanent}
+            if Exhausted.UNDO in policies:
+                raise WorkflowError(f"{where}, step {name!r}: asks for UNDO past the point of no return, {step.name!r}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from stepward.domain.plan import Exhausted, Plan, PlannedStep
+from stepward.domain.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.validation import check_agent_name, check_unambiguous, check_workflow
 
 
@@ -38,6 +38,8 @@ class Agent:
 
     name: str
     max_concurrency: int = 10
+    priority_lane: bool = False
+    """Whether orders of high priority get a queue of their own, past which no backlog of others can hold them up."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
@@ -61,12 +63,32 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """A policy: let the step rest for `delay`, then try again; `rounds` times before the next policy."""
+
+    delay: timedelta
+    rounds: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A policy: another operation, of another agent, takes the step; `undo` undoes what that one does."""
+
+    operation: Operation
+    undo: Operation | None = None
+
+
+LastResort = Exhausted | Wait | Fallback
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One step: the operation that does it, the one that undoes it, and how long an attempt may take.
 
     Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
     `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
-    complete-by before the `exhausted` policy applies.
+    complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is what a refusal
+    for good does. Once a `point_of_no_return` has begun, the order only goes forward.
     """
 
     operation: Operation
@@ -74,12 +96,28 @@ class Step:
     after: Sequence[Operation | str] | None = None
     complete_within: timedelta | None = None
     threshold: int = 3
-    exhausted: Exhausted = Exhausted.ALERT
+    exhausted: LastResort | Sequence[LastResort] = Exhausted.ALERT
+    on_permanent: Exhausted = Exhausted.ALERT
+    point_of_no_return: bool = False
     name: str = ""
 
     def __post_init__(self) -> None:
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
+
+    @property
+    def policies(self) -> Sequence[LastResort]:
+        """What to do when attempts are used up, one after another; the last is always an end."""
+        listed = [self.exhausted] if isinstance(self.exhausted, LastResort) else list(self.exhausted)
+        ends = bool(listed) and listed[-1] in {Exhausted.ALERT, Exhausted.UNDO}
+        return listed if ends else [*listed, Exhausted.ALERT]
+
+    @property
+    def operations(self) -> Sequence[Operation]:
+        """Every operation that the step may ask for."""
+        fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
+        both = [(self.operation, self.undo), *((each.operation, each.undo) for each in fallbacks)]
+        return [operation for pair in both for operation in pair if operation]
 
 
 @dataclass(frozen=True)
@@ -120,8 +158,7 @@ class Workflow:
         return {operation.name: operation for operation in self._asked() if operation.agent.name == agent}
 
     def _asked(self) -> list[Operation]:
-        both = [(step.operation, step.undo) for step in self.steps]
-        return [operation for pair in both for operation in pair if operation]
+        return [operation for step in self.steps for operation in step.operations]
 
 
 def seconds(count: float) -> timedelta:
@@ -144,7 +181,30 @@ def _planned(step: Step, before: Sequence[Step], complete_within: timedelta | No
         undo_agent=step.undo.agent.name if step.undo else "",
         undo=step.undo.name if step.undo else "",
         after=tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after),
-        complete_within=round(limit.total_seconds() * 1000) if limit else 0,
+        complete_within=_milliseconds(limit) if limit else 0,
         threshold=step.threshold,
-        exhausted=step.exhausted,
+        exhausted=tuple(_policy(policy) for policy in step.policies),
+        on_permanent=step.on_permanent,
+        point_of_no_return=step.point_of_no_return,
     )
+
+
+def _policy(policy: LastResort) -> Policy:
+    match policy:
+        case Wait():
+            return Policy(Exhausted.WAIT, wait=_milliseconds(policy.delay), rounds=policy.rounds)
+        case Fallback():
+            undo = policy.undo
+            return Policy(
+                Exhausted.FALLBACK,
+                agent=policy.operation.agent.name,
+                operation=policy.operation.name,
+                undo_agent=undo.agent.name if undo else "",
+                undo=undo.name if undo else "",
+            )
+        case Exhausted():
+            return Policy(policy)
+
+
+def _milliseconds(span: timedelta) -> int:
+    return round(span.total_seconds() * 1000)

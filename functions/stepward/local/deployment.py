@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from stepward.domain.errors import Misconfigured
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetters:
+    """The URLs of a queue and of the one that keeps what could not be delivered from it."""
+
+    source: str
+    dead: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +29,12 @@ class Deployment:
     orders_table: str
     tasks_table: str
     rejects_table: str
+    controls_table: str
     alerts_topic_arn: str
     supervisor_function: str
     agent_functions: Mapping[str, str]
     shards: int
+    dead_letters: Mapping[str, DeadLetters] = field(default_factory=dict)
 
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, str]) -> Deployment:
@@ -37,10 +47,12 @@ class Deployment:
             orders_table=_text(outputs, "OrdersTableName"),
             tasks_table=_text(outputs, "TasksTableName"),
             rejects_table=_text(outputs, "RejectsTableName"),
+            controls_table=_text(outputs, "ControlsTableName"),
             alerts_topic_arn=_text(outputs, "AlertsTopicArn"),
             supervisor_function=_text(outputs, "SupervisorFunctionName"),
             agent_functions=_object(outputs, "AgentFunctionNames"),
             shards=_whole(outputs, "Shards"),
+            dead_letters=_dead_letters(outputs),
         )
 
 
@@ -58,6 +70,16 @@ def _object(outputs: Mapping[str, str], name: str) -> Mapping[str, str]:
     if not isinstance(value, dict):
         raise Misconfigured(f"the stack's output {name} is not a JSON object")
     return cast("Mapping[str, str]", value)
+
+
+def _dead_letters(outputs: Mapping[str, str]) -> Mapping[str, DeadLetters]:
+    if "DeadLetterQueueUrls" not in outputs:
+        return {}
+    found = cast("Mapping[str, Any]", _object(outputs, "DeadLetterQueueUrls"))
+    try:
+        return {name: DeadLetters(**urls) for name, urls in found.items()}
+    except TypeError as error:
+        raise Misconfigured("the stack's output DeadLetterQueueUrls lacks source or dead URLs") from error
 
 
 def _whole(outputs: Mapping[str, str], name: str) -> int:

@@ -70,7 +70,7 @@ def start(home: Path, log: Path, *, port: int = 0) -> tuple[Server, subprocess.P
     if port and not _is_free(port):
         raise CloudFailed(f"port {port} is taken; choose another one, or none for any that is free")
     for _ in range(1 if port else TRIES):
-        server, process = _launch(python, home, log, port or _any_port())
+        server, process = _launch(python, home, log, port or free_port())
         try:
             if _becomes_healthy(server, process):
                 return server, process
@@ -161,7 +161,8 @@ def _answers(server: Server) -> bool:
     return False
 
 
-def _any_port() -> int:
+def free_port() -> int:
+    """A port on this machine that nobody uses now."""
     with closing(socket.socket()) as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

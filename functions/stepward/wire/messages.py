@@ -13,7 +13,20 @@ from typing import Annotated, Any
 import msgspec
 
 from stepward.domain.errors import Permanent, Rejected
-from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, StepRequest, ToScheduler
+from stepward.domain.messages import (
+    Cancel,
+    Outcome,
+    Pause,
+    Reply,
+    Report,
+    Resubmit,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    ToScheduler,
+    Undo,
+)
 from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId
@@ -46,6 +59,32 @@ class _Resubmit(msgspec.Struct, rename="camel", tag="step.resubmit"):
     why: str
 
 
+class _Command(msgspec.Struct, rename="camel"):
+    order_id: OrderId
+    who: str
+    why: str
+
+
+class _Undo(_Command, tag="task.undo"):
+    pass
+
+
+class _Cancel(_Command, tag="task.cancel"):
+    pass
+
+
+class _Pause(_Command, tag="task.pause"):
+    pass
+
+
+class _Resume(_Command, tag="task.resume"):
+    pass
+
+
+class _Report(msgspec.Struct, rename="camel", tag="task.report"):
+    order_id: OrderId
+
+
 class _Reply(msgspec.Struct, rename="camel", tag="step.reply"):
     order_id: OrderId
     step: _Name
@@ -69,17 +108,24 @@ class _Request(msgspec.Struct, rename="camel", tag="step.request"):
     budget: int
     results: dict[str, dict[str, Any]] = {}
     order: dict[str, Any] = {}
+    priority: str = "normal"
+    tenant: str = ""
 
 
 _FORMS: dict[type[object], type[msgspec.Struct]] = {
     Start: _Start,
     Retry: _Retry,
     Resubmit: _Resubmit,
+    Undo: _Undo,
+    Cancel: _Cancel,
+    Pause: _Pause,
+    Resume: _Resume,
+    Report: _Report,
     Reply: _Reply,
     StepRequest: _Request,
 }
 _MEANT: dict[type[msgspec.Struct], type[object]] = {form: message for message, form in _FORMS.items()}
-_ANY_FORM: Any = _Start | _Retry | _Resubmit | _Reply | _Request
+_ANY_FORM: Any = _Start | _Retry | _Resubmit | _Undo | _Cancel | _Pause | _Resume | _Report | _Reply | _Request
 
 
 def encode(message: ToScheduler | StepRequest) -> str:
@@ -96,7 +142,7 @@ def encode(message: ToScheduler | StepRequest) -> str:
 
 def decode_for_scheduler(text: str) -> ToScheduler:
     """What the Scheduler is told; raises Rejected with field and reason."""
-    message: ToScheduler = _decoded(text, Start, Retry, Resubmit, Reply)
+    message: ToScheduler = _decoded(text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, Reply)
     return message
 
 

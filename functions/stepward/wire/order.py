@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 
 from stepward.domain.errors import Rejected
+from stepward.domain.messages import Cancel
 from stepward.ports import Order
 from stepward.wire import strict_json
 from stepward.wire.conversion import converted
@@ -45,16 +47,37 @@ class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     priority: Literal["normal", "high"] = "normal"
 
 
-def accept(text: str, schema: type[OrderMessage]) -> Order | Ignored:
-    """The order in a message, or the notice that needs no work; raises Rejected with field and reason."""
+class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A submitter takes back an order."""
+
+    order_id: OrderId
+    type: Literal["order.cancelled"]
+    reason: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An order to keep, and what its message asks of the engine; "" where it asks nothing."""
+
+    order: Order
+    reply_to: str = ""
+    correlation_id: str = ""
+
+
+def accept(text: str, schema: type[OrderMessage]) -> Accepted | Cancel | Ignored:
+    """What a message wants: an order, its cancellation, or no work at all; raises Rejected with field and reason."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
         return content
+    if isinstance(content, dict) and content.get("type") == "order.cancelled":
+        taken_back = converted(content, Cancellation)
+        return Cancel(taken_back.order_id, "the submitter", taken_back.reason or "cancelled")
     message = converted(content, schema)
     body = strict_json.canonical(content)
     if len(body) > MAX_ORDER_BYTES:
         raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
-    return Order(message.order_id, body, hashlib.sha256(body.encode()).hexdigest())
+    order = Order(message.order_id, body, hashlib.sha256(body.encode()).hexdigest())
+    return Accepted(order, message.reply_to or "", message.correlation_id or "")
 
 
 def order_id_hint(text: str) -> str:

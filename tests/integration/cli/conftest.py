@@ -1,10 +1,12 @@
-"""A deployed stack without functions: what the command line sends stays in the queues."""
+"""A deployed stack without functions: what the command line sends stays in the queues, unless a Scheduler works."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -13,13 +15,18 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from stepward.adapters.dynamodb.store import PLAN_PREFIX
+from stepward.adapters.memory.queues import MemoryAlerts
+from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.adapters.sqs import SqsQueues
+from stepward.app.scheduling import Schedule
+from stepward.app.transition import Transition
 from stepward.cli.connection import Connection, connect
 from stepward.cli.main import app
 from stepward.cli.where import Where
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
 from stepward.ports import Order
-from tests.unit.cli.lives import Life
+from tests.unit.cli.lives import TIMING, Life
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBServiceResource
@@ -40,17 +47,43 @@ def _table(hash_key: str, range_key: str = "") -> dict[str, Any]:
     }
 
 
+def _tasks_table() -> dict[str, Any]:
+    table = _table("OrderID")
+    numbers = [{"AttributeName": key, "AttributeType": "N"} for key in ("Attention", "Since")]
+    keys = [{"AttributeName": "Attention", "KeyType": "HASH"}, {"AttributeName": "Since", "KeyType": "RANGE"}]
+    index = {"IndexName": "attention", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    table["Properties"]["AttributeDefinitions"] += numbers
+    table["Properties"]["GlobalSecondaryIndexes"] = [index]
+    return table
+
+
 def template() -> dict[str, Any]:
     queues = {"Orders": "OrdersQueueUrl", "Scheduler": "SchedulerQueueUrl", "Responses": "ResponsesQueueUrl"}
-    tables = {"OrdersTable": _table("OrderID"), "TasksTable": _table("OrderID"), "RejectsTable": _table("Day", "Key")}
+    tables = {
+        "OrdersTable": _table("OrderID"),
+        "TasksTable": _tasks_table(),
+        "RejectsTable": _table("Day", "Key"),
+        "ControlsTable": _table("Name"),
+    }
+    agents = {"inventory": "Inventory", "payments": "Payments", "shipping": "Shipping"}
+    sources = {"orders": "Orders", "scheduler": "Scheduler", "responses": "Responses", "agent-inventory": "Inventory"}
+    dead = {name: f"Dead{queue}" for name, queue in sources.items()}
+    pairs = [f'"{name}": {{"source": "${{{queue}}}", "dead": "${{{dead[name]}}}"}}' for name, queue in sources.items()]
     outputs: dict[str, Any] = {output: {"Ref": queue} for queue, output in queues.items()}
     outputs |= {f"{table}Name": {"Ref": table} for table in tables}
-    outputs |= {"AgentQueueUrls": "{}", "AgentFunctionNames": "{}", "Shards": "4"}
+    addresses = [f'"{agent}": "${{{queue}}}"' for agent, queue in agents.items()]
+    outputs |= {"AgentQueueUrls": _joined(addresses), "DeadLetterQueueUrls": _joined(pairs)}
+    outputs |= {"AgentFunctionNames": "{}", "Shards": "4"}
     outputs |= {"AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts", "SupervisorFunctionName": "supervisor"}
     return {
-        "Resources": {queue: {"Type": "AWS::SQS::Queue"} for queue in queues} | tables,
+        "Resources": {queue: {"Type": "AWS::SQS::Queue"} for queue in (*queues, *agents.values(), *dead.values())}
+        | tables,
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
+
+
+def _joined(members: list[str]) -> dict[str, str]:
+    return {"Fn::Sub": f"{{{', '.join(members)}}}"}
 
 
 @dataclass(frozen=True)
@@ -82,14 +115,44 @@ class Shop:
             (parts.orders_table, ["OrderID"]),
             (parts.tasks_table, ["OrderID"]),
             (parts.rejects_table, ["Day", "Key"]),
+            (parts.controls_table, ["Name"]),
         ):
             table = self.dynamodb.Table(name)
             # The store remembers which plans it has kept.
             items = [item for item in table.scan()["Items"] if not str(item.get("OrderID", "")).startswith(PLAN_PREFIX)]
             for item in items:
                 table.delete_item(Key={key: item[key] for key in keys})
-        for queue_url in (parts.orders_queue_url, parts.scheduler_queue_url):
+        letters = [url for each in parts.dead_letters.values() for url in (each.source, each.dead)]
+        for queue_url in {*letters, *parts.agent_queue_urls.values()}:
             self.received(queue_url)
+
+    def schedule(self) -> Schedule:
+        """A Scheduler of this deployment."""
+        parts, connection = self.connection.deployment, self.connection
+        queues = SqsQueues(self.sqs, parts.scheduler_queue_url, parts.responses_queue_url, parts.agent_queue_urls)
+        telemetry, alerts = MemoryTelemetry(), MemoryAlerts()
+        transition = Transition(connection.store, queues, alerts, telemetry, TIMING, "scheduler-1", connection.now)
+        return Schedule(transition, connection.trail)
+
+    @contextmanager
+    def at_work(self, before: Callable[[], object] = tuple, afterwards: Callable[[], object] = tuple) -> Iterator[None]:
+        """Meanwhile a Scheduler takes what it is told; `before` and `afterwards` are what else happens then."""
+        schedule, over = self.schedule(), Event()
+
+        def work() -> None:
+            while not over.wait(0.05):
+                for body in self.received(self.connection.deployment.scheduler_queue_url):
+                    before()
+                    schedule.handle(body)
+                    afterwards()
+
+        worker = Thread(target=work)
+        worker.start()
+        try:
+            yield
+        finally:
+            over.set()
+            worker.join()
 
 
 @pytest.fixture(scope="session")

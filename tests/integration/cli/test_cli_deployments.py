@@ -144,8 +144,10 @@ def test_the_state_of_the_local_cloud_is_told() -> None:
 
 def test_the_version_and_the_examples_are_told() -> None:
     assert typed("--version").stdout.startswith("stepward ")
-    for command in ("send", "show", "list", "rejects", "resubmit"):
-        text = typed(command, "--help").stdout
+    of_orders = ("send", "show", "list", "rejects", "resubmit", "undo", "cancel", "pause", "resume", "trail", "agents")
+    of_letters = ("dead-letters list", "dead-letters show", "dead-letters redrive")
+    for command in (*of_orders, *of_letters):
+        text = typed(*command.split(), "--help").stdout
         assert f"stepward {command}" in text
         assert "JSON:" in text
         assert "--local" in text

@@ -5,7 +5,7 @@ import pytest
 
 from stepward.ports import Reject
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lives import SUBMITTED, Life, failed, recovered
+from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, recovered, undone
 
 pytestmark = pytest.mark.cloud
 
@@ -125,6 +125,53 @@ def test_a_list_is_by_state_newest_first_and_says_when_there_are_more(run: Run, 
     assert "there are more" in some.stdout
     assert [(order["orderId"], order["done"], order["at"]) for order in errors["orders"]] == [("ord-1", 1, ["charge"])]
     assert "No orders in state Pending" in run("list", "--state", "pending").stdout
+
+
+def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop: Shop) -> None:
+    """Issue 3: Error, UndoFailed and paused, each with age and reason; what goes its way is left out."""
+    shop.keep(failed())
+    shop.keep(Life("ord-2", UNDOABLE).start(0).pause(500))
+    shop.keep(Life("ord-3").start(0))
+    refused = Life("ord-4", UNDOABLE).start(0).answer("reserve", 1_000).undo(2_500)
+    shop.keep(refused.answer("charge/undo", 3_000, "account closed"))
+
+    found = json.loads(run("list", "--needs-attention", "--json").stdout)
+    text = " ".join(run("list", "--needs-attention").stdout.split())
+
+    assert [(each["orderId"], each["state"], each["reasons"]) for each in found["orders"]] == [
+        ("ord-2", "Processing", ["paused by ada: asking"]),
+        ("ord-1", "Error", ["charge: refused with card_declined"]),
+        ("ord-4", "UndoFailed", ["charge/undo: account closed"]),
+    ]
+    assert "What to do about one: stepward show ord-2" in text
+    assert "there are more" in run("list", "--needs-attention", "--limit", "2").stdout
+    assert run("list", "--needs-attention", "--state", "error").exit_code == 2
+
+
+def test_nothing_that_needs_attention_is_said_so(run: Run, shop: Shop) -> None:
+    shop.keep(recovered())
+
+    assert "No order of stack" in run("list", "--needs-attention").stdout
+
+
+def test_an_undone_order_as_json_tells_what_undid_what(run: Run, shop: Shop) -> None:
+    """S17: programs see compensations beside the steps they undo, and no personal data."""
+    shop.keep(undone())
+
+    document = json.loads(run("show", "ord-1", "--json").stdout)
+    listed = json.loads(run("list", "--state", "undone", "--json").stdout)["orders"]
+
+    assert (document["state"], document["undoing"], document["paused"]) == ("Undone", "withdrawn", None)
+    assert document["endedAt"] == SUBMITTED + 2_200
+    assert [(step["name"], step["undoes"]) for step in document["steps"]] == [
+        ("reserve", None),
+        ("charge", None),
+        ("ship", None),
+        ("charge/undo", "charge"),
+        ("reserve/undo", "reserve"),
+    ]
+    assert "replyTo" not in document
+    assert [order["orderId"] for order in listed] == ["ord-1"]
 
 
 def test_a_wrong_state_is_a_usage_error(run: Run) -> None:

@@ -10,14 +10,15 @@ import pytest
 from orders import workflow
 from orders.messages import OrderSubmitted
 from stepward.adapters.dynamodb.store import DynamoTaskStore
-from stepward.domain.decide import Event, Look, decide
+from stepward.domain.decide import Event, decide
 from stepward.domain.errors import WorkflowError
+from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, new_task
 from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
 from stepward.ports import Order, Submission
-from stepward.wire.order import accept
+from stepward.wire.order import Accepted, accept
 from tests.contract.store_worlds import NOW, TIMING, DynamoWorld
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
 
@@ -46,9 +47,9 @@ MESSAGE = {
 
 
 def accepted() -> Order:
-    order = accept(json.dumps(MESSAGE), OrderSubmitted)
-    assert isinstance(order, Order)
-    return order
+    accepted = accept(json.dumps(MESSAGE), OrderSubmitted)
+    assert isinstance(accepted, Accepted)
+    return accepted.order
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Life:
     def recover(self, step: str, attempt: int) -> None:
         """The running attempt is overdue, is recovered, and is claimed again."""
         self.apply(Look(), after=700_000)
-        self.apply(Retry(ORDER_ID, step, attempt))
+        self.apply(Retry(ORDER_ID, step, attempt), after=1_000)
 
 
 @pytest.fixture

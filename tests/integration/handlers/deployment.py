@@ -17,8 +17,10 @@ import orders
 from stepward import wiring
 from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access
+from stepward.app.breakers import Breakers
 from stepward.domain.task import StepRecord, Task
 from stepward.local.access import REGION
+from tests.contract import control_tables
 from tests.contract.store_worlds import SHARDS, Tables
 
 ROOT = Path(__file__).parents[3]
@@ -63,6 +65,7 @@ class Deployment:
     tables: Tables
     queues: dict[str, str]
     topic: str
+    controls: str
     env: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -75,7 +78,8 @@ class Deployment:
             "QueueArn"
         ]
         sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=inbox)
-        deployment = Deployment(dynamodb, sqs, sns, Tables.created(dynamodb), queues, topic)
+        tables, controls = Tables.created(dynamodb), control_tables.created(dynamodb)
+        deployment = Deployment(dynamodb, sqs, sns, tables, queues, topic, controls)
         deployment.env.update(deployment.settings())
         return deployment
 
@@ -85,15 +89,24 @@ class Deployment:
             "STEPWARD_ORDERS_TABLE": self.tables.orders,
             "STEPWARD_TASKS_TABLE": self.tables.tasks,
             "STEPWARD_REJECTS_TABLE": self.tables.rejects,
+            "STEPWARD_CONTROLS_TABLE": self.controls,
             "STEPWARD_SCHEDULER_QUEUE": self.queues["scheduler"],
             "STEPWARD_RESPONSES_QUEUE": self.queues["responses"],
             "STEPWARD_AGENT_QUEUES": json.dumps({agent: self.queues[f"agent-{agent}"] for agent in AGENTS}),
             "STEPWARD_ALERTS_TOPIC": self.topic,
+            "STEPWARD_REPLY_ACCOUNTS": "123456789012,111122223333",
+            "STEPWARD_REPLY_REGIONS": REGION,
+            "STEPWARD_REPLY_PREFIXES": "replies-",
+            "STEPWARD_OWN_PREFIX": "stepward-",
             "STEPWARD_SHARDS": str(SHARDS),
             "POWERTOOLS_SERVICE_NAME": f"stepward-{uuid.uuid4().hex[:8]}",
             "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
             "POWERTOOLS_LOG_LEVEL": "INFO",
         }
+
+    @property
+    def breakers(self) -> Breakers:
+        return Breakers(control_tables.on(self.controls))
 
     @property
     def store(self) -> DynamoTaskStore:

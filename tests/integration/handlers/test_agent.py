@@ -21,6 +21,7 @@ def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyP
     with Services(tmp_path / "ledger.sqlite") as running:
         monkeypatch.setenv("ORDERS_SERVICE_URLS", json.dumps({name: running.url(name) for name in ("payments",)}))
         monkeypatch.setenv("STEPWARD_AGENT", "payments")
+        monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])
         yield running
         agent._worker.cache_clear()
     assert deployment.queues

@@ -9,14 +9,18 @@ import time_machine
 import scheduler
 import submission
 import supervisor
+from stepward import wiring
 from stepward.adapters.memory.lambda_events import LambdaContext
+from stepward.domain.errors import Misconfigured
 from stepward.domain.task import ProcessState
+from tests.contract.store_worlds import SHARDS
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, order_body, sample
 
 TICK = "eventbridge-schedule.json"
 LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)
 MARGIN = 6_000
+DAY = 86_400_000
 
 
 def sweep(now: int) -> dict[str, int]:
@@ -26,7 +30,9 @@ def sweep(now: int) -> dict[str, int]:
 
 
 def told_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
-    return [json.loads(body) for body in deployment.taken("scheduler")]
+    """What is in the Scheduler's queue an hour later, when no message rests any more."""
+    with time_machine.travel(wiring.now() / 1000 + 3_600, tick=False):
+        return [json.loads(body) for body in deployment.taken("scheduler")]
 
 
 def run_into(deployment: Deployment) -> int:
@@ -45,7 +51,9 @@ def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deploy
     running = run_into(deployment)
     before = deployment.task()
 
-    assert sweep(running + 1) == {"listed": 0, "overdue": 0, "oldest": 0, "complete": True}
+    figures = sweep(running + 1)
+
+    assert figures == {"listed": 0, "overdue": 0, "oldest": 0, "complete": True, "swept": SHARDS, "skipped": 0}
 
     assert deployment.task() == before
 
@@ -67,7 +75,9 @@ def test_an_overdue_step_is_recovered_and_the_scheduler_is_told(deployment: Depl
     (recovered,) = [line for line in lines if line.get("message") == "Recovered"]
     assert (recovered["from"], recovered["to"], recovered["attempt"]) == ("Processing", "Pending", 1)
     (metrics,) = [line for line in lines if "_aws" in line]
-    assert {name: metrics[name] for name in ("Recovered", "Overdue", "OverdueAge")} == {
+    assert {name: metrics[name] for name in ("Swept", "ShardsSkipped", "Recovered", "Overdue", "OverdueAge")} == {
+        "Swept": [float(SHARDS)],
+        "ShardsSkipped": [0.0],
         "Recovered": [1.0],
         "Overdue": [1.0],
         "OverdueAge": [float(MARGIN)],
@@ -159,3 +169,72 @@ def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment) -> 
 
     assert figures["overdue"] == len(names) + 1
     assert {deployment.step("reserve", name).failure_count for name in names} == {1}
+
+
+def test_a_sweep_that_found_nothing_tells_its_metrics_all_the_same(deployment: Deployment, told: Told) -> None:
+    """S12: an alarm fires when they are missing."""
+    running = run_into(deployment)
+    told()
+
+    sweep(running)
+
+    (metrics,) = [line for line in told() if "_aws" in line]
+    assert (metrics["Swept"], metrics["Overdue"]) == ([float(SHARDS)], [0.0])
+
+
+def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, told: Told) -> None:
+    """S15: until it must be dead."""
+    running = run_into(deployment)
+    at = running + MARGIN
+    for shard in range(SHARDS):
+        lease = {"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1}
+        item = {"Name": {"S": f"lease/{shard}"}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}}
+        deployment.dynamodb.put_item(TableName=deployment.controls, Item={**item, "Body": {"S": json.dumps(lease)}})
+    told()
+
+    assert (sweep(at)["skipped"], deployment.step("reserve").failure_count) == (SHARDS, 0)
+    assert (sweep(at + MARGIN)["swept"], deployment.step("reserve").failure_count) == (SHARDS, 1)
+
+
+def test_supervisors_without_their_controls_table_sweep_all_the_same(deployment: Deployment, told: Told) -> None:
+    """S15: leases save work; no recovery depends on them."""
+    running = run_into(deployment)
+    deployment.dynamodb.delete_table(TableName=deployment.controls)
+    told()
+
+    assert sweep(running + MARGIN)["overdue"] == 1
+
+    lines = told()
+    (metrics,) = [line for line in lines if "_aws" in line]
+    assert metrics["Unleased"] == [1.0] * SHARDS
+    assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
+
+
+def test_metrics_are_written_when_a_sweep_fails(
+    deployment: Deployment, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S12: a fault of the deployment shows as an error, and does not hide what was done before."""
+    running = run_into(deployment)
+    monkeypatch.setenv("STEPWARD_SCHEDULER_QUEUE", "https://sqs.us-east-1.amazonaws.com/123456789012/gone")
+    told()
+
+    with pytest.raises(Misconfigured):
+        sweep(running + MARGIN)
+
+    (metrics,) = [line for line in told() if "_aws" in line]
+    assert metrics["Recovered"] == [1.0]
+
+
+def test_an_order_older_than_its_own_worst_case_is_told(deployment: Deployment, told: Told) -> None:
+    """S12: not finishing is never silent."""
+    running = run_into(deployment)
+    told()
+
+    sweep(running + DAY)
+
+    lines = told()
+    (metrics,) = [line for line in lines if "_aws" in line]
+    assert metrics["Overtime"] == [1.0]
+    (line,) = [line for line in lines if line.get("message") == "Overtime"]
+    assert line["task"] == ORDER_ID
+    assert line["ms"] > 0

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.errors import Permanent, Rejected, Transient
+from stepward.app.serving import Serve
+from stepward.domain.errors import Permanent, PutBack, Rejected, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Outcome, Reply
 from stepward.domain.workflow import Call
@@ -16,6 +17,19 @@ from tests.unit.app.world import World, operation
 def replies(world: World) -> list[Reply]:
     sent = [decode_for_scheduler(text) for text in world.queues.responses.bodies]
     return [message for message in sent if isinstance(message, Reply)]
+
+
+def serve_to_the_end(world: World, serve: Serve, text: str) -> list[int]:
+    """Deliver a request again whenever it comes back; how many seconds it was away each time."""
+    away: list[int] = []
+    while True:
+        try:
+            serve.handle(text)
+        except PutBack as put_back:
+            away.append(put_back.seconds)
+            world.clock.now += put_back.seconds * 1000
+        else:
+            return away
 
 
 def succeed(call: Call) -> Mapping[str, Any]:
@@ -108,6 +122,24 @@ def test_a_service_that_fails_twice_and_then_works_costs_one_attempt() -> None:
     assert world.telemetry.count(FactKind.CALL_FAILED) == 2
 
 
+@pytest.mark.parametrize("jitter", [0.0, 1.0])
+def test_after_two_seconds_of_waiting_the_queue_waits(jitter: float) -> None:
+    """S5: no one pays for sleep; the same attempt goes on when the request comes back, and waits longer each time."""
+    world = World(sequence("reserve", complete_within=10 * MINUTE))
+    flaky = Flaky(world, failures=20, call_ms=0)
+    text = world.ask()
+
+    away = serve_to_the_end(world, world.serve(operation(flaky), jitter=jitter), text)
+
+    assert [reply.attempt for reply in replies(world)] == [1]
+    assert {(call.attempt, call.fence) for call in flaky.calls} == {(1, 1)}
+    assert sum(world.clock.slept) <= 2.0 * (len(away) + 1)
+    assert away == sorted(away)
+    assert 1 < len(away) < 6
+    assert min(away) >= 2
+    assert world.telemetry.count(FactKind.PUT_BACK) == len(away)
+
+
 @pytest.mark.parametrize("jitter", [0.0, 0.37, 1.0])
 @pytest.mark.parametrize("call_ms", [0, 200, 4_999])
 def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -> None:
@@ -116,13 +148,14 @@ def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -
     text = world.ask()
     flaky = Flaky(world, failures=1_000, call_ms=call_ms)
 
-    world.serve(operation(flaky), jitter=jitter).handle(text)
+    serve_to_the_end(world, world.serve(operation(flaky), jitter=jitter), text)
 
     assert max(flaky.began) < T0 + 5 * SECOND
     assert min(flaky.remaining) > 0
-    assert world.clock() < T0 + 5 * SECOND
+    assert sum(world.clock.slept) <= 2 * (world.telemetry.count(FactKind.PUT_BACK) + 1)
+    assert world.clock() <= T0 + 5 * SECOND
     assert replies(world) == []
-    assert world.kinds()[-1] is FactKind.SILENT
+    assert world.kinds()[-1] in {FactKind.SILENT, FactKind.EXPIRED}
 
 
 def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
@@ -212,15 +245,15 @@ def test_whatever_else_an_operation_raises_may_pass(error: Exception) -> None:
 
 @pytest.mark.parametrize("behind", [0, 30 * SECOND, 90 * SECOND])
 def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> None:
-    """tl_clock_skew: the time left is measured on the agent's own clock, so it does not overrun by the difference."""
+    """tl_clock_skew: the time left is measured on the agent's own clock, so a delivery does not overrun."""
     world = World()
     text = world.ask()
-    flaky = Flaky(world, failures=1_000)
+    flaky = Flaky(world, failures=1_000, call_ms=MINUTE - 1)
 
     world.serve(operation(flaky), now=lambda: world.clock() - behind).handle(text)
 
-    assert flaky.remaining[0] == 60.0
-    assert max(flaky.began) < T0 + MINUTE
+    assert flaky.remaining == [60.0]
+    assert world.kinds()[-1] is FactKind.SILENT
     assert world.clock() < T0 + MINUTE
 
 
@@ -230,7 +263,7 @@ def test_an_agent_whose_clock_is_ahead_stops_early() -> None:
     text = world.ask()
     flaky = Flaky(world, failures=1_000)
 
-    world.serve(operation(flaky), now=lambda: world.clock() + 40 * SECOND).handle(text)
+    serve_to_the_end(world, world.serve(operation(flaky), now=lambda: world.clock() + 40 * SECOND), text)
 
     assert flaky.remaining[0] == 20.0
     assert max(flaky.began) < T0 + 20 * SECOND

@@ -6,12 +6,14 @@ import pytest
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Start
+from stepward.domain.reply_address import Allowed
 from stepward.domain.task import ProcessState
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
 from tests.unit.app.world import World
 
 STARTED = encode(Start(ORDER_ID))
+REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
 
 
 def test_an_order_becomes_an_order_and_a_task_with_a_record_per_step() -> None:
@@ -111,3 +113,37 @@ def test_a_start_that_cannot_be_sent_brings_the_message_back() -> None:
 
     assert world.queues.scheduler.bodies == [STARTED]
     assert list(world.store.tasks) == [ORDER_ID]
+
+
+def test_the_queue_of_the_submitter_is_kept_with_the_task_as_a_url() -> None:
+    """S19: however it was written."""
+    world = World()
+    submit = replace(world.submit, reply_queues=REPLY_QUEUES)
+
+    submit.handle(order_text(replyTo="arn:aws:sqs:us-east-1:111122223333:replies-shop", correlationId="checkout-1"))
+
+    task = world.store.tasks[ORDER_ID]
+    assert task.reply_to == "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
+    assert task.correlation_id == "checkout-1"
+
+
+@pytest.mark.parametrize("allowed", [REPLY_QUEUES, Allowed()])
+def test_an_order_that_names_a_queue_that_may_not_be_told_is_refused_before_anything_is_stored(
+    allowed: Allowed,
+) -> None:
+    """S19: field case 76; the submitter hears of nothing, so the operator sees field and reason."""
+    world = World()
+    submit = replace(world.submit, reply_queues=allowed)
+
+    with pytest.raises(Rejected) as caught:
+        submit.handle(order_text(replyTo="https://sqs.us-east-1.amazonaws.com.evil.example/111122223333/replies-shop"))
+
+    assert caught.value.field == "replyTo"
+    assert (world.store.tasks, world.store.find(ORDER_ID), world.queues.scheduler.bodies) == ({}, None, [])
+
+
+def test_an_order_that_names_no_queue_needs_none_to_be_allowed() -> None:
+    """S19."""
+    world = World()
+    world.submit.handle(order_text(replyTo=None, correlationId="checkout-1"))
+    assert (world.store.tasks[ORDER_ID].reply_to, world.store.tasks[ORDER_ID].correlation_id) == ("", "checkout-1")

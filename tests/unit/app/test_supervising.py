@@ -73,7 +73,7 @@ def test_every_overdue_task_of_every_shard_is_recovered() -> None:
     figures = world.supervise().sweep(lambda: PLENTY)
 
     assert retried(world) == sorted(world.store.tasks)
-    assert figures == Swept(listed=9, overdue=9, oldest=MINUTE, complete=True)
+    assert figures == Swept(listed=9, overdue=9, oldest=MINUTE, complete=True, swept=SHARDS)
     assert world.telemetry.sweeps == [figures]
 
 
@@ -117,7 +117,7 @@ def test_a_second_run_finds_nothing_to_do() -> None:
     world = abandoned(3)
     world.supervise().sweep(lambda: PLENTY)
 
-    assert world.supervise().sweep(lambda: PLENTY) == Swept()
+    assert world.supervise().sweep(lambda: PLENTY) == Swept(swept=SHARDS)
     assert len(retried(world)) == 3
 
 
@@ -199,7 +199,7 @@ def test_a_run_without_time_does_nothing() -> None:
 
     figures = world.supervise().sweep(lambda: TIME_TO_FINISH - 1)
 
-    assert (figures, retried(world)) == (Swept(complete=False), [])
+    assert (figures.listed, figures.complete, retried(world)) == (0, False, [])
 
 
 def test_no_shard_is_always_last() -> None:
@@ -251,7 +251,7 @@ def test_a_shard_that_cannot_be_read_never_stops_the_others() -> None:
     figures = world.supervise().sweep(lambda: PLENTY)
 
     assert retried(world) == [f"ord-{n}" for n in range(5) if world.store.shard_of(f"ord-{n}") != dark]
-    assert not figures.complete
+    assert (figures.complete, figures.swept) == (False, SHARDS - 1)
     assert world.telemetry.count(FactKind.POSTPONED) == 1
 
 

@@ -5,11 +5,10 @@ import pytest
 
 from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.adapters.memory.store import MemoryTaskStore
-from stepward.app.scheduling import Schedule
 from stepward.app.transition import TRIES
-from stepward.domain.decide import Look
 from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
 from stepward.domain.facts import FactKind
+from stepward.domain.looking import Look
 from stepward.domain.messages import Alert, Start
 from stepward.domain.task import ProcessState, Task
 from stepward.domain.workflow import Call
@@ -83,7 +82,7 @@ def test_of_two_schedulers_one_claims() -> None:
     world = World()
     world.submit.handle(order_text())
     winner = world.schedule("scheduler-2")
-    loser = Schedule(world.transition("scheduler-1", racing(world, lambda: winner.handle(encode(Start(ORDER_ID))))))
+    loser = world.schedule("scheduler-1", racing(world, lambda: winner.handle(encode(Start(ORDER_ID)))))
 
     loser.handle(encode(Start(ORDER_ID)))
 
@@ -119,7 +118,7 @@ def test_a_reply_that_races_the_supervisor_has_one_outcome() -> None:
         world.clock.now += 2 * MINUTE
         supervisor.apply(ORDER_ID, Look())
 
-    Schedule(world.transition("scheduler-2", racing(world, recover))).handle(reply)
+    world.schedule("scheduler-2", racing(world, recover)).handle(reply)
 
     assert world.store.tasks[ORDER_ID].steps["reserve"].process_state is ProcessState.PENDING
     assert world.kinds()[-2:] == [FactKind.RECOVERED, FactKind.LATE_REPLY]
@@ -208,7 +207,7 @@ def test_an_operator_is_told_once_of_an_error() -> None:
 
 
 class Deaf(MemoryAlerts):
-    def tell(self, alert: Alert) -> None:
+    def tell(self, alert: Alert) -> bool:
         raise Transient(f"{alert.alert_id}: the topic is throttled")
 
 

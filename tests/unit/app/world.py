@@ -2,26 +2,36 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
+from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.queue import MemoryQueue
 from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.app.alerting import Throttled
+from stepward.app.breakers import Breakers, Watch
+from stepward.app.guarding import Guard
+from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
 from stepward.app.serving import Serve
 from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
+from stepward.app.trail import Trail
 from stepward.app.transition import Transition
+from stepward.domain.breaker import Limits
 from stepward.domain.facts import FactKind
 from stepward.domain.plan import Plan
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Call, Operation
 from stepward.ports import TaskStore
 from stepward.wire.order import OrderMessage
-from tests.factories import ORDER_ID, T0, order_text, sequence
+from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
 
 SHARDS = 4
+LEASE = 90 * SECOND
+NEVER = Limits(failures=1_000_000)
 
 
 @dataclass(slots=True)
@@ -58,6 +68,7 @@ class World:
         self.store = MemoryTaskStore(shard_of=lambda order_id: sum(order_id.encode()) % SHARDS)
         self.queues = MemoryQueues(self.queue("scheduler"), self.queue("responses"), {"worker": self.queue("worker")})
         self.alerts, self.telemetry, self.rejects = MemoryAlerts(), MemoryTelemetry(), MemoryRejects()
+        self.controls = MemoryControls()
         self.submit = Submit(self.store, self.queues, self.telemetry, OrderMessage, self.plan, self.timing, self.clock)
 
     def queue(self, name: str) -> MemoryQueue:
@@ -69,22 +80,38 @@ class World:
         return Transition(
             store=store or self.store,
             queues=self.queues,
-            alerts=self.alerts,
+            alerts=Throttled(self.alerts, self.controls, self.clock),
             telemetry=self.telemetry,
             timing=self.timing,
             instance=instance,
             now=self.clock,
         )
 
-    def schedule(self, instance: str = "scheduler-1") -> Schedule:
+    def schedule(self, instance: str = "scheduler-1", store: TaskStore | None = None) -> Schedule:
         """One Scheduler."""
-        return Schedule(self.transition(instance))
+        return Schedule(self.transition(instance, store), Trail(self.controls))
 
-    def supervise(self, store: TaskStore | None = None) -> Supervise:
+    def leases(self, holder: str = "supervisor-1") -> Leases:
+        """The leases that one Supervisor takes."""
+        return Leases(self.controls, self.telemetry, holder, LEASE, self.timing.skew_margin, self.clock)
+
+    def supervise(self, store: TaskStore | None = None, instance: str = "supervisor-1") -> Supervise:
         """One Supervisor."""
-        return Supervise(self.transition("supervisor-1", store), SHARDS)
+        watch = Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
+        return Supervise(self.transition(instance, store), self.leases(instance), watch, SHARDS)
 
-    def serve(self, *operations: Operation, now: Callable[[], int] | None = None, jitter: float = 1.0) -> Serve:
+    def guard(self, limits: Limits = NEVER) -> Guard:
+        """What stands before the service in one process; as it is, it never opens."""
+        names = (f"probe-{number}" for number in count())
+        return Guard("worker", Breakers(self.controls), self.telemetry, limits, lambda: f"{next(names)}-{id(names)}")
+
+    def serve(
+        self,
+        *operations: Operation,
+        now: Callable[[], int] | None = None,
+        jitter: float = 1.0,
+        guard: Guard | None = None,
+    ) -> Serve:
         """One instance of the agent."""
         return Serve(
             operations={operation.name: operation for operation in operations},
@@ -93,6 +120,7 @@ class World:
             now=now or self.clock,
             sleep=self.clock.sleep,
             jitter=lambda: jitter,
+            guard=guard or self.guard(),
         )
 
     def ask(self, order_id: str = ORDER_ID) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from stepward.domain.decide import Event, Look, Told, decide
-from stepward.domain.messages import Outcome, Reply, Resubmit, Start
-from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.decide import Event, Told, decide
+from stepward.domain.looking import Look
+from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
+from stepward.domain.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.ports import Loaded
@@ -22,6 +23,37 @@ PLAN = Plan(
     ),
 )
 SIDE_BY_SIDE = Plan("fulfilment", 3, tuple(replace(step, after=()) for step in PLAN.steps))
+UNDOABLE = Plan(
+    "fulfilment",
+    4,
+    (
+        PlannedStep("reserve", "inventory", "reserve", (), 10_000, 3, undo_agent="inventory", undo="release"),
+        PlannedStep("charge", "payments", "charge", ("reserve",), 20_000, 2, undo_agent="payments", undo="refund"),
+        PlannedStep("ship", "shipping", "ship", ("charge",), 20_000, 2, point_of_no_return=True),
+    ),
+)
+PATIENT = Plan(
+    "fulfilment",
+    5,
+    (
+        PlannedStep(
+            "charge",
+            "payments",
+            "charge",
+            (),
+            20_000,
+            1,
+            exhausted=(
+                Policy(Exhausted.WAIT, wait=30_000, rounds=1),
+                Policy(Exhausted.FALLBACK, agent="invoices", operation="invoice"),
+                Policy(Exhausted.ALERT),
+            ),
+            undo_agent="payments",
+            undo="refund",
+        ),
+    ),
+)
+"""A step that rests once, is then done by another agent, and then ends in Error."""
 
 
 @dataclass
@@ -60,6 +92,15 @@ class Life:
     def resubmit(self, step: str, at: int, who: str, why: str) -> Life:
         return self.apply(Resubmit(self.order_id, step, self.task.steps[step].attempt, who, why), at)
 
+    def undo(self, at: int, who: str = "ada", why: str = "withdrawn") -> Life:
+        return self.apply(Undo(self.order_id, who, why), at)
+
+    def pause(self, at: int, who: str = "ada", why: str = "asking") -> Life:
+        return self.apply(Pause(self.order_id, who, why), at)
+
+    def resume(self, at: int, who: str = "alex", why: str = "agreed") -> Life:
+        return self.apply(Resume(self.order_id, who, why), at)
+
     @property
     def loaded(self) -> Loaded:
         return Loaded(self.task, self.plan, {"orderId": self.order_id, "customerId": "jane-doe-7"})
@@ -72,7 +113,32 @@ def failed_twice() -> Life:
 
 def recovered() -> Life:
     """Its first attempt at charge was never answered; the second one was."""
-    return Life().start(40).answer("reserve", 1_000).look(25_000).retry(25_100).answer("charge", 26_000)
+    return Life().start(40).answer("reserve", 1_000).look(25_000).retry(26_000).answer("charge", 27_000)
+
+
+def undoing() -> Life:
+    """Withdrawn while charge was at work: what is in doubt is being undone."""
+    return Life(plan=UNDOABLE).start(0).answer("reserve", 1_000).undo(2_000)
+
+
+def undone() -> Life:
+    """The same, to its end."""
+    return undoing().answer("charge/undo", 2_100).answer("reserve/undo", 2_200)
+
+
+def undo_failed() -> Life:
+    """The refund was refused for good."""
+    return undoing().answer("charge/undo", 2_100, "account closed").told("charge/undo", 2_150)
+
+
+def paused() -> Life:
+    """Paused while reserve was at work."""
+    return Life(plan=UNDOABLE).start(0).pause(500)
+
+
+def shipping() -> Life:
+    """Past its point of no return."""
+    return Life(plan=UNDOABLE).start(0).answer("reserve", 1_000).answer("charge", 2_000)
 
 
 def failed(error: str = "refused with card_declined") -> Life:

@@ -8,7 +8,7 @@ from stepward.cli.lists import reject_view, rejects_table, tasks_table
 from stepward.cli.render import order_view, what_next
 from stepward.cli.where import Where
 from stepward.ports import Reject
-from tests.unit.cli.lives import SUBMITTED, Life, failed, recovered
+from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 
 HERE = Where()
 NASTY = "[red]x[/red] \x1b[2J"
@@ -55,12 +55,61 @@ def test_an_order_in_error_shows_the_reason_and_what_to_type_next() -> None:
     assert what_next(recovered().loaded, HERE, SUBMITTED) == ""
 
 
+def test_an_undone_order_shows_steps_then_what_undid_them() -> None:
+    """S17: compensations are steps of their own, last step first."""
+    text = view(undone())
+
+    assert "Order ord-1: Undone" in text
+    assert "undo: withdrawn" in text
+    assert "Undone in 2.2 s" in text
+    rows = ["reserve", "charge", "ship", "charge/undo", "reserve/undo"]
+    places = [text.index(f"\n{name} ") for name in rows]
+    assert places == sorted(places)
+    assert re.search(r"charge +Stopped +1", text)
+    assert what_next(undone().loaded, HERE, SUBMITTED + 3_000) == ""
+
+
+def test_an_undo_that_failed_shows_what_still_stands_and_what_to_type() -> None:
+    """S17: the operator resumes the undo from the compensation that failed."""
+    words = what_next(undo_failed().loaded, HERE, SUBMITTED + 3_000)
+
+    assert "Order ord-1: UndoFailed" in view(undo_failed())
+    assert "charge still stands" in words
+    assert "stepward resubmit ord-1 charge/undo --why ..." in words
+    assert "stepward undo" not in words
+
+
+def test_a_paused_order_shows_why_and_how_to_go_on() -> None:
+    words = what_next(paused().loaded, Where(local=True), SUBMITTED + 1_000)
+
+    assert "paused: asking" in view(paused())
+    assert "The order is paused: asking" in words
+    assert "reserve is at work" in words
+    assert "stepward resume ord-1 --why ... --local" in words
+
+
+def test_an_order_in_error_offers_an_undo_unless_it_only_goes_forward() -> None:
+    stuck = shipping().answer("ship", 3_000, "no such address")
+
+    assert "stepward undo ord-1 --why ..." in what_next(failed().loaded, HERE, SUBMITTED)
+    assert "stepward resubmit ord-1 ship" in what_next(stuck.loaded, HERE, SUBMITTED)
+    assert "stepward undo" not in what_next(stuck.loaded, HERE, SUBMITTED)
+
+
+def test_a_list_counts_steps_not_compensations() -> None:
+    text = printed(tasks_table([undoing().task, undo_failed().task]))
+
+    assert re.search(r"Undoing .* 1/3 +charge/undo, attempt 1", text)
+    assert re.search(r"UndoFailed .* 1/3 +charge/undo: account closed", text)
+
+
 def test_texts_from_outside_are_printed_literally_everywhere() -> None:
     reject = Reject("m-1", "orders", SUBMITTED, NASTY, NASTY, NASTY, NASTY)
 
     for text in (
         view(failed(NASTY)),
         printed(tasks_table([failed(NASTY).task])),
+        view(Life().start(0).pause(1, NASTY, NASTY)),
         printed(rejects_table([reject])),
         printed(reject_view(reject)),
     ):

@@ -10,7 +10,7 @@ from stepward.domain.task import ProcessState
 from stepward.domain.timing import Timing
 from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, diamond, requests, retries, sequence
 
-PENDING, PROCESSING, PROCESSED, ERROR = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 TIMING = Timing()
 
 
@@ -231,8 +231,9 @@ def test_one_click_revives_all_that_the_error_had_halted() -> None:
     life.done("check")
     life.declined("pay")
     life.look(at=T0 + 2 * MINUTE)
+    rested = life.step("pick").not_before
 
-    assert [request.step for request in requests(life.resubmit("pay", 1))] == ["pick", "pay"]
+    assert [request.step for request in requests(life.resubmit("pay", 1, at=rested))] == ["pick", "pay"]
 
 
 def test_a_task_of_two_errors_goes_on_when_both_are_resubmitted() -> None:

@@ -21,7 +21,7 @@ from tests.factories import (
     sequence,
 )
 
-PENDING, PROCESSING, PROCESSED, ERROR = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 
 
 @pytest.mark.parametrize("order", [("pick", "pay"), ("pay", "pick")])

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.decide import Look, decide
+from stepward.domain.decide import decide
 from stepward.domain.facts import FactKind
+from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Retry
 from stepward.domain.task import ProcessState
 from stepward.domain.timing import Timing
@@ -15,6 +16,7 @@ from tests.factories import (
     SECOND,
     T0,
     Life,
+    again,
     alerts,
     answer,
     diamond,
@@ -23,7 +25,7 @@ from tests.factories import (
     sequence,
 )
 
-PENDING, PROCESSING, PROCESSED, ERROR = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 MARGIN = Timing().skew_margin
 OVERDUE = T0 + MINUTE + MARGIN
 
@@ -42,8 +44,9 @@ def test_an_overdue_step_is_freed_and_asked_for_again() -> None:
 
     record = life.step("reserve")
     assert (record.process_state, record.locked_by, record.failure_count) == (PENDING, None, 1)
-    assert record.complete_by == OVERDUE + life.timing.claim_within
-    assert decision.messages == (Retry(ORDER_ID, "reserve", 1),)
+    assert record.not_before is not None
+    assert record.complete_by == record.not_before + life.timing.claim_within
+    assert decision.messages == (again(record, OVERDUE),)
 
 
 def test_the_retry_runs_the_next_attempt() -> None:
@@ -56,7 +59,8 @@ def test_the_retry_runs_the_next_attempt() -> None:
 
     assert (second.attempt, second.fence, second.idempotency_key) == (2, 2, first.idempotency_key)
     assert second.token != first.token
-    assert second.complete_by == OVERDUE + MINUTE
+    assert second.complete_by == life.now + MINUTE
+    assert OVERDUE <= life.now <= OVERDUE + SECOND
 
 
 def test_who_was_overdue_and_by_how_much_is_told() -> None:
@@ -204,7 +208,9 @@ def test_a_lost_retry_is_found() -> None:
     """I1: a step that waits for a Scheduler is asked for again, and no failure is counted for that."""
     life = running()
     life.look(at=OVERDUE)
-    waited = OVERDUE + life.timing.claim_within + MARGIN
+    rested = life.step("reserve").not_before
+    assert rested is not None
+    waited = rested + life.timing.claim_within + MARGIN
 
     assert life.look(at=waited - 1).messages == ()
     assert life.look(at=waited).messages == (Retry(ORDER_ID, "reserve", 1),)

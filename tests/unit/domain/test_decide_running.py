@@ -17,7 +17,7 @@ from tests.factories import (
     sequence,
 )
 
-PENDING, PROCESSING, PROCESSED, ERROR = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 
 
 def test_a_new_task_is_pending_unlocked_and_never_tried() -> None:

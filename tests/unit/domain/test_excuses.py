@@ -2,13 +2,13 @@
 
 import pytest
 
-from stepward.domain.decide import Look
 from stepward.domain.facts import FactKind
-from stepward.domain.messages import Alert, Retry
+from stepward.domain.looking import Look
+from stepward.domain.messages import Alert
 from stepward.domain.task import ProcessState
-from tests.factories import HOUR, MINUTE, ORDER_ID, T0, Life, sequence
+from tests.factories import HOUR, MINUTE, T0, Life, again, sequence
 
-PENDING, PROCESSING, PROCESSED, ERROR = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 OVERDUE = T0 + 2 * MINUTE
 
 
@@ -25,8 +25,8 @@ def test_no_agent_ever_tried_so_hours_of_outage_are_not_counted() -> None:
     decision = life.look(at=T0 + 8 * HOUR)
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
-    assert [fact.kind for fact in decision.facts] == [FactKind.EXCUSED]
-    assert decision.messages == (Retry(ORDER_ID, "reserve", 1),)
+    assert [fact.kind for fact in decision.facts] == [FactKind.OVERTIME, FactKind.EXCUSED]
+    assert decision.messages == (again(life.step("reserve"), life.now),)
 
 
 @pytest.mark.parametrize(("later", "counted"), [(0, 1), (1, 0)])
@@ -47,7 +47,7 @@ def test_a_step_whose_agent_has_a_backlog_may_still_be_in_line() -> None:
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
     assert [fact.kind for fact in decision.facts] == [FactKind.EXCUSED]
-    assert decision.messages == (Retry(ORDER_ID, "reserve", 1),)
+    assert decision.messages == (again(life.step("reserve"), life.now),)
 
 
 def test_the_backlog_of_another_agent_excuses_nobody() -> None:

@@ -1,7 +1,8 @@
 """What a task remembers of itself, and that it cannot outgrow its row."""
 
+from stepward.domain.messages import Pause, Resubmit, Undo
 from stepward.domain.task import HISTORY_LIMIT
-from tests.factories import MINUTE, Life, sequence
+from tests.factories import MINUTE, ORDER_ID, Life, sequence, undoable
 
 
 def test_what_happened_is_remembered_up_to_a_limit() -> None:
@@ -35,3 +36,30 @@ def test_the_reason_of_an_error_is_kept_short() -> None:
 
     assert life.step("reserve").error == "x" * 200
     assert all(len(fact.note) <= 200 for fact in life.task.history)
+
+
+def test_the_words_of_an_operator_are_kept_short() -> None:
+    """A task can never outgrow its row: whatever name and reason come with a command."""
+    life = Life(undoable())
+    life.start()
+    life.declined("reserve", "x" * 5_000)
+    long = "y" * 5_000
+
+    life.apply(Resubmit(ORDER_ID, "reserve", 1, long, long))
+    life.apply(Pause(ORDER_ID, long, long))
+    assert life.task.paused == "y" * 200
+    life.apply(Undo(ORDER_ID, long, long))
+
+    assert life.task.undoing == "y" * 200
+    assert all(len(fact.note) <= 200 and len(fact.by) <= 200 for fact in life.task.history)
+
+
+def test_a_command_without_a_reason_says_so() -> None:
+    """What stands in the task also says that it is so."""
+    life = Life(undoable())
+    life.apply(Pause(ORDER_ID, "ada", ""))
+    assert life.task.paused == "no reason given"
+
+    life.apply(Undo(ORDER_ID, "ada", ""))
+
+    assert life.task.undoing == "no reason given"

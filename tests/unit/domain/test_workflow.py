@@ -9,7 +9,7 @@ import pytest
 from stepward.domain.errors import WorkflowError
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.workflow import Agent, Call, Operation, Step, Workflow, minutes, seconds
-from tests.factories import planned
+from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, planned, waits
 
 warehouse = Agent("warehouse")
 bank = Agent("bank")
@@ -170,13 +170,6 @@ def test_a_threshold_out_of_range_is_refused(threshold: int) -> None:
     )
 
 
-@pytest.mark.parametrize("policy", [Exhausted.WAIT, Exhausted.UNDO, Exhausted.FALLBACK])
-def test_a_policy_that_the_engine_does_not_have_is_refused(policy: Exhausted) -> None:
-    told = refusal(step(reserve, exhausted=policy))
-
-    assert told.endswith(f"step 'reserve': exhausted={policy.name} is not available yet; use Exhausted.ALERT")
-
-
 def test_a_version_below_one_is_refused() -> None:
     assert refusal(step(reserve), version=0) == "workflow 'fulfilment': version 0 is below 1"
 
@@ -236,8 +229,9 @@ PLAN = Plan("fulfilment", 1, (planned("reserve"), planned("ship", "reserve")))
 
 def test_a_plan_is_read_back_as_it_was_written() -> None:
     """The plan is frozen at submission and read for the whole life of the task."""
-    full = replace(planned("ship", "reserve", "pay"), exhausted=Exhausted.WAIT, undo_agent="bank", undo="refund")
-    plan = Plan("fulfilment", 7, (full,))
+    policies = (waits(MINUTE, 2), falls_back("post", undo="recall"), UNDOES)
+    full = planned("ship", "reserve", "pay", undo="refund", exhausted=policies, on_permanent=Exhausted.UNDO)
+    plan = Plan("fulfilment", 7, (full, planned("bill", "ship", point_of_no_return=True)))
 
     assert Plan.from_json(plan.to_json()) == plan
     assert Plan.from_json(plan.to_json()).plan_id == plan.plan_id
@@ -259,7 +253,14 @@ def test_a_plan_is_read_back_as_it_was_written() -> None:
                 {"after": ("ship",)},
                 {"complete_within": 61_000},
                 {"threshold": 4},
-                {"exhausted": Exhausted.UNDO},
+                {"exhausted": (UNDOES,)},
+                {"exhausted": (waits(MINUTE), ALERTS)},
+                {"exhausted": (waits(MINUTE, 2), ALERTS)},
+                {"exhausted": (waits(HOUR), ALERTS)},
+                {"exhausted": (falls_back("post"), ALERTS)},
+                {"exhausted": (falls_back("post", undo="recall"), ALERTS)},
+                {"on_permanent": Exhausted.UNDO},
+                {"point_of_no_return": True},
                 {"undo": "release"},
                 {"undo_agent": "other"},
             )

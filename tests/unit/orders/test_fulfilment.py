@@ -5,6 +5,7 @@ import pytest
 import orders
 from orders.fulfilment import cancel_shipment, charge, forward_key, inventory, payments, refund, release, shipping
 from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.plan import Exhausted
 from stepward.domain.workflow import Call
 
 CALL = Call(
@@ -26,6 +27,12 @@ def test_the_steps_run_one_after_another_and_each_can_be_undone() -> None:
         ("ship", ("charge",), "cancel_shipment"),
     ]
     assert [(step.complete_within, step.threshold) for step in steps] == [(60_000, 3), (120_000, 5), (600_000, 3)]
+
+
+def test_once_something_may_have_been_paid_an_order_that_cannot_go_on_is_undone() -> None:
+    """S13: before that an operator looks at it."""
+    policies = [[policy.kind for policy in step.exhausted] for step in orders.workflow.plan().steps]
+    assert policies == [[Exhausted.ALERT], [Exhausted.UNDO], [Exhausted.UNDO]]
 
 
 def test_a_step_is_undone_by_the_agent_that_did_it() -> None:

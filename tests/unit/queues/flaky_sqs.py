@@ -38,13 +38,13 @@ class FlakySqs:
 
     def _answer(self, request: AWSPreparedRequest, **_: object) -> AWSResponse:
         if self.refuses_all:
-            return _response(request.url, 400, {"__type": f"com.amazonaws.sqs#{self.refuses_all}", "message": "no"})
+            return response(request.url, 400, {"__type": f"com.amazonaws.sqs#{self.refuses_all}", "message": "no"})
         entries: list[Entry] = json.loads(cast("bytes", request.body))["Entries"]
         self.calls.append([entry["MessageBody"] for entry in entries])
         self.entries.extend(entries)
         codes = {entry["Id"]: self._code(entry["MessageBody"]) for entry in entries}
         self.taken.append([entry["MessageBody"] for entry in entries if not codes[entry["Id"]]])
-        return _response(request.url, 200, self._body(codes))
+        return response(request.url, 200, self._body(codes))
 
     def _code(self, body: str) -> str:
         self.tries[body] += 1
@@ -65,7 +65,7 @@ class FlakySqs:
         }
 
 
-def _response(url: str, status: int, body: dict[str, Any]) -> AWSResponse:
+def response(url: str, status: int, body: dict[str, Any]) -> AWSResponse:
     headers = HTTPHeaders()
     headers["Content-Type"] = "application/x-amz-json-1.0"
     return AWSResponse(url, status, headers, _Raw(json.dumps(body).encode()))

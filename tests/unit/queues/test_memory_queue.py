@@ -218,3 +218,13 @@ def test_messages_can_arrive_in_another_order_than_sent(clock: Clock) -> None:
 def test_a_queue_whose_name_or_dead_letters_are_of_the_other_kind_is_refused(clock: Clock) -> None:
     with pytest.raises(Refused, match=r"ends in \.fifo"):
         MemoryQueue(name="q.fifo", clock=clock)
+
+
+def test_a_group_names_a_tenant_and_is_held_to_the_rules_of_aws() -> None:
+    """S21: emulators take any; AWS does not."""
+    queue = MemoryQueue(name="jobs", clock=lambda: 0)
+    queue.send("hello", group="customer-7")
+    with pytest.raises(Refused, match="MessageGroupId"):
+        queue.send("hello", group="customer 7")
+    [message] = queue.receive()
+    assert message.attributes["MessageGroupId"] == "customer-7"

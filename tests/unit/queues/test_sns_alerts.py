@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from stepward.adapters.sns import SnsAlerts, attributes, subject, text
+from stepward.adapters.alert_texts import subject, summary, summary_subject, text
+from stepward.adapters.sns import SnsTopic, attributes
 from stepward.domain.errors import Misconfigured
 from stepward.domain.messages import Alert
 
@@ -25,6 +26,53 @@ def test_the_text_says_what_failed_why_and_what_to_type_next() -> None:
         "Fix the cause, then run the step again:\n"
         '  stepward resubmit ord-1 charge --why "..."\n'
     )
+
+
+def test_the_text_of_a_failed_undo_names_what_still_stands() -> None:
+    """S17: and how to go on from the compensation that failed."""
+    alert = Alert("ord-1", "charge/undo", 3, "refund window closed", 1_000_000, ("charge", "reserve"))
+    assert text(alert) == (
+        "The undo of order ord-1 failed: charge/undo ended in Error at attempt 3.\n\n"
+        "Effects still standing: charge, reserve\n\n"
+        "Why: refund window closed\n\n"
+        "The order waits until you act. Look at it:\n"
+        "  stepward show ord-1\n"
+        "Fix the cause, then run the undo again:\n"
+        '  stepward resubmit ord-1 charge/undo --why "..."\n'
+    )
+    assert subject(alert) == "Stepward: undo charge/undo failed, order ord-1"
+
+
+def test_a_summary_counts_the_steps_and_says_what_to_type_next() -> None:
+    """S7: one message for 4,000 orders."""
+    alerts = [Alert(f"ord-{n}", "charge" if n < 3_812 else "ship", 3, "503" if n else "504", 0) for n in range(4_000)]
+    assert summary(alerts) == (
+        "4,000 orders ended in Error:\n\n"
+        "  charge 3,812 times: 503 (and 1 other reason)\n"
+        "  ship 188 times: 503\n\n"
+        f"The first of them: {', '.join(f'ord-{n}' for n in range(20))}\n\n"
+        "The orders wait until you act. List them, and look at one:\n"
+        "  stepward list --needs-attention\n"
+        "  stepward show ord-0\n"
+        "Fix the cause, then run the step again, for each order:\n"
+        '  stepward resubmit ord-0 charge --why "..."\n'
+    )
+    assert summary_subject(alerts) == "Stepward: 4,000 orders ended in Error"
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters()), min_size=1))
+def test_whatever_reasons_come_together_can_be_sent(reasons: list[str]) -> None:
+    message = summary([Alert(f"ord-{n}", "charge", 3, reason, 0) for n, reason in enumerate(reasons)])
+    assert message.replace("\n", "").isprintable()
+    message.encode()
+
+
+def test_a_summary_of_many_steps_is_cut() -> None:
+    alerts = [Alert("o" * 128 + str(n), f"step-{n}", 3, "no" * 1_000, 0) for n in range(500)]
+    message = summary(alerts)
+    assert "and 480 other steps\n" in message
+    assert len(message.encode()) < 256 * 1024
 
 
 @settings(deadline=None)
@@ -66,4 +114,4 @@ def test_an_empty_attribute_is_left_out() -> None:
 
 def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:
     with mock_aws(), pytest.raises(Misconfigured, match="NotFound"):
-        SnsAlerts(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").tell(ALERT)
+        SnsTopic(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").tell(ALERT)

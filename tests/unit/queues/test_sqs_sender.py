@@ -59,7 +59,8 @@ def test_an_entry_that_the_answer_does_not_name_counts_as_failed() -> None:
 def test_a_failure_on_a_standard_queue_holds_nobody_back() -> None:
     sqs = FlakySqs(lambda body, _: "InternalError" if body == "0" else "")
     with pytest.raises(Transient, match="1 of 12"):
-        SqsSender(sqs.client()).send(STANDARD, [Outgoing(str(number), "same group") for number in range(12)])
+        SqsSender(sqs.client()).send(STANDARD, [Outgoing(str(number), "group", tenant="same") for number in range(12)])
+    assert {entry["MessageGroupId"] for entry in sqs.entries} == {"same"}
     assert sorted(body for call in sqs.taken for body in call) == sorted(str(number) for number in range(1, 12))
 
 
@@ -110,6 +111,17 @@ def test_nothing_of_a_group_goes_out_in_a_later_call_than_a_failure_before_it(
         for body in taken:
             assert not [other for other in waiting if other[0] == body[0] and int(other[1:]) < int(body[1:])]
         waiting = (waiting | set(tried)) - set(taken)
+
+
+def test_a_standard_message_carries_its_tenant_if_it_has_one() -> None:
+    """S21: SQS takes any group id that a FIFO queue takes, and needs none."""
+    sqs = FlakySqs()
+    SqsSender(sqs.client()).send(
+        STANDARD, [Outgoing("a"), Outgoing("b", tenant="customer 7"), Outgoing("c", tenant="c")]
+    )
+    groups = [entry.get("MessageGroupId", "") for entry in sqs.entries]
+    assert [groups[0], groups[1][:7], groups[2]] == ["", "sha256-", "c"]
+    assert not [entry for entry in sqs.entries if "MessageDeduplicationId" in entry]
 
 
 def test_a_fifo_message_carries_safe_ids_and_never_a_delay() -> None:

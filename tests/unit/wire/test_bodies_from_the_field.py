@@ -8,9 +8,9 @@ import pytest
 
 from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
-from stepward.ports import Order
+from stepward.domain.messages import Cancel
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import accept
+from stepward.wire.order import Accepted, accept
 
 FILES = sorted((Path(__file__).parents[2] / "field_cases").glob("bodies_*.json"))
 CASES: list[dict[str, Any]] = [case for file in FILES for case in json.loads(file.read_text())["cases"]]
@@ -22,8 +22,10 @@ def outcome(body: str) -> dict[str, str]:
     except Rejected as fault:
         return {"outcome": "rejected", "field": fault.field, "says": fault.reason}
     match taken:
-        case Order():
-            return {"outcome": "accepted", "orderId": taken.order_id}
+        case Accepted():
+            return {"outcome": "accepted", "orderId": taken.order.order_id}
+        case Cancel():
+            return {"outcome": "cancelled", "orderId": taken.order_id}
         case Ignored():
             return {"outcome": "ignored", "what": taken.what}
 

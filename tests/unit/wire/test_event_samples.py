@@ -9,9 +9,8 @@ import pytest
 
 from orders.messages import OrderSubmitted
 from stepward.domain.messages import Reply, Start
-from stepward.ports import Order
 from stepward.wire.messages import decode_for_scheduler, decode_request
-from stepward.wire.order import accept
+from stepward.wire.order import Accepted, accept
 
 EVENTS = Path(__file__).parents[3] / "events"
 
@@ -24,7 +23,7 @@ def records(name: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", ["sqs-order-plain", "sqs-order-sns", "sqs-order-eventbridge"])
 def test_the_sample_orders_are_accepted(name: str) -> None:
     for record in records(name):
-        assert isinstance(accept(record["body"], OrderSubmitted), Order)
+        assert isinstance(accept(record["body"], OrderSubmitted), Accepted)
 
 
 def test_the_plain_sample_is_the_order_of_the_tutorial() -> None:

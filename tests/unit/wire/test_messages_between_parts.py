@@ -11,11 +11,23 @@ from hypothesis import strategies as st
 
 from orders.messages import OrderSubmitted
 from stepward.domain.errors import Permanent, Rejected
-from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, StepRequest, ToScheduler
-from stepward.ports import Order
+from stepward.domain.messages import (
+    Cancel,
+    Outcome,
+    Pause,
+    Reply,
+    Report,
+    Resubmit,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    ToScheduler,
+    Undo,
+)
 from stepward.wire import messages
 from stepward.wire.messages import MAX_RESULT_BYTES, decode_for_scheduler, decode_request, encode, encode_result
-from stepward.wire.order import accept
+from stepward.wire.order import Accepted, accept
 from stepward.wire.plain import MAX_DEPTH
 from stepward.wire.strict_json import parse
 from tests.unit.wire.plain_values import OBJECTS, TEXT
@@ -27,6 +39,8 @@ TO_SCHEDULER = st.one_of(
     st.builds(Start, IDS),
     st.builds(Retry, IDS, NAMES, COUNTS),
     st.builds(Resubmit, IDS, NAMES, COUNTS, who=TEXT, why=TEXT),
+    st.sampled_from([Undo, Cancel, Pause, Resume]).flatmap(lambda kind: st.builds(kind, IDS, who=TEXT, why=TEXT)),
+    st.builds(Report, IDS),
     st.builds(Reply, IDS, NAMES, COUNTS, NAMES, st.sampled_from(Outcome), OBJECTS, TEXT),
 )
 REQUESTS = st.builds(
@@ -34,6 +48,8 @@ REQUESTS = st.builds(
     *(IDS, NAMES, NAMES, NAMES, COUNTS, NAMES, COUNTS, NAMES, COUNTS, st.integers(-1000, 2**53)),
     results=st.dictionaries(NAMES, OBJECTS, max_size=3),
     order=OBJECTS,
+    priority=TEXT,
+    tenant=TEXT,
 )
 REQUEST = StepRequest("ord-1", "charge", "payments", "charge", 1, "token", 1, "ord-1/charge", 1767225600000, 120_000)
 REPLY = Reply("ord-1", "charge", 1, "token", Outcome.OK)
@@ -52,7 +68,8 @@ def test_what_an_agent_is_asked_comes_through_unchanged(request: StepRequest) ->
 @pytest.mark.parametrize("form", messages._FORMS.items(), ids=str)
 def test_every_field_of_a_message_is_on_the_wire(form: tuple[type, Any]) -> None:
     meant, written = form
-    assert tuple(field.name for field in fields(meant)) == written.__struct_fields__
+    named = tuple(field.name for field in fields(meant) if (meant, field.name) != (Retry, "delay"))
+    assert named == written.__struct_fields__
 
 
 @pytest.mark.parametrize(
@@ -61,6 +78,11 @@ def test_every_field_of_a_message_is_on_the_wire(form: tuple[type, Any]) -> None
         (Start("ord-1"), "task.start"),
         (Retry("ord-1", "charge", 1), "step.retry"),
         (Resubmit("ord-1", "charge", 3, "Kim", "card renewed"), "step.resubmit"),
+        (Undo("ord-1", "Kim", "sold twice"), "task.undo"),
+        (Cancel("ord-1", "shop", "no longer wanted"), "task.cancel"),
+        (Pause("ord-1", "Kim", "stock is being counted"), "task.pause"),
+        (Resume("ord-1", "Kim", "counted"), "task.resume"),
+        (Report("ord-1"), "task.report"),
         (REPLY, "step.reply"),
         (REQUEST, "step.request"),
     ],
@@ -71,6 +93,22 @@ def test_the_text_is_ascii_in_camel_case_with_a_type(message: ToScheduler | Step
     written = json.loads(text)
     assert (written["type"], written["orderId"]) == (kind, "ord-1")
     assert not [key for key in written if "_" in key]
+
+
+@pytest.mark.parametrize("kind", [Undo, Cancel, Pause, Resume])
+def test_a_command_says_who_wants_it_and_why(kind: Any) -> None:
+    """S7: an operator's word is kept with a name and a reason."""
+    for missing in ("who", "why"):
+        text = json.loads(encode(kind("ord-1", "Kim", "because")))
+        del text[missing]
+        with pytest.raises(Rejected) as caught:
+            decode_for_scheduler(json.dumps(text))
+        assert missing in str(caught.value)
+
+
+def test_a_retry_rests_in_the_queue_and_not_in_the_text() -> None:
+    """S13: how long the queue keeps it is the queue's business."""
+    assert decode_for_scheduler(encode(Retry("ord-1", "charge", 1, 7_000))) == Retry("ord-1", "charge", 1)
 
 
 def test_numbers_of_an_order_arrive_exactly_and_never_as_floats() -> None:
@@ -94,12 +132,12 @@ def nested(levels: int) -> dict[str, object]:
 def test_the_deepest_order_and_the_deepest_result_still_fit_a_request() -> None:
     content = {"orderId": "ord-1", "type": "order.submitted", "version": 1, "submittedAt": "2026-01-01T00:00:00Z"}
     lines = {"currency": "EUR", "items": [{"sku": "a", "qty": 1, "unitPrice": "1"}], "deep": nested(MAX_DEPTH - 1)}
-    order = accept(json.dumps(content | lines), OrderSubmitted)
-    assert isinstance(order, Order)
+    accepted = accept(json.dumps(content | lines), OrderSubmitted)
+    assert isinstance(accepted, Accepted)
     with pytest.raises(Rejected, match="nested deeper"):
         accept(json.dumps(content | lines | {"deep": nested(MAX_DEPTH)}), OrderSubmitted)
     result = parse(encode_result(nested(MAX_DEPTH)))
-    request = StepRequest(**{**asdict(REQUEST), "order": parse(order.body), "results": {"reserve": result}})
+    request = StepRequest(**{**asdict(REQUEST), "order": parse(accepted.order.body), "results": {"reserve": result}})
     assert decode_request(encode(request)) == request
 
 

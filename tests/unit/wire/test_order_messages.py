@@ -14,7 +14,7 @@ from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
 from stepward.ports import Order
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import MAX_ORDER_BYTES, accept, order_id_hint
+from stepward.wire.order import MAX_ORDER_BYTES, Accepted, accept, order_id_hint
 from tests.unit.wire.plain_values import PLAIN, respelled
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -22,9 +22,9 @@ PLAIN_ORDER: dict[str, Any] = json.loads((EVENTS / "orders" / "order.json").read
 
 
 def accepted(content: object) -> Order:
-    order = accept(json.dumps(content), OrderSubmitted)
-    assert isinstance(order, Order)
-    return order
+    accepted = accept(json.dumps(content), OrderSubmitted)
+    assert isinstance(accepted, Accepted)
+    return accepted.order
 
 
 def refusal(**changed: object) -> Rejected:
@@ -164,7 +164,7 @@ def test_the_size_is_that_of_the_escaped_text() -> None:
 
 @pytest.mark.parametrize("size", [262_144, 262_145, 1_048_576, 1_048_577])
 def test_white_space_is_not_part_of_the_size(size: int) -> None:
-    assert isinstance(accept(json.dumps(PLAIN_ORDER).ljust(size), OrderSubmitted), Order)
+    assert isinstance(accept(json.dumps(PLAIN_ORDER).ljust(size), OrderSubmitted), Accepted)
 
 
 def test_a_notice_is_handed_on_as_ignored() -> None:
@@ -198,3 +198,14 @@ def test_a_rejected_message_still_tells_its_order(text: str) -> None:
 )
 def test_an_unclear_order_is_not_guessed(text: str) -> None:
     assert order_id_hint(text) == ""
+
+
+def test_what_the_message_asks_of_the_engine_is_read_out_of_it() -> None:
+    """S19."""
+    asks = {"replyTo": "arn:aws:sqs:us-east-1:111122223333:replies", "correlationId": "checkout-1"}
+    taken = accept(json.dumps(PLAIN_ORDER | asks), OrderSubmitted)
+    assert isinstance(taken, Accepted)
+    assert (taken.reply_to, taken.correlation_id) == (asks["replyTo"], "checkout-1")
+    taken = accept(json.dumps(PLAIN_ORDER | {"replyTo": None, "correlationId": None}), OrderSubmitted)
+    assert isinstance(taken, Accepted)
+    assert (taken.reply_to, taken.correlation_id) == ("", "")

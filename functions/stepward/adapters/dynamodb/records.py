@@ -20,8 +20,11 @@ _NUMBERS = {
     "StartedAt": "started_at",
     "EndedAt": "ended_at",
     "AlertBy": "alert_by",
+    "NotBefore": "not_before",
 }
 _COUNTS = {"FailureCount": "failure_count", "Attempt": "attempt", "Fence": "fence"}
+_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds"}
+"""Left out while they are 0, as they are on the happy path."""
 
 Wire = dict[str, dict[str, Any]]
 
@@ -46,6 +49,7 @@ class StepsAttribute(Attribute[Mapping[str, StepRecord]]):
 def _encode(record: StepRecord) -> Wire:
     item: Wire = {"ProcessState": {"S": record.process_state.value}}
     item |= {key: {"N": str(getattr(record, name))} for key, name in _COUNTS.items()}
+    item |= {key: {"N": str(count)} for key, name in _RARE_COUNTS.items() if (count := getattr(record, name))}
     for names, kind in ((_TEXTS, "S"), (_NUMBERS, "N")):
         for key, name in names.items():
             if (value := getattr(record, name)) is not None:
@@ -60,6 +64,7 @@ def _decode(name: str, item: Wire) -> StepRecord:
         fields: dict[str, Any] = {field: item[key]["S"] for key, field in _TEXTS.items() if key in item}
         fields |= {field: int(item[key]["N"]) for key, field in _NUMBERS.items() if key in item}
         fields |= {field: int(item[key]["N"]) for key, field in _COUNTS.items()}
+        fields |= {field: int(item[key]["N"]) for key, field in _RARE_COUNTS.items() if key in item}
         result = parse(item["Result"]["S"]) if "Result" in item else None
         if not isinstance(result, dict | None):
             raise Unreadable(f"step {name!r}: its result is not an object")

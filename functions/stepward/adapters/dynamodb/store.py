@@ -43,6 +43,8 @@ class DynamoTaskStore:
     connection: Connection
     shards: int
     new_id: Callable[[], str]
+    keep_finished: int = 0
+    """Seconds after its end when DynamoDB may delete a task; 0 keeps it for ever."""
     known_plans: dict[str, Plan] = field(default_factory=dict)
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
@@ -122,6 +124,12 @@ class DynamoTaskStore:
             for item in self.tasks.due_index.query(shard, TaskItem.due <= until, page_size=PAGE):
                 yield item.order_id
 
+    def needing_attention(self) -> Iterator[str]:
+        """The tasks that wait for an operator, oldest first; see the port."""
+        with translated("read the index of what needs attention"):
+            for item in self.tasks.attention_index.query(1, page_size=PAGE):
+                yield item.order_id
+
     def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
         wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
@@ -146,7 +154,19 @@ class DynamoTaskStore:
             due=task.due,
             steps=task.steps,
             history=encode_history(task.history),
+            undoing=task.undoing or None,
+            paused=task.paused or None,
+            reply_to=task.reply_to or None,
+            correlation_id=task.correlation_id or None,
+            attention=None if task.needs_attention is None else 1,
+            since=task.needs_attention,
+            expires_at=self._expires_at(task),
         )
+
+    def _expires_at(self, task: Task) -> int | None:
+        if not self.keep_finished or task.ended_at is None:
+            return None
+        return task.ended_at // 1000 + self.keep_finished
 
     def _keep_plan(self, plan: Plan) -> None:
         if plan.plan_id in self.known_plans:
@@ -161,7 +181,7 @@ class DynamoTaskStore:
     def _plan_of(self, task: Task) -> Plan:
         plan = self.known_plans.get(task.plan_id) or self._read_plan(task.plan_id)
         self.known_plans[task.plan_id] = plan
-        if lacking := plan.by_name.keys() - task.steps.keys():
+        if lacking := {step.name for step in plan.steps} - task.steps.keys():
             raise Unreadable(f"it lacks steps of its plan: {', '.join(sorted(lacking))}")
         return plan
 
@@ -205,6 +225,10 @@ def _task(item: TaskItem) -> Task:
             fence=whole(item.fence),
             fence_base=whole(item.fence_base or 0),
             history=decode_history(item.history),
+            undoing=item.undoing or "",
+            paused=item.paused or "",
+            reply_to=item.reply_to or "",
+            correlation_id=item.correlation_id or "",
         )
     except (LookupError, TypeError, ValueError) as error:
         raise Unreadable(f"{order_id}: {error!r}") from error

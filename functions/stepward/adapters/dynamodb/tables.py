@@ -83,10 +83,28 @@ class DueIndex(GlobalSecondaryIndex["TaskItem"]):  # type: ignore[no-untyped-cal
     due = NumberAttribute(range_key=True, attr_name="Due")
 
 
+class AttentionIndex(GlobalSecondaryIndex["TaskItem"]):  # type: ignore[no-untyped-call]
+    """The sparse index of the tasks that wait for an operator."""
+
+    class Meta:
+        """Its name in the table, and that it holds keys only."""
+
+        index_name = "attention"
+        projection = KeysOnlyProjection()
+
+    attention = NumberAttribute(hash_key=True, attr_name="Attention")
+    since = NumberAttribute(range_key=True, attr_name="Since")
+
+
 class TaskItem(Model):
-    """A task in the state store; `shard` and `due` are there only while it waits for something."""
+    """A task in the state store.
+
+    `shard` and `due` are there only while it waits for something, `attention` and `since` only while an operator
+    has to act, `expires_at` (epoch seconds, as DynamoDB wants it) only when it has ended.
+    """
 
     due_index: ClassVar[DueIndex]
+    attention_index: ClassVar[AttentionIndex]
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     process_state = UnicodeAttribute(attr_name="ProcessState")
     plan_id = UnicodeAttribute(attr_name="Plan")
@@ -99,6 +117,13 @@ class TaskItem(Model):
     due = NumberAttribute(attr_name="Due", null=True)
     steps = StepsAttribute(attr_name="Steps")
     history = UnicodeAttribute(attr_name="History", null=True)
+    undoing = UnicodeAttribute(attr_name="Undoing", null=True)
+    paused = UnicodeAttribute(attr_name="Paused", null=True)
+    reply_to = UnicodeAttribute(attr_name="ReplyTo", null=True)
+    correlation_id = UnicodeAttribute(attr_name="CorrelationId", null=True)
+    attention = NumberAttribute(attr_name="Attention", null=True)
+    since = NumberAttribute(attr_name="Since", null=True)
+    expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
@@ -121,12 +146,21 @@ class RejectItem(Model):
     body = BinaryAttribute(attr_name="Body", legacy_encoding=False)
 
 
+class ControlItem(Model):
+    """A small record that all instances share."""
+
+    name = UnicodeAttribute(hash_key=True, attr_name="Name")
+    revision = NumberAttribute(attr_name="Revision")
+    write_id = UnicodeAttribute(attr_name="WriteId")
+    body = UnicodeAttribute(attr_name="Body")
+
+
 def bound(model: type[M], table: str, access: Access) -> type[M]:
     """`model` on the table of that name.
 
-    Tasks get an index of their own: one in the class body would be shared, and read the table that was bound last.
+    Tasks get indexes of their own: those in the class body would be shared, and read the table that was bound last.
     """
-    own = {"due_index": DueIndex()} if issubclass(model, TaskItem) else {}
+    own = {"due_index": DueIndex(), "attention_index": AttentionIndex()} if issubclass(model, TaskItem) else {}
     made: type[M] = type(model.__name__, (model,), {"Meta": access.meta(table), **own})
     reached = made._get_connection()  # noqa: SLF001 - pynamodb offers no other way to share a connection
     with suppress(ValueError):  # tasks and their plans are in one table, whose keys are known already

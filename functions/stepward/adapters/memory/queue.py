@@ -19,6 +19,7 @@ from stepward.adapters.memory.sqs_rules import (
     Refused,
     check_batch,
     check_body,
+    check_fifo_id,
     check_range,
 )
 
@@ -138,6 +139,8 @@ class MemoryQueue:
         check_body(entry.body, self.largest)
         if entry.delay is not None:
             check_range("DelaySeconds", entry.delay, 0, LONGEST_DELAY_S)
+        if entry.group:
+            check_fifo_id("MessageGroupId", entry.group)
         if entry.deduplication:
             raise Refused("InvalidParameterValue", "MessageDeduplicationId is for FIFO queues only")
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from stepward.adapters.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue
+from stepward.adapters.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
 from stepward.adapters.memory.queue import MemoryQueue
 from stepward.adapters.memory.sqs_rules import Entry
-from stepward.domain.messages import Alert, Reply, Resubmit, Retry, Start, StepRequest
+from stepward.domain.messages import Alert, Instruction, Reply, StepRequest
 from stepward.wire.messages import encode
 
 
@@ -17,21 +17,23 @@ from stepward.wire.messages import encode
 class MemoryQueues:
     """`ports.Queues` in memory; `agents` holds the queue of each agent by its name.
 
-    An agent is backlogged when more than `backlog` requests wait in its queue.
+    `lanes` holds the queues for urgent requests, of those agents that have one. An agent is backlogged when more than
+    `backlog` requests wait in its queues.
     """
 
     scheduler: MemoryQueue
     responses: MemoryQueue
     agents: Mapping[str, MemoryQueue]
     backlog: int = BACKLOG
+    lanes: Mapping[str, MemoryQueue] = field(default_factory=dict)
 
-    def to_scheduler(self, messages: Sequence[Start | Retry | Resubmit]) -> None:
+    def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
-        send(self.scheduler, [Outgoing(encode(message)) for message in messages])
+        send(self.scheduler, instructions(messages))
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
         """Send each request to the queue of its agent."""
-        for queue, messages in by_agent(requests, self.agents):
+        for queue, messages in by_agent(requests, self.agents, self.lanes):
             send(queue, messages)
 
     def reply(self, replies: Sequence[Reply]) -> None:
@@ -40,18 +42,34 @@ class MemoryQueues:
 
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once."""
-        return frozenset(agent for agent, queue in self.agents.items() if queue.waiting > self.backlog)
+        return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+
+    def _waiting(self, agent: str) -> int:
+        lane = self.lanes.get(agent)
+        return self.agents[agent].waiting + (lane.waiting if lane else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryAlerts:
-    """`ports.Alerts` in memory: `told` holds every telling, the second one of a fact as well."""
+    """`ports.Alerts` in memory: `told` holds every single telling, the second one of a fact as well.
+
+    `summaries` holds what was told together, `events` what machines were told.
+    """
 
     told: list[Alert] = field(default_factory=list)
+    summaries: list[tuple[Alert, ...]] = field(default_factory=list)
+    events: list[Alert] = field(default_factory=list)
 
-    def tell(self, alert: Alert) -> None:
+    def tell(self, alert: Alert) -> bool:
         """Keep it."""
         self.told.append(alert)
+        self.events.append(alert)
+        return True
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """Keep them as one."""
+        self.summaries.append(tuple(alerts))
+        self.events.extend(alerts)
 
 
 def send(queue: MemoryQueue, bodies: Sequence[Outgoing]) -> None:
@@ -61,7 +79,9 @@ def send(queue: MemoryQueue, bodies: Sequence[Outgoing]) -> None:
 
 def _send_batch(queue: MemoryQueue, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
     entries = [
-        Entry(str(position), message.body, message.group, message.deduplication)
+        Entry(
+            str(position), message.body, message.group or message.tenant, message.deduplication, message.delay or None
+        )
         for position, message in enumerate(batch)
     ]
     answer = queue.send_batch(entries)

@@ -62,6 +62,11 @@ class MemoryTaskStore:
             waiting = [(task.due, task.order_id) for task in self.tasks.values() if task.due is not None]
         yield from (order_id for due, order_id in sorted(waiting) if due <= until and self.shard_of(order_id) == shard)
 
+    def needing_attention(self) -> Iterator[str]:
+        """The tasks that wait for an operator, oldest first; see the port."""
+        waiting = [(task.needs_attention, task.order_id) for task in self.tasks.values() if task.needs_attention]
+        yield from [order_id for _, order_id in sorted(waiting)]
+
     def every(self, state: ProcessState | None) -> Iterator[Task]:
         """Every task in `state`; see the port."""
         yield from [task for task in self.tasks.values() if state in (None, task.process_state)]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Swept
+from stepward.ports import Health, Swept
 
 
 @dataclass(slots=True)
 class MemoryTelemetry:
-    """Keeps every fact, with its order id, and every sweep."""
+    """Keeps every fact, with its order id, every sweep, and how services were doing."""
 
     facts: list[tuple[str, Fact]] = field(default_factory=list)
     sweeps: list[Swept] = field(default_factory=list)
+    looks: list[Health] = field(default_factory=list)
 
     def record(self, order_id: str, fact: Fact) -> None:
         """Keep one fact; see the port."""
@@ -22,6 +23,10 @@ class MemoryTelemetry:
     def swept(self, figures: Swept) -> None:
         """Keep what a sweep found; see the port."""
         self.sweeps.append(figures)
+
+    def health(self, health: Health) -> None:
+        """Keep how a service is doing; see the port."""
+        self.looks.append(health)
 
     def count(self, kind: FactKind) -> int:
         """How often this happened."""

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.task import ProcessState, Task
+from stepward.local.demo.audit import Heard
+from stepward.local.demo.scenario import Scenario
 
 _TOLD = {
     FactKind.RECOVERED: ("yellow", "ran past complete-by and was recovered"),
@@ -20,17 +22,29 @@ _TOLD = {
     FactKind.REMINDED: ("yellow", "had been picked up by nobody and was sent again"),
     FactKind.FAILED: ("red", "ended in Error"),
     FactKind.ALERTED: ("red", "was brought to the operator"),
+    FactKind.RESUBMITTED: ("cyan", "was resubmitted"),
+    FactKind.WAITING: ("yellow", "rests before it is tried again"),
+    FactKind.FELL_BACK: ("yellow", "goes to another agent"),
+    FactKind.LATE_EFFECT: ("magenta", "had its effect after the undo had begun"),
+    FactKind.UNDO_BEGUN: ("magenta", "the undo begins"),
+    FactKind.UNDONE: ("magenta", "all of it is undone"),
 }
+_WITH_NOTE = {FactKind.FAILED, FactKind.UNDO_BEGUN}
+_COUNTED = [state for state in ProcessState if state is not ProcessState.STOPPED]
 
 
 @dataclass(slots=True)
 class Screen:
-    """A live table of `total` orders, with a line above it for each thing that went wrong and was mended."""
+    """A live table of the orders in `acts`, with a line above it for each thing worth telling.
+
+    Of the notices that submitters hear it shows those of one order, and counts the rest.
+    """
 
     console: Console
-    total: int
+    acts: Scenario
     live: Live
     told: Counter[str] = field(default_factory=Counter)
+    notices: int = 0
 
     def show(self, tasks: Mapping[str, Task], seconds: float) -> None:
         """Bring the table up to date and tell what is new."""
@@ -38,23 +52,41 @@ class Screen:
             for fact in task.history[self.told[task.order_id] :]:
                 self._tell(task, fact, seconds)
             self.told[task.order_id] = len(task.history)
-        self.live.update(_table(tasks, self.total, seconds))
+        self.live.update(self._table(tasks, seconds), refresh=True)
+
+    def line(self, text: str, seconds: float) -> None:
+        """Tell one thing."""
+        self.console.print(f"{seconds:5.1f} s  {text}", soft_wrap=True, markup=False, highlight=False)
+
+    def notice(self, heard: Heard, seconds: float) -> None:
+        """Count a notice, and tell it if it is about the order that is followed."""
+        self.notices += 1
+        if heard.order_id == self._followed:
+            what = f"{heard.status} {heard.step}".strip()
+            self.line(f"the submitter of {heard.order_id} hears: {what} (revision {heard.revision})", seconds)
+
+    @property
+    def _followed(self) -> str:
+        plain = [order.order_id for order in self.acts.orders if order.kind.cancelled]
+        return (plain or [self.acts.orders[0].order_id])[0]
 
     def _tell(self, task: Task, fact: Fact, seconds: float) -> None:
         style, words = _TOLD.get(fact.kind, ("", fact.kind.value))
-        line = Text(f"{seconds:5.1f} s  {task.order_id}  {fact.step}, attempt {fact.attempt}, ")
+        where = f"{fact.step}, attempt {fact.attempt}, " if fact.step else ""
+        line = Text(f"{seconds:5.1f} s  {task.order_id}  {where}")
         line.append(words, style)
-        if fact.kind is FactKind.FAILED:
+        if fact.kind in _WITH_NOTE:
             line.append(f": {fact.note}")
         self.console.print(line, soft_wrap=True)
 
-
-def _table(tasks: Mapping[str, Task], total: int, seconds: float) -> Table:
-    states = Counter(task.process_state for task in tasks.values())
-    table = Table(title=f"{total} orders, {seconds:.1f} s", title_justify="left")
-    table.add_column("state")
-    table.add_column("orders", justify="right")
-    table.add_row("not yet submitted", str(total - len(tasks)))
-    for state in ProcessState:
-        table.add_row(state.value, str(states[state]))
-    return table
+    def _table(self, tasks: Mapping[str, Task], seconds: float) -> Table:
+        states = Counter(task.process_state for task in tasks.values())
+        total = len(self.acts.orders)
+        title = f"{total} orders, {seconds:.1f} s; submitters heard {self.notices} notices"
+        table = Table(title=title, title_justify="left")
+        table.add_column("state")
+        table.add_column("orders", justify="right")
+        table.add_row("not yet submitted", str(total - len(tasks)))
+        for state in _COUNTED:
+            table.add_row(state.value, str(states[state]))
+        return table

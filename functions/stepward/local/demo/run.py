@@ -7,19 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
+from time import monotonic
 
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from stepward.domain.task import ProcessState
+from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
 from stepward.local.demo.audit import audit
+from stepward.local.demo.inbox import Inbox
 from stepward.local.demo.live import Screen
-from stepward.local.demo.scenario import SERVICES, Scenario, kinds_of, scenario
+from stepward.local.demo.play import Play
+from stepward.local.demo.scenario import SERVICES, Expected, Scenario, kinds_of, scenario
 from stepward.local.demo.stage import Stage
-from stepward.local.deploy import deploy
+from stepward.local.deploy import ACCOUNT, deploy
 from stepward.local.deployment import Deployment
+from stepward.local.server import LOOPBACK, free_port
 from stepward.local.services import FaultKind, Services
 from stepward.local.standing import project_root
 from stepward.local.synth import synthesise
@@ -27,14 +30,11 @@ from stepward.ports import Loaded
 
 View = Callable[[Loaded], RenderableType]
 
-COMPLETE_WITHIN_MS = 3_000
-CLAIM_WITHIN_MS = 2_000
-SKEW_MARGIN_MS = 200
+QUICK = {"complete_within_ms": 4_000, "claim_within_ms": 2_000, "skew_margin_ms": 200}
+"""Short limits, so that a demonstration of lateness is not late itself."""
 FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
 """This machine has fewer cores than Lambda: more functions at once would only start more slowly."""
-REFRESH_S = 0.4
-PATIENCE_S = 60.0
-PATIENCE_PER_ORDER_S = 1.0
+REPLIES = "demo-replies"
 
 
 def run(orders: int, seed: int, console: Console, view: View, *, honour_keys: bool = True) -> int:
@@ -43,17 +43,15 @@ def run(orders: int, seed: int, console: Console, view: View, *, honour_keys: bo
     `honour_keys=False` makes the remote services forget idempotency keys, to show that the audit notices.
     """
     root = project_root()
-    acts = scenario(orders, seed, root / "events" / "orders")
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite", honour_keys=honour_keys) as services,
         _deployed(root, Path(scratch), services, console) as stage,
     ):
-        _tell(acts, seed, console)
-        for order in acts.orders:
-            if order.fault:
-                services.misbehave(order.fault)
-        _perform(acts, stage, console)
+        acts = scenario(orders, seed, root / "events" / "orders", stage.submitter.url)
+        _introduce(acts, seed, console)
+        with stage.supervised(), Live(console=console, auto_refresh=False) as live:
+            Play(acts, stage, services, Screen(console, acts, live)).perform()
         _tell_one(acts, stage, console, view)
         findings = audit(acts, stage.evidence(services.ledger))
     console.print()
@@ -67,66 +65,47 @@ def run(orders: int, seed: int, console: Console, view: View, *, honour_keys: bo
 @contextmanager
 def _deployed(root: Path, scratch: Path, services: Services, console: Console) -> Iterator[Stage]:
     """The stack, synthesised while the local cloud starts, and deployed there; gone afterwards."""
+    began, port = monotonic(), free_port()
     context = {
         "platform": "local",
         "service_urls": {name: services.url(name) for name in SERVICES},
-        "complete_within_ms": COMPLETE_WITHIN_MS,
-        "claim_within_ms": CLAIM_WITHIN_MS,
-        "skew_margin_ms": SKEW_MARGIN_MS,
+        "reply_accounts": ACCOUNT,
+        "reply_regions": REGION,
+        "reply_prefixes": REPLIES,
+        "reply_endpoint": f"http://{LOOPBACK}:{port}",
+        **QUICK,
         **FEW_PROCESSES,
     }
-    began = monotonic()
     with ThreadPoolExecutor(1) as beside, console.status("synthesising the stack, starting the local cloud") as status:
         synthesis = beside.submit(synthesise, root, scratch / "cdk.out", context)
-        with local_cloud(log=scratch / "cloud.log") as cloud:
+        with local_cloud(log=scratch / "cloud.log", port=port) as cloud:
             synthesis.result()
             console.print(f"{monotonic() - began:5.1f} s  synthesised the stack; the local cloud answers")
             status.update("deploying")
             outputs = deploy(scratch / "cdk.out", cloud.endpoint)
-            stage = Stage(cloud.endpoint, Deployment.from_outputs(outputs))
+            stage = Stage(cloud.endpoint, Deployment.from_outputs(outputs), Inbox(cloud.endpoint, f"{REPLIES}-shop"))
             console.print(f"{monotonic() - began:5.1f} s  deployed it: queues, tables, functions, schedule, alarms")
             status.stop()
             yield stage
 
 
-def _tell(acts: Scenario, seed: int, console: Console) -> None:
+def _introduce(acts: Scenario, seed: int, console: Console) -> None:
     console.print(f"\nSending {len(acts.orders)} orders (seed {seed}):")
     for name, count in kinds_of(acts.orders):
         console.print(f"  {count:3d}  {name}", highlight=False)
     console.print(f"  {len(acts.malformed):3d}  malformed messages beside them\n", highlight=False)
 
 
-def _perform(acts: Scenario, stage: Stage, console: Console) -> None:
-    """Send everything and watch until every order has ended, or patience has."""
-    began = monotonic()
-    patience = PATIENCE_S + PATIENCE_PER_ORDER_S * len(acts.orders)
-    with stage.supervised(), Live(console=console, auto_refresh=False) as live:
-        screen = Screen(console, len(acts.orders), live)
-        stage.send(acts.first_messages)
-        later = list(acts.later_messages)
-        while (spent := monotonic() - began) < patience:
-            tasks = stage.tasks()
-            screen.show(tasks, spent)
-            if later and len(tasks) == len(acts.orders):
-                stage.send(later)
-                later = []
-            elif len(tasks) == len(acts.orders) and _quiet(acts, stage):
-                return
-            sleep(REFRESH_S)
-
-
 def _tell_one(acts: Scenario, stage: Stage, console: Console, view: View) -> None:
-    """Show an order that outlived its agent, or else another that was recovered."""
-    tasks = stage.tasks()
-    recovered = [order for order in acts.orders if (task := tasks.get(order.order_id)) and task.history]
-    recovered.sort(key=lambda order: order.kind.fault is not FaultKind.DIE_AFTER_EFFECT)
-    if recovered and (loaded := stage.store.load(recovered[0].order_id, with_order=False)):
-        console.print(f"\nOne of them ({recovered[0].kind.name}), as `stepward show` tells it:\n", highlight=False)
-        console.print(view(loaded))
+    """Show the order with the most to tell: one whose undo failed, or that outlived its agent."""
+    told = sorted(acts.orders, key=lambda order: (not order.kind.resubmitted, not _outlives_its_agent(order)))
+    for order in told:
+        loaded = stage.store.load(order.order_id, with_order=False)
+        if loaded and loaded.task.history:
+            console.print(f"\nOne of them ({order.kind.name}), as `stepward show` tells it:\n", highlight=False)
+            console.print(view(loaded))
+            return
 
 
-def _quiet(acts: Scenario, stage: Stage) -> bool:
-    """Whether nothing is left to happen: every order ended, every Error told, every reject kept."""
-    tasks = stage.tasks()
-    ended = all(task.due is None and task.process_state is not ProcessState.PROCESSING for task in tasks.values())
-    return ended and len(stage.rejects.newest(len(acts.rejected))) >= len(acts.rejected)
+def _outlives_its_agent(order: Expected) -> bool:
+    return any(fault.kind is FaultKind.DIE_AFTER_EFFECT for fault in order.faults)

@@ -10,35 +10,75 @@ from pathlib import Path
 from typing import Any
 
 from stepward.domain.task import ProcessState
-from stepward.local.services import Fault, FaultKind
+from stepward.local.services import EVERYONE, Fault, FaultKind
 
 SERVICES = ("inventory", "payments", "shipping")
 HANG_SECONDS = 30.0
+SLOW_SECONDS = 2.0
+OUTAGE = Fault("inventory", EVERYONE, FaultKind.FAIL, times=10)
+"""Just so many failures in a row that the breaker of its agent opens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What goes wrong with an order: at which call (any service's forward call if empty), how, how often."""
+
+    fault: FaultKind
+    times: int | None = 1
+    service: str = ""
+    key: str = ""
+    seconds: float = HANG_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One sort of trouble: what happens to an order of it, how often (None: always), and how the order must end."""
+    """One sort of order: what goes wrong with it, and how it must end.
+
+    `resubmitted` ones are taken up by an operator once they stand in UndoFailed, `cancelled` ones are taken back by
+    their submitter while at work, and `late` ones come when inventory is down.
+    """
 
     name: str
-    fault: FaultKind | None = None
-    times: int | None = 1
+    troubles: tuple[Trouble, ...] = ()
     ends: ProcessState = ProcessState.PROCESSED
     copies: int = 1
     conflicting: bool = False
+    resubmitted: bool = False
+    cancelled: bool = False
+    late: bool = False
 
 
+NEVER_SHIPS = Trouble(FaultKind.HANG, times=None, service="shipping", key="ship")
 KINDS = (
     Kind("plain"),
-    Kind("the service fails twice, then works", FaultKind.FAIL, times=2),
-    Kind("the service hangs past complete-by", FaultKind.HANG),
-    Kind("the agent is killed after the effect", FaultKind.DIE_AFTER_EFFECT),
-    Kind("the answer is lost after the effect", FaultKind.CUT_AFTER_EFFECT),
-    Kind("the service declines for good", FaultKind.DECLINE, times=None, ends=ProcessState.ERROR),
+    Kind("the service fails twice, then works", (Trouble(FaultKind.FAIL, times=2),)),
+    Kind("the service hangs past complete-by", (Trouble(FaultKind.HANG),)),
+    Kind("the agent is killed after the effect", (Trouble(FaultKind.DIE_AFTER_EFFECT),)),
+    Kind("the answer is lost after the effect", (Trouble(FaultKind.CUT_AFTER_EFFECT),)),
+    Kind(
+        "the service declines for good",
+        (Trouble(FaultKind.DECLINE, times=None, service="payments", key="charge"),),
+        ends=ProcessState.ERROR,
+    ),
     Kind("sent twice", copies=2),
     Kind("sent again with other content", conflicting=True),
+    Kind("shipping never answers: undone at its threshold", (NEVER_SHIPS,), ends=ProcessState.UNDONE),
+    Kind(
+        "the refund is declined: an operator resubmits the undo",
+        (NEVER_SHIPS, Trouble(FaultKind.DECLINE, service="payments", key="charge/undo")),
+        ends=ProcessState.UNDONE,
+        resubmitted=True,
+    ),
+    Kind(
+        "cancelled by its submitter while at work",
+        (Trouble(FaultKind.SLOW, times=None, service="payments", key="charge", seconds=SLOW_SECONDS),),
+        ends=ProcessState.UNDONE,
+        cancelled=True,
+    ),
 )
-_HOW_MANY = (12, 3, 2, 2, 2, 2, 2, 1)
+LATE = Kind("inventory is down when it comes: its breaker opens, then closes", late=True)
+LATE_ORDERS = 3
+_HOW_MANY = (12, 3, 2, 2, 2, 2, 2, 1, 1, 0, 1)
 """How often each kind comes up, beside the one of each that a demonstration always has."""
 
 
@@ -49,7 +89,7 @@ class Expected:
     order_id: str
     kind: Kind
     messages: tuple[str, ...]
-    fault: Fault | None = None
+    faults: tuple[Fault, ...] = ()
 
     @property
     def ends(self) -> ProcessState:
@@ -67,11 +107,17 @@ class Scenario:
     @property
     def first_messages(self) -> Sequence[str]:
         """What is sent first: every order once, and what cannot be accepted, mixed."""
-        return _shuffled([order.messages[0] for order in self.orders] + list(self.malformed), len(self.orders))
+        prompt = [order.messages[0] for order in self.orders if not order.kind.late]
+        return _shuffled(prompt + list(self.malformed), len(self.orders))
 
     @property
-    def later_messages(self) -> Sequence[str]:
-        """What is sent once those have arrived: the duplicates and the conflicts."""
+    def late_messages(self) -> Sequence[str]:
+        """The orders that come when inventory is down."""
+        return [order.messages[0] for order in self.orders if order.kind.late]
+
+    @property
+    def repeated_messages(self) -> Sequence[str]:
+        """What is sent once all orders have arrived: the duplicates and the conflicts."""
         return [message for order in self.orders for message in order.messages[1:]]
 
     @property
@@ -81,11 +127,15 @@ class Scenario:
         return [message for message in self.rejected if message not in sent]
 
 
-def scenario(orders: int, seed: int, samples: Path) -> Scenario:
-    """`orders` orders made from those in `samples`, the same for the same `seed`."""
+def scenario(orders: int, seed: int, samples: Path, reply_to: str = "") -> Scenario:
+    """`orders` orders made from those in `samples`, the same for the same `seed`.
+
+    `reply_to` is the queue on which their submitter wants to hear of them.
+    """
     chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
     template = json.loads((samples / "order.json").read_text())
-    kinds = list(KINDS[:orders])
+    template = {**template, "replyTo": reply_to} if reply_to else {k: v for k, v in template.items() if k != "replyTo"}
+    kinds = [*KINDS, *[LATE] * LATE_ORDERS][:orders]
     kinds += chance.choices(KINDS, _HOW_MANY, k=orders - len(kinds))
     chance.shuffle(kinds)
     expected = tuple(
@@ -96,16 +146,27 @@ def scenario(orders: int, seed: int, samples: Path) -> Scenario:
     return Scenario(expected, (*malformed, *conflicts))
 
 
+def cancellation(order_id: str) -> str:
+    """The message by which a submitter takes an order back."""
+    return json.dumps({"type": "order.cancelled", "orderId": order_id, "reason": "bought elsewhere"})
+
+
 def _order(order_id: str, kind: Kind, template: Mapping[str, Any], chance: random.Random) -> Expected:
-    order = {**template, "orderId": order_id}
+    order = {**template, "orderId": order_id, "correlationId": f"checkout-{order_id}"}
     messages = [json.dumps(order)] * kind.copies
     if kind.conflicting:
         messages.append(json.dumps({**order, "currency": "USD"}))
-    fault = None
-    if kind.fault:
-        service = "payments" if kind.fault is FaultKind.DECLINE else chance.choice(SERVICES)
-        fault = Fault(service, order_id, kind.fault, times=kind.times, seconds=HANG_SECONDS)
-    return Expected(order_id, kind, tuple(messages), fault)
+    faults = [
+        Fault(
+            trouble.service or chance.choice(SERVICES),
+            f"{order_id}/{trouble.key}" if trouble.key else order_id,
+            trouble.fault,
+            times=trouble.times,
+            seconds=trouble.seconds,
+        )
+        for trouble in kind.troubles
+    ]
+    return Expected(order_id, kind, tuple(messages), tuple(faults))
 
 
 def _shuffled(messages: list[str], seed: int) -> list[str]:
@@ -115,6 +176,6 @@ def _shuffled(messages: list[str], seed: int) -> list[str]:
 
 def kinds_of(orders: Sequence[Expected]) -> Iterator[tuple[str, int]]:
     """How many orders there are of each kind, in the order of the kinds."""
-    for kind in KINDS:
+    for kind in (*KINDS, LATE):
         if count := sum(order.kind is kind for order in orders):
             yield kind.name, count

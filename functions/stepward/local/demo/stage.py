@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,10 +18,12 @@ from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access, OrderItem, bound
 from stepward.adapters.sqs import SqsSender
+from stepward.app.breakers import Breakers
 from stepward.domain.errors import Transient
 from stepward.domain.task import Task
 from stepward.local.access import REGION, access
-from stepward.local.demo.audit import Evidence
+from stepward.local.demo.audit import Evidence, Heard
+from stepward.local.demo.inbox import Inbox
 from stepward.local.deployment import Deployment
 from stepward.local.services import Ledger
 from stepward.local.wake import wake
@@ -36,41 +37,27 @@ MOST_REJECTS = 10_000
 
 @dataclass(slots=True)
 class Stage:
-    """A deployment on the local cloud at `endpoint`, with a queue of its own that hears the alerts."""
+    """A deployment on the local cloud at `endpoint`, with an operator and a submitter who listen."""
 
     endpoint: str
     deployment: Deployment
+    submitter: Inbox
+    operator: Inbox = field(init=False)
     orders: DynamoOrders = field(init=False)
     store: DynamoTaskStore = field(init=False)
     rejects: DynamoRejects = field(init=False)
+    breakers: Breakers = field(init=False)
     sqs: SQSClient = field(init=False)
-    alerts_queue: str = field(init=False)
-    alerted: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         there, names = Access(REGION, self.endpoint, ("test", "test")), self.deployment
         self.orders = DynamoOrders(bound(OrderItem, names.orders_table, there))
         self.store = wiring.task_store(there, orders=None, tasks=names.tasks_table, shards=names.shards)
         self.rejects = wiring.kept_rejects(there, names.rejects_table)
+        self.breakers = Breakers(wiring.shared_controls(there, names.controls_table))
         self.sqs = boto3.client("sqs", **access(self.endpoint))
-        self.alerts_queue = self._listen(names.alerts_topic_arn)
-
-    def _listen(self, topic: str) -> str:
-        """Make a queue that hears what `topic` says; its URL."""
-        url = self.sqs.create_queue(QueueName="demo-alerts")["QueueUrl"]
-        described = self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-        queue = described["Attributes"]["QueueArn"]
-        allowed = {
-            "Effect": "Allow",
-            "Principal": {"Service": "sns.amazonaws.com"},
-            "Action": "sqs:SendMessage",
-            "Resource": queue,
-            "Condition": {"ArnEquals": {"aws:SourceArn": topic}},
-        }
-        policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
-        self.sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
-        boto3.client("sns", **access(self.endpoint)).subscribe(TopicArn=topic, Protocol="sqs", Endpoint=queue)
-        return url
+        self.operator = Inbox(self.endpoint, "demo-operator")
+        self.operator.subscribe(names.alerts_topic_arn)
 
     def send(self, messages: Sequence[str]) -> None:
         """Send order messages as they are."""
@@ -80,25 +67,18 @@ class Stage:
         """Every task as it stands; one that cannot be read counts as lost."""
         return {task.order_id: task for task in self.store.every(None) if isinstance(task, Task)}
 
-    def hear_alerts(self) -> frozenset[str]:
-        """The ids of all orders that an operator has been told of so far."""
-        while messages := self.sqs.receive_message(QueueUrl=self.alerts_queue, MaxNumberOfMessages=10).get("Messages"):
-            for message in messages:
-                attributes = json.loads(message["Body"]).get("MessageAttributes", {})
-                self.alerted |= {attributes["orderId"]["Value"]} if "orderId" in attributes else set()
-                self.sqs.delete_message(QueueUrl=self.alerts_queue, ReceiptHandle=message["ReceiptHandle"])
-        return frozenset(self.alerted)
-
     def evidence(self, ledger: Ledger) -> Evidence:
         """Everything that the audit compares."""
-        tasks, effects = self.tasks(), ledger.effects()
+        tasks = self.tasks()
+        self.operator.listen()
+        self.submitter.listen()
         return Evidence(
             tasks=tasks,
             stored=frozenset(order_id for order_id in tasks if self.orders.find(order_id)),
             rejects=self.rejects.newest(MOST_REJECTS),
-            alerted=self.hear_alerts(),
-            effects=Counter(effect.key for effect in effects if not effect.undo_of),
-            undone=frozenset(effect.undo_of for effect in effects if effect.undid),
+            alerted=frozenset(order_id for order_id in tasks if any(order_id in told for told in self.operator.heard)),
+            effects=ledger.effects(),
+            notices=[heard(text) for text in self.submitter.heard],
         )
 
     @contextmanager
@@ -119,3 +99,9 @@ class Stage:
         finally:
             over.set()
             waker.join()
+
+
+def heard(text: str) -> Heard:
+    """A notice as the submitter reads it."""
+    notice = json.loads(text)
+    return Heard(notice["orderId"], notice["correlationId"], notice["status"], notice["step"] or "", notice["revision"])

@@ -1,7 +1,7 @@
 """Stand-ins for the remote services: real HTTP, a ledger of every effect, and misbehaviour on demand."""
 
-from stepward.local.services.faults import Fault, FaultKind
+from stepward.local.services.faults import EVERYONE, Fault, FaultKind
 from stepward.local.services.ledger import Effect, Entry, Ledger
 from stepward.local.services.server import Services
 
-__all__ = ["Effect", "Entry", "Fault", "FaultKind", "Ledger", "Services"]
+__all__ = ["EVERYONE", "Effect", "Entry", "Fault", "FaultKind", "Ledger", "Services"]

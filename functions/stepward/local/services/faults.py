@@ -28,9 +28,12 @@ class FaultKind(StrEnum):
     """Have the effect, then reset the connection without an answer."""
 
 
+EVERYONE = "*"
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong at `service` for `target`, an order id or a whole key; `times` None is every time."""
+    """What goes wrong at `service` for `target`: an order id, a whole key, or EVERYONE; `times` None is every time."""
 
     service: str
     target: str
@@ -54,7 +57,7 @@ class Fault:
 
     def concerns(self, call: ServiceCall) -> bool:
         """Whether this call is one to go wrong."""
-        return call.service == self.service and self.target in {call.order, call.key}
+        return call.service == self.service and self.target in {call.order, call.key, EVERYONE}
 
 
 class Script:

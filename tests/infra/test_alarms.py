@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.infra.template import Template, as_list, target
+from stepward.adapters import telemetry
+from tests.infra.template import Template, as_list, joined, target
 
 
 def alarms_on(template: Template, metric: str) -> dict[str, Mapping[str, Any]]:
@@ -55,17 +57,47 @@ def test_one_bad_order_does_not_page_anyone_by_the_errors_it_causes(template: Te
         assert alarm["EvaluationPeriods"] >= 2
 
 
-@pytest.mark.parametrize("metric", ["Rejected", "Failed", "Unreadable", "OverdueAge"])
+@pytest.mark.parametrize("metric", ["Rejected", "Failed", "Unreadable", "OverdueAge", "Overtime", "Excused"])
 def test_the_engines_own_bad_news_raises_an_alarm(template: Template, metric: str) -> None:
     """S7, S12."""
     (alarm,) = alarms_on(template, metric).values()
     assert (alarm["Namespace"], alarm["Dimensions"]) == ("Stepward", [{"Name": "service", "Value": "stepward"}])
 
 
-def test_a_supervisor_that_does_not_run_raises_an_alarm(template: Template) -> None:
-    """S12: no news is bad news here."""
-    alarm = alarms_on(template, "Invocations")[template.function("supervisor")]
-    assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
+@pytest.mark.parametrize("metric", ["BreakerOpened", "Overtime"])
+def test_the_first_breaker_and_the_first_order_past_its_own_worst_case_raise_an_alarm(
+    template: Template, metric: str
+) -> None:
+    """S20, S22: an order that does not finish must never be silent."""
+    (alarm,) = alarms_on(template, metric).values()
+    assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (1, 1)
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+
+
+def test_a_few_steps_that_an_outage_held_up_wake_nobody(template: Template) -> None:
+    """S22: they are excused and go on by themselves; many of them are an outage that somebody should look at."""
+    (alarm,) = alarms_on(template, "Excused").values()
+    assert alarm["Threshold"] == 100
+
+
+def test_a_lost_notice_is_shown_and_wakes_nobody(template: Template) -> None:
+    """S19: the submitter's queue is the submitter's affair."""
+    assert alarms_on(template, "NoticesLost") == {}
+    (board,) = template.properties("CloudWatch::Dashboard").values()
+    assert "NoticesLost" in json.dumps(board["DashboardBody"])
+
+
+@pytest.mark.parametrize("metric", ["Invocations", "Swept"])
+def test_a_supervisor_that_does_not_run_or_sweeps_nothing_raises_an_alarm(
+    template: Template, production: Template, metric: str
+) -> None:
+    """S12: no news is bad news here, after five minutes, or two wake-ups if those are rarer."""
+    for stack, silence in ((template, 300), (production, 360)):
+        alarms = alarms_on(stack, metric)
+        alarm = alarms[stack.function("supervisor") if metric == "Invocations" else "stepward"]
+        assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
+        assert (alarm["Period"] * alarm["EvaluationPeriods"], alarm["Threshold"]) == (silence, 1)
+        assert alarm["Statistic"] == "Sum"
 
 
 def test_the_services_that_publish_alerts_may_use_their_key(template: Template) -> None:
@@ -101,7 +133,7 @@ def test_the_operator_named_by_configuration_gets_mail_and_else_nobody(
 
 def test_the_supervisor_is_woken_as_often_as_configured(template: Template, production: Template) -> None:
     """S12."""
-    for stack, expression in ((template, "rate(1 minute)"), (production, "rate(2 minutes)")):
+    for stack, expression in ((template, "rate(1 minute)"), (production, "rate(3 minutes)")):
         (rule,) = stack.properties("Events::Rule").values()
         assert (rule["ScheduleExpression"], rule["State"]) == (expression, "ENABLED")
         assert [target(it["Arn"]) for it in rule["Targets"]] == [stack.function("supervisor")]
@@ -119,7 +151,7 @@ def test_a_wake_up_that_cannot_be_delivered_is_kept(template: Template) -> None:
 
 def test_a_late_wake_up_is_dropped_rather_than_run_beside_the_next(template: Template, production: Template) -> None:
     """S15: two Supervisors at once are correct, since recoveries are conditional, but pay twice."""
-    for stack, age in ((template, 60), (production, 120)):
+    for stack, age in ((template, 60), (production, 180)):
         (rule,) = stack.properties("Events::Rule").values()
         assert rule["Targets"][0]["RetryPolicy"]["MaximumEventAgeInSeconds"] == age
         (invoke,) = stack.properties("Lambda::EventInvokeConfig").values()
@@ -141,6 +173,39 @@ def test_the_dashboard_shows_every_step_queue_and_function(template: Template) -
         assert name in shown, name
     for metric in ("Submitted", "Processed", "Failed", "Recovered", "LateReplies", "SubmissionToEnd", "Alerted"):
         assert metric in shown, metric
+
+
+@pytest.mark.parametrize("agent", ["courier", "inventory", "payments", "refunds", "shipping"])
+def test_the_dashboard_shows_how_the_service_of_every_agent_is_doing(template: Template, agent: str) -> None:
+    """S21: success, failure, latency, load and breaker, each under the name of its agent."""
+    (board,) = template.properties("CloudWatch::Dashboard").values()
+    graphs = joined(board["DashboardBody"])["widgets"]
+    shown = [metric for graph in graphs for metric in graph["properties"].get("metrics", []) if agent in metric]
+    statistics = {(metric[1], metric[-1].get("stat", "Average")) for metric in shown}
+    assert statistics == {
+        ("CallSucceeded", "Sum"),
+        ("CallFailed", "Sum"),
+        ("CallTime", "p50"),
+        ("CallTime", "p99"),
+        ("InFlight", "Maximum"),
+        ("BreakerState", "Maximum"),
+    }
+    for metric in shown:
+        assert metric[0] == "Stepward"
+        assert set(zip(metric[2:-1:2], metric[3:-1:2], strict=True)) == {("service", "stepward"), ("agent", agent)}
+
+
+def test_every_metric_that_is_watched_is_one_that_the_engine_counts(template: Template) -> None:
+    """S21: an alarm on a name with a slip in it stays quiet for ever."""
+    known = Path(telemetry.__file__).read_text(encoding="utf-8")
+    alarms = template.properties("CloudWatch::Alarm").values()
+    watched = {alarm["MetricName"] for alarm in alarms if alarm["Namespace"] == "Stepward"}
+    (board,) = template.properties("CloudWatch::Dashboard").values()
+    graphs = joined(board["DashboardBody"])["widgets"]
+    shown = [metric for graph in graphs for metric in graph["properties"].get("metrics", [])]
+    watched |= {metric[1] for metric in shown if metric[0] == "Stepward"}
+    assert "CallSucceeded" in watched
+    assert [name for name in sorted(watched) if f'"{name}"' not in known] == []
 
 
 def _allowed(statements: Iterable[Mapping[str, Any]], service: str) -> set[str]:

@@ -1,0 +1,63 @@
+"""The small records that all instances share, one item each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pynamodb.exceptions import PutError
+
+from stepward.adapters.dynamodb.failures import lost_the_condition, meaning, translated
+from stepward.adapters.dynamodb.records import whole
+from stepward.adapters.dynamodb.tables import ControlItem, find
+from stepward.domain.errors import Rejected, Unreadable
+from stepward.ports import Control
+from stepward.wire.strict_json import canonical, parse
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoControls:
+    """The controls table; `new_id` gives a unique id for each write."""
+
+    table: type[ControlItem]
+    new_id: Callable[[], str]
+
+    def read(self, name: str) -> Control | None:
+        """The record under this name; see the port."""
+        try:
+            item = self._find(name)
+            return None if item is None else _control(item)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise Unreadable(f"control {name}: {error}") from error
+
+    def write(self, control: Control, *, replaces: Control | None) -> bool:
+        """Put the item if it is still at the revision that was read, or absent; see the port.
+
+        The SDK repeats a write whose answer was lost, and then fails on its own success: the write id tells.
+        """
+        write_id = self.new_id()
+        absent = ControlItem.name.does_not_exist()
+        unchanged = absent if replaces is None else ControlItem.revision == replaces.revision
+        body = canonical(control.body)
+        try:
+            self.table(control.name, revision=control.revision, write_id=write_id, body=body).save(condition=unchanged)
+        except PutError as error:
+            if not lost_the_condition(error):
+                raise meaning(error, f"write control {control.name}") from error
+            item = self._find(control.name)
+            return item is not None and item.write_id == write_id
+        return True
+
+    def _find(self, name: str) -> ControlItem | None:
+        with translated(f"read control {name}"):
+            return find(self.table, name)
+
+
+def _control(item: ControlItem) -> Control:
+    try:
+        body = parse(item.body)
+    except Rejected as error:
+        raise Unreadable(f"control {item.name}: {error}") from error
+    if not isinstance(body, dict):
+        raise Unreadable(f"control {item.name}: its body is not an object")
+    return Control(item.name, whole(item.revision), body)

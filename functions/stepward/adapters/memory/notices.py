@@ -1,0 +1,31 @@
+"""The queues of submitters in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stepward.adapters.delivery import Outgoing
+from stepward.adapters.memory.queue import MemoryQueue
+from stepward.adapters.memory.sqs_rules import Entry
+from stepward.domain.errors import Transient
+from stepward.domain.reply_address import ReplyAddress
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReplyQueues:
+    """Posts to queues in memory, by their URLs; another queue does not exist."""
+
+    by_url: Mapping[str, MemoryQueue]
+
+    def __call__(self, address: ReplyAddress, message: Outgoing) -> str:
+        """Post one message; see `stepward.adapters.notices.Post`."""
+        queue = self.by_url.get(address.url)
+        if queue is None:
+            return f"{address.url}: QueueDoesNotExist"
+        answer = queue.send_batch([Entry("0", message.body, message.group, message.deduplication)])
+        for failed in answer.failed:
+            if not failed.sender_fault:
+                raise Transient(f"{address.url}: {failed.code}; send again")
+            return f"{address.url}: {failed.code}"
+        return ""

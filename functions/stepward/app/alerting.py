@@ -1,0 +1,84 @@
+"""Telling operators: one by one while they can follow, in one summary when they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from stepward.domain.errors import StepwardError
+from stepward.domain.messages import Alert
+from stepward.domain.throttle import admitted
+from stepward.ports import Alerts, Control, Controls
+
+TRIES = 3
+_RECORD = "alerts"
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """`ports.Alerts` that lets only so many single alerts out; what it holds back stays due, for a summary."""
+
+    alerts: Alerts
+    controls: Controls
+    now: Callable[[], int]
+
+    def tell(self, alert: Alert) -> bool:
+        """Tell it, unless the deployment has told too many of late; see the port."""
+        return self._admit() and self.alerts.tell(alert)
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """Tell all in one message; see the port."""
+        self.alerts.summarise(alerts)
+
+    def _admit(self) -> bool:
+        """Count one more, in the record that all instances share; nothing is let out uncounted."""
+        try:
+            return self._counted()
+        except StepwardError:
+            return False
+
+    def _counted(self) -> bool:
+        for _ in range(TRIES):
+            before = self.controls.read(_RECORD)
+            times = admitted(_times(before), self.now())
+            if times is None:
+                return False
+            control = Control(_RECORD, before.revision + 1 if before else 1, {"times": list(times)})
+            if self.controls.write(control, replaces=before):
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """`ports.Alerts` that tells nobody yet."""
+
+    due: list[Alert] = field(default_factory=list)
+
+    def tell(self, alert: Alert) -> bool:
+        """Keep it."""
+        self.due.append(alert)
+        return False
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """Keep them."""
+        self.due.extend(alerts)
+
+
+def tell_all(due: Sequence[Alert], alerts: Alerts, told: Callable[[Alert], None]) -> None:
+    """Tell each while that is allowed and the rest in one summary, and note with `told` what is out.
+
+    Whoever dies in between repeats what was not noted.
+    """
+    for position, alert in enumerate(due):
+        if not alerts.tell(alert):
+            alerts.summarise(due[position:])
+            for summarised in due[position:]:
+                told(summarised)
+            return
+        told(alert)
+
+
+def _times(control: Control | None) -> list[int]:
+    times = control.body.get("times") if control else None
+    return [time for time in times if isinstance(time, int)] if isinstance(times, list | tuple) else []

@@ -1,0 +1,85 @@
+"""The breakers as all instances share them: read, decide, write if nobody was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from stepward.domain.breaker import Breaker, Pause, paused, resumed, unavailable, unsettled
+from stepward.domain.errors import Conflict, StepwardError
+from stepward.domain.facts import Fact, FactKind
+from stepward.domain.looking import Look
+from stepward.ports import Control, Controls, Telemetry
+
+TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Breakers:
+    """The breaker of every agent, in one small record each; one that is not there is closed."""
+
+    controls: Controls
+
+    def of(self, agent: str) -> Breaker:
+        """The agent's breaker as it stands; raises Transient or Unreadable."""
+        return _breaker(self.controls.read(_name(agent)))
+
+    def change(self, agent: str, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Write what `decide` makes of the breaker, and nothing if that is the same; it before and after.
+
+        Raises Transient or Unreadable.
+        """
+        name = _name(agent)
+        for _ in range(TRIES):
+            read = self.controls.read(name)
+            before = _breaker(read)
+            after = decide(before)
+            if after == before:
+                return before, after
+            control = Control(name, read.revision + 1 if read else 1, after.body())
+            if self.controls.write(control, replaces=read):
+                return before, after
+        raise Conflict(f"{name}: {TRIES} writes lost the race")
+
+    def pause(self, agent: str, pause: Pause) -> bool:
+        """Have no instance call the agent's service; False if it was paused already, which stays as it is."""
+        before, _ = self.change(agent, lambda found: paused(found, pause))
+        return before.pause is None
+
+    def resume(self, agent: str, now: int) -> bool:
+        """End the pause; False if there was none."""
+        before, _ = self.change(agent, lambda found: resumed(found, now))
+        return before.pause is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a Supervisor has to know of its deployment's `agents` before it looks at a task."""
+
+    breakers: Breakers
+    agents: Collection[str]
+    telemetry: Telemetry
+
+    def look(self, backlogged: frozenset[str], now: int) -> Look:
+        """The look of one run; an agent whose breaker cannot be read counts as well: its recovery goes on."""
+        found = {agent: self._of(agent, now) for agent in self.agents}
+        return Look(
+            backlogged=backlogged,
+            unavailable=frozenset(agent for agent, breaker in found.items() if unavailable(breaker, now)),
+            unsettled=frozenset(agent for agent, breaker in found.items() if unsettled(breaker, now)),
+        )
+
+    def _of(self, agent: str, now: int) -> Breaker:
+        try:
+            return self.breakers.of(agent)
+        except StepwardError as error:
+            self.telemetry.record("", Fact(now, FactKind.POSTPONED, by=agent, note=str(error)))
+            return Breaker()
+
+
+def _name(agent: str) -> str:
+    return f"breaker/{agent}"
+
+
+def _breaker(control: Control | None) -> Breaker:
+    return Breaker() if control is None else Breaker.of(control.body)

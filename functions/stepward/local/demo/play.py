@@ -1,0 +1,118 @@
+"""The play itself: what is sent when, what an operator and a submitter do, until every order has ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
+
+from stepward.domain.breaker import Mode
+from stepward.domain.task import ProcessState, Task
+from stepward.local.demo.audit import is_stuck
+from stepward.local.demo.live import Screen
+from stepward.local.demo.scenario import OUTAGE, SERVICES, Expected, Scenario, cancellation
+from stepward.local.demo.stage import Stage, heard
+from stepward.local.services import Services
+
+REFRESH_S = 0.4
+PATIENCE_S = 90.0
+PATIENCE_PER_ORDER_S = 1.0
+
+
+@dataclass(slots=True)
+class Play:
+    """One performance of `acts` on `stage`, told on `screen`."""
+
+    acts: Scenario
+    stage: Stage
+    services: Services
+    screen: Screen
+    began: float = field(default_factory=monotonic)
+    sent: set[str] = field(default_factory=set)
+    breakers: dict[str, Mode] = field(default_factory=dict)
+
+    def perform(self) -> None:
+        """Send everything and watch until every order has ended, or patience has."""
+        patience = PATIENCE_S + PATIENCE_PER_ORDER_S * len(self.acts.orders)
+        for fault in (fault for order in self.acts.orders for fault in order.faults):
+            self.services.misbehave(fault)
+        self.stage.send(self.acts.first_messages)
+        while self._seconds < patience:
+            tasks = self.stage.tasks()
+            self._tell()
+            self.screen.show(tasks, self._seconds)
+            self._send_what_is_due(tasks)
+            for order in self.acts.orders:
+                if task := tasks.get(order.order_id):
+                    self._act_on(order, task)
+            if self._is_over(tasks):
+                return
+            sleep(REFRESH_S)
+
+    @property
+    def _seconds(self) -> float:
+        return monotonic() - self.began
+
+    def _tell(self) -> None:
+        for text in self.stage.submitter.listen():
+            self.screen.notice(heard(text), self._seconds)
+        for agent in SERVICES:
+            mode = self.stage.breakers.of(agent).mode
+            if mode is not self.breakers.get(agent, Mode.CLOSED):
+                self.screen.line(f"the breaker of {agent} is {mode}", self._seconds)
+            self.breakers[agent] = mode
+
+    def _send_what_is_due(self, tasks: Mapping[str, Task]) -> None:
+        waiting = {ProcessState.PENDING, ProcessState.PROCESSING}
+        passed = sum(task.steps["reserve"].process_state not in waiting for task in tasks.values())
+        prompt = len(self.acts.orders) - len(self.acts.late_messages)
+        if passed >= prompt and self._once("late") and self.acts.late_messages:
+            self.screen.line("inventory goes down, and more orders come", self._seconds)
+            self.services.misbehave(OUTAGE)
+            self.stage.send(self.acts.late_messages)
+        if len(tasks) == len(self.acts.orders) and self._once("repeated"):
+            self.stage.send(self.acts.repeated_messages)
+
+    def _act_on(self, order: Expected, task: Task) -> None:
+        """Do what a submitter or an operator does about this order, once."""
+        at_work = task.steps["charge"].process_state is ProcessState.PROCESSING
+        if order.kind.cancelled and at_work and self._once(order.order_id):
+            self.screen.line(f"{order.order_id}  its submitter cancels it", self._seconds)
+            self.stage.send([cancellation(order.order_id)])
+        told = all(record.alert_by is None for record in task.steps.values())
+        failed = task.process_state is ProcessState.UNDO_FAILED and told
+        if order.kind.resubmitted and failed and self._once(order.order_id):
+            words = ["resubmit", order.order_id, "--why", "the card was unblocked"]
+            self.screen.line(f"an operator types: stepward {' '.join(words)}", self._seconds)
+            _stepward(words, self.stage)
+
+    def _once(self, what: str) -> bool:
+        fresh = what not in self.sent
+        self.sent.add(what)
+        return fresh
+
+    def _is_over(self, tasks: Mapping[str, Task]) -> bool:
+        """Whether nothing is left to happen: every order ended, every Error told, every reject kept."""
+        if len(tasks) < len(self.acts.orders) or "repeated" not in self.sent:
+            return False
+        ended = all(task.due is None and not is_stuck(task) for task in tasks.values())
+        as_wanted = all(
+            tasks[order.order_id].process_state is order.ends for order in self.acts.orders if order.kind.resubmitted
+        )
+        kept = len(self.stage.rejects.newest(len(self.acts.rejected))) >= len(self.acts.rejected)
+        return ended and as_wanted and kept
+
+
+def _stepward(words: list[str], stage: Stage) -> None:
+    """Type a command, as a person would."""
+    env = os.environ | {
+        "STEPWARD_ENDPOINT": stage.endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    command = [sys.executable, "-c", "from stepward.cli.main import main; main()", *words, "--no-wait"]
+    subprocess.run(command, env=env, check=True, capture_output=True, timeout=60)  # noqa: S603 - our own command

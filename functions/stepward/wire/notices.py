@@ -1,0 +1,29 @@
+"""What submitters read on the queues they named: a contract with programs that are not ours."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from stepward.domain.messages import Notice
+from stepward.wire import strict_json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def encode_notice(notice: Notice) -> str:
+    """The text of a notice; what does not apply to it is null."""
+    return strict_json.canonical(
+        {
+            "type": "order.status",
+            "orderId": notice.order_id,
+            "correlationId": notice.correlation_id or None,
+            "status": notice.status.value,
+            "step": notice.step or None,
+            "revision": notice.revision,
+            "at": _rfc3339(notice.at),
+        }
+    )
+
+
+def _rfc3339(at: int) -> str:
+    return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,46 @@
+"""Turns what CDK context gives, text or JSON, into the values of settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stepward.domain.errors import Misconfigured
+
+
+def parsed(name: str, value: object, usual: object) -> Any:
+    """`value` as a value of the kind that `usual` is; raises Misconfigured."""
+    match usual:
+        case str():
+            return str(value)
+        case int():
+            return _whole(name, value)
+        case tuple():
+            return _texts(name, value)
+        case _:
+            return _addresses(name, value)
+
+
+def _whole(name: str, value: object) -> int:
+    text = str(value)
+    if not (text.isascii() and text.isdigit()):
+        raise Misconfigured(f"{name}={value!r} is not a whole number")
+    return int(text)
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    listed = value.split(",") if isinstance(value, str) and value.strip() else value or []
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise Misconfigured(f"{name}={value!r} is not a list; separate its parts by commas")
+    return tuple(dict.fromkeys(item.strip() for item in listed))
+
+
+def _addresses(name: str, value: object) -> Mapping[str, str]:
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise Misconfigured(f"{name}={value!r} is not a JSON object of service names and addresses") from error
+    if not isinstance(found, dict) or not all(isinstance(url, str) for url in found.values()):
+        raise Misconfigured(f"{name}={value!r} is not an object of service names and addresses")
+    return found

@@ -1,0 +1,31 @@
+"""A controls table of the shape that the stack deploys, and the adapter on it."""
+
+import uuid
+
+from mypy_boto3_dynamodb import DynamoDBClient
+
+from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.adapters.dynamodb.tables import Access, ControlItem, bound
+from stepward.local.access import REGION
+
+
+def created(client: DynamoDBClient) -> str:
+    """A new controls table; its name."""
+    table = f"t{uuid.uuid4().hex[:8]}-controls"
+    client.create_table(
+        TableName=table,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "Name", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "Name", "KeyType": "HASH"}],
+    )
+    return table
+
+
+def on(table: str, endpoint: str | None = None) -> DynamoControls:
+    """The adapter as one process has it."""
+    return DynamoControls(bound(ControlItem, table, Access(REGION, endpoint)), lambda: uuid.uuid4().hex[:12])
+
+
+def dynamo_controls(client: DynamoDBClient, endpoint: str | None = None) -> DynamoControls:
+    """The adapter on a table of its own."""
+    return on(created(client), endpoint)

@@ -1,0 +1,52 @@
+"""What every state store promises of the tasks that wait for an operator."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from stepward.domain.facts import Fact, FactKind
+from stepward.domain.task import ProcessState, StepRecord, Task
+from tests.contract.store_worlds import NOW, StoreWorld, changed, submitted, world_named
+
+
+@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
+def world(request: pytest.FixtureRequest) -> Iterator[StoreWorld]:
+    with world_named(request.param, request) as named:
+        yield named
+
+
+def in_error(task: Task, at: int) -> Task:
+    """The task a step of which failed at `at`."""
+    record = replace(task.steps["reserve"], process_state=ProcessState.ERROR, error="declined")
+    steps, history = {**task.steps, "reserve": record}, (Fact(at, FactKind.FAILED, "reserve", 1),)
+    return changed(task, steps=steps, history=history, due=None)
+
+
+def test_what_needs_an_operator_is_listed_oldest_first(world: StoreWorld) -> None:
+    """S7: tasks in Error, with an undo that failed, or paused, from all shards and no others, without a scan."""
+    older, newer, stuck, paused, _ = (submitted(world.store, f"ord-{name}") for name in "abcde")
+    world.store.save(in_error(newer, NOW + 30), replaces=newer)
+    world.store.save(in_error(older, NOW + 10), replaces=older)
+    halted = changed(paused, paused="counting", history=(Fact(NOW + 20, FactKind.PAUSED),))
+    world.store.save(halted, replaces=paused)
+    undo = StepRecord(stuck.order_id, "reserve/undo", ProcessState.ERROR, attempt=1)
+    undoing = {**stuck.steps, "reserve/undo": undo}
+    failed = changed(
+        stuck, steps=undoing, undoing="sold", history=(Fact(NOW + 40, FactKind.FAILED, "reserve/undo", 1),)
+    )
+    world.store.save(failed, replaces=stuck)
+
+    assert list(world.store.needing_attention()) == ["ord-a", "ord-d", "ord-b", "ord-c"]
+
+
+def test_what_an_operator_has_dealt_with_leaves_the_list(world: StoreWorld) -> None:
+    """S7: in the write that changes it."""
+    task = submitted(world.store, "ord-1")
+    failed = in_error(task, NOW + 10)
+    world.store.save(failed, replaces=task)
+    assert list(world.store.needing_attention()) == ["ord-1"]
+
+    world.store.save(changed(failed, steps=task.steps), replaces=failed)
+
+    assert list(world.store.needing_attention()) == []

@@ -1,0 +1,66 @@
+import json
+
+import pytest
+
+from stepward.domain.breaker import Breaker, Mode, Pause
+from tests.integration.cli.conftest import Run, Shop
+from tests.unit.cli.lives import UNDOABLE, Life
+
+pytestmark = pytest.mark.cloud
+
+
+def test_an_agent_is_paused_and_resumed_and_a_double_click_changes_nothing(run: Run, shop: Shop) -> None:
+    """S20, S21: an operator has an agent leave its service alone."""
+    first = run("pause", "--agent", "payments", "--why", "the bank is down", "--who", "ada")
+    second = json.loads(run("pause", "--agent", "payments", "--why", "again", "--who", "eve", "--json").stdout)
+    listed = run("agents")
+
+    assert "resume --agent payments" in first.stdout
+    assert second == {"agent": "payments", "paused": True, "who": "ada", "why": "the bank is down", "changed": False}
+    assert "by ada" in listed.stdout
+    assert shop.connection.breakers.of("payments").pause is not None
+
+    assert "works again" in run("resume", "--agent", "payments").stdout
+    assert "was not paused" in run("resume", "--agent", "payments").stdout
+    assert shop.connection.breakers.of("payments").pause is None
+
+
+def test_the_agents_are_listed_with_their_breakers(run: Run, shop: Shop) -> None:
+    """S20: where each breaker stands, and since when."""
+    now = shop.connection.now()
+    opened = Breaker(Mode.OPEN, openings=1, since=now - 5_000, until=now + 25_000)
+    shop.connection.breakers.change("payments", lambda _: opened)
+
+    text = run("agents").stdout
+    by_name = {each["agent"]: each for each in json.loads(run("agents", "--json").stdout)["agents"]}
+
+    assert "then one that tries" in " ".join(text.split())
+    assert sorted(by_name) == ["inventory", "payments", "shipping"]
+    assert (by_name["payments"]["breaker"], by_name["payments"]["since"]) == ("open", now - 5_000)
+    assert (by_name["inventory"]["breaker"], by_name["inventory"]["since"]) == ("closed", None)
+
+
+def test_an_order_that_waits_for_a_resting_agent_says_so(run: Run, shop: Shop) -> None:
+    """An operator who looks at an order learns that its agent was paused, or that its service fails."""
+    shop.keep(Life(plan=UNDOABLE).start(0))
+    shop.keep(done("ord-2"))
+    breakers, now = shop.connection.breakers, shop.connection.now()
+    breakers.change("inventory", lambda _: Breaker(Mode.OPEN, since=now, until=now + 9_000))
+    failing = run("show", "ord-1").stdout
+    breakers.pause("inventory", Pause("ada", "stocktaking", now))
+
+    assert "The service of inventory fails; its breaker is open since" in failing
+    assert "Agent inventory was paused by ada: stocktaking. To go on: stepward resume" in run("show", "ord-1").stdout
+    assert "inventory" not in run("show", "ord-2").stdout
+
+
+def done(order_id: str) -> Life:
+    return Life(order_id).start(0).answer("reserve", 1_000).answer("charge", 2_000)
+
+
+def test_an_agent_that_is_not_there_is_named_with_those_that_are(run: Run) -> None:
+    result = run("pause", "--agent", "paint", "--why", "x")
+
+    assert result.exit_code == 1
+    assert "there is no agent paint" in result.stderr
+    assert "inventory, payments, shipping" in result.stderr

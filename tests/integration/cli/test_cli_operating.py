@@ -1,0 +1,162 @@
+import json
+
+import pytest
+
+from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
+from stepward.wire.messages import decode_for_scheduler
+from tests.integration.cli.conftest import Run, Shop
+from tests.unit.cli.lives import (
+    UNDOABLE,
+    Life,
+    failed,
+    failed_twice,
+    paused,
+    recovered,
+    shipping,
+    undo_failed,
+    undone,
+)
+
+pytestmark = pytest.mark.cloud
+
+
+def asked(shop: Shop) -> list[object]:
+    return [decode_for_scheduler(body) for body in shop.received(shop.connection.deployment.scheduler_queue_url)]
+
+
+@pytest.mark.parametrize(
+    ("life", "words", "expected"),
+    [
+        (failed(), ["resubmit", "ord-1"], Resubmit("ord-1", "charge", 1, "alex", "fixed")),
+        (failed_twice(), ["resubmit", "ord-1", "charge"], Resubmit("ord-1", "charge", 1, "alex", "fixed")),
+        (undo_failed(), ["resubmit", "ord-1"], Resubmit("ord-1", "charge/undo", 1, "alex", "fixed")),
+        (undo_failed(), ["resubmit", "ord-1", "charge/undo"], Resubmit("ord-1", "charge/undo", 1, "alex", "fixed")),
+        (failed(), ["undo", "ord-1"], Undo("ord-1", "alex", "fixed")),
+        (recovered(), ["cancel", "ord-1"], Cancel("ord-1", "alex", "fixed")),
+        (failed(), ["pause", "ord-1"], Pause("ord-1", "alex", "fixed")),
+        (paused(), ["resume", "ord-1"], Resume("ord-1", "alex", "fixed")),
+    ],
+)
+def test_a_command_reaches_the_scheduler_as_it_was_meant(
+    run: Run, shop: Shop, life: Life, words: list[str], expected: object
+) -> None:
+    """S7, S17: the operator resubmits, undoes, cancels, pauses and resumes."""
+    shop.keep(life)
+
+    result = run(*words, "--why", "fixed", "--who", "alex", "--no-wait")
+
+    assert result.exit_code == 0
+    assert "Look at it: stepward show ord-1" in result.stdout
+    assert asked(shop) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("life", "words", "complaint"),
+    [
+        (recovered(), ["resubmit", "ord-1"], "nothing of order ord-1 is in Error: reserve is Processed, charge is"),
+        (Life().start(0), ["resubmit", "ord-1"], "reserve is Processing, charge is Pending"),
+        (failed(), ["resubmit", "ord-1", "reserve"], "reserve is Processed; in Error: charge"),
+        (failed(), ["resubmit", "ord-1", "paint"], "has no step paint; its steps: "),
+        (failed_twice(), ["resubmit", "ord-1"], "2 steps are in Error: reserve, charge; name one: stepward resubmit"),
+        (failed(), ["resubmit", "ord-2"], "no order ord-2"),
+        (failed(), ["undo", "ord-2"], "no order ord-2"),
+        (undone(), ["undo", "ord-1"], "is undone already"),
+        (shipping(), ["cancel", "ord-1"], "its point of no return"),
+        (paused(), ["pause", "ord-1"], "is paused already"),
+        (failed(), ["resume", "ord-1"], "is not paused"),
+    ],
+)
+def test_what_cannot_work_is_refused_and_not_sent(
+    run: Run, shop: Shop, life: Life, words: list[str], complaint: str
+) -> None:
+    shop.keep(life)
+
+    result = run(*words, "--why", "fixed")
+
+    assert result.exit_code == 1
+    assert complaint in result.stderr
+    assert asked(shop) == []
+
+
+@pytest.mark.parametrize("command", ["resubmit", "undo", "cancel", "pause", "resume"])
+def test_a_command_needs_a_reason(run: Run, shop: Shop, command: str) -> None:
+    shop.keep(failed())
+
+    assert run(command, "ord-1", "--why", "  ").exit_code == 2
+    assert run(command, "ord-1").exit_code == 2
+    assert asked(shop) == []
+
+
+@pytest.mark.parametrize("words", [["pause", "--why", "x"], ["resume", "ord-1", "--agent", "payments", "--why", "x"]])
+def test_an_order_and_an_agent_exclude_each_other(run: Run, words: list[str]) -> None:
+    result = run(*words)
+
+    assert result.exit_code == 2
+    assert "--agent" in result.stderr
+
+
+def test_what_came_of_a_pause_is_waited_for_and_told(run: Run, shop: Shop) -> None:
+    shop.keep(Life(plan=UNDOABLE).start(0))
+
+    with shop.at_work():
+        first, second = (run("pause", "ord-1", "--why", "asking", "--who", "ada") for _ in range(2))
+        resumed = run("resume", "ord-1", "--why", "agreed", "--who", "alex", "--json")
+
+    assert "Order ord-1 is paused" in first.stdout
+    assert second.exit_code == 1
+    assert "is paused already: asking" in second.stderr
+    told = json.loads(resumed.stdout)
+    assert (told["command"], told["outcome"], told["state"]) == ("resume", "applied", "Processing")
+    assert (told["who"], told["why"]) == ("alex", "agreed")
+
+
+def test_an_undo_is_followed_to_its_end(run: Run, shop: Shop) -> None:
+    """S17: the operator sees it Undone, not only begun."""
+    shop.keep(Life(plan=UNDOABLE).start(0))
+
+    def compensate() -> None:
+        loaded = shop.connection.store.load("ord-1")
+        assert loaded is not None
+        life = Life("ord-1", UNDOABLE)
+        life.task = loaded.task
+        assert shop.connection.store.save(life.answer("reserve/undo", 90_000).task, replaces=loaded.task)
+
+    with shop.at_work(afterwards=compensate):
+        result = run("undo", "ord-1", "--why", "withdrawn", "--who", "ada")
+
+    assert "Order ord-1 is Undone: nothing that it did stands any more." in result.stdout
+    assert "Undone" in run("show", "ord-1").stdout
+
+
+def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop) -> None:
+    """S17: the order passed its point of no return between the look and the command."""
+    life = Life(plan=UNDOABLE).start(0).answer("reserve", 1_000)
+    shop.keep(life)
+
+    def ship() -> None:
+        replaced = life.task
+        assert shop.connection.store.save(life.answer("charge", 2_000).task, replaces=replaced)
+
+    with shop.at_work(before=ship):
+        result = run("undo", "ord-1", "--why", "withdrawn", "--who", "ada")
+
+    assert result.exit_code == 1
+    assert "refused to undo order ord-1: the order is past its point of no return, ship" in result.stderr
+    assert [entry.applied for entry in shop.connection.trail.of("ord-1")] == [False]
+
+
+def test_the_trail_tells_who_asked_what_and_what_came_of_it(run: Run, shop: Shop) -> None:
+    """Issue 3: an audit trail per task."""
+    shop.keep(failed())
+    assert "Nobody asked anything" in run("trail", "ord-1").stdout
+    schedule = shop.schedule()
+    run("resubmit", "ord-1", "--why", "card limit raised", "--who", "alex", "--no-wait")
+    for body in shop.received(shop.connection.deployment.scheduler_queue_url) * 2:
+        schedule.handle(body)
+
+    listed, told = run("trail", "ord-1"), json.loads(run("trail", "ord-1", "--json").stdout)
+
+    assert "resubmit charge alex card limit raised applied" in " ".join(listed.stdout.split())
+    (entry,) = told["entries"]
+    assert (entry["command"], entry["who"], entry["why"]) == ("resubmit", "alex", "card limit raised")
+    assert (entry["applied"], entry["note"]) == (True, None)

@@ -1,0 +1,48 @@
+import json
+
+import pytest
+
+from stepward.ports import Reject
+from tests.integration.cli.conftest import Run, Shop
+
+pytestmark = pytest.mark.cloud
+
+
+def keep_rejects(shop: Shop, count: int) -> None:
+    now = shop.connection.now()
+    for number in range(count):
+        reject = Reject(f"m{number}-0000", "orders", now - 1000 + number, "items", "is missing", f"bödy {number}\r\n")
+        shop.connection.rejects.keep(reject)
+
+
+def test_rejects_are_listed_newest_first_without_their_bodies(run: Run, shop: Shop) -> None:
+    keep_rejects(shop, 3)
+
+    listed, some = json.loads(run("rejects", "--json").stdout), run("rejects", "--limit", "2")
+
+    assert [reject["messageId"] for reject in listed["rejects"]] == ["m2-0000", "m1-0000", "m0-0000"]
+    assert listed["rejects"][0]["field"] == "items"
+    assert "body" not in listed["rejects"][0]
+    assert "there are more" in some.stdout
+    assert "m0-0000" not in some.stdout
+
+
+def test_the_body_of_a_reject_comes_back_byte_for_byte(run: Run, shop: Shop) -> None:
+    """What was rejected is kept whole, so that it can be corrected and sent again."""
+    keep_rejects(shop, 2)
+
+    assert run("rejects", "m1", "--body").stdout_bytes == "bödy 1\r\n".encode()
+    assert json.loads(run("rejects", "m1", "--body", "--json").stdout)["rejects"][0]["body"] == "bödy 1\r\n"
+    assert "bödy" not in run("rejects", "m1").stdout
+
+
+def test_a_reject_that_is_not_there_or_not_clear_is_refused(run: Run, shop: Shop) -> None:
+    keep_rejects(shop, 2)
+
+    assert "2 rejected messages begin with m" in run("rejects", "m").stderr
+    assert "no rejected message begins with x" in run("rejects", "x").stderr
+    assert run("rejects", "--body").exit_code == 2
+
+
+def test_no_rejects_is_said_so(run: Run) -> None:
+    assert "No message was rejected" in run("rejects").stdout

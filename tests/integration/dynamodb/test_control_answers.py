@@ -1,0 +1,83 @@
+"""Shared records whose write was applied and its answer lost, that DynamoDB refuses, or that nobody can read."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+
+from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.domain.errors import Transient, Unreadable
+from stepward.ports import Control
+from tests.contract import control_tables
+from tests.contract.store_worlds import DynamoWorld
+from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable
+
+NAME = "breaker/payments"
+FIRST, SECOND = Control(NAME, 1, {"mode": "closed"}), Control(NAME, 2, {"mode": "open"})
+
+
+def intercept(
+    controls: DynamoControls, operation: str, send: Callable[[AWSPreparedRequest], AWSResponse | None]
+) -> None:
+    events: Any = controls.table._get_connection().connection.client.meta.events
+    events.register_first(f"before-send.dynamodb.{operation}", lambda request, **_: send(request))
+
+
+def two_views(aws: DynamoWorld) -> tuple[str, DynamoControls, DynamoControls]:
+    table = control_tables.created(aws.client)
+    endpoint = aws.access.endpoint
+    return table, control_tables.on(table, endpoint), control_tables.on(table, endpoint)
+
+
+@pytest.mark.parametrize("before", [None, FIRST])
+def test_a_write_whose_answer_was_lost_is_known_to_be_ours(aws: DynamoWorld, before: Control | None) -> None:
+    """Design rule 3: without it a probe would wait for itself."""
+    _, ours, other = two_views(aws)
+    control = FIRST if before is None else SECOND
+    if before is not None:
+        other.write(before, replaces=None)
+    lost = LostAnswer(aws.client, "PutItem")
+    intercept(ours, "PutItem", lost)
+
+    assert ours.write(control, replaces=before)
+
+    assert lost.requests == 2, "the SDK sends the write again by itself"
+    assert other.read(NAME) == control
+
+
+def test_the_very_same_record_written_by_another_is_the_others(aws: DynamoWorld) -> None:
+    _, ours, other = two_views(aws)
+    other.write(FIRST, replaces=None)
+
+    assert not ours.write(FIRST, replaces=None)
+
+
+@pytest.mark.parametrize("operation", ["PutItem", "GetItem"])
+def test_what_is_throttled_or_out_of_reach_is_for_later(moto: DynamoWorld, operation: str) -> None:
+    for fault in (Refusal("ThrottlingException"), Unreachable()):
+        _, ours, _ = two_views(moto)
+        intercept(ours, operation, fault)
+        with pytest.raises(Transient, match=NAME):
+            ours.write(FIRST, replaces=None) if operation == "PutItem" else ours.read(NAME)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        {"Body": {"S": "not JSON"}},
+        {"Body": {"S": "[]"}},
+        {"Body": {"N": "1"}},
+        {"Body": None},
+        {"Revision": {"N": "1.5"}},
+        {"Revision": {"S": "1"}},
+        {"Revision": None},
+    ],
+)
+def test_what_cannot_be_understood_is_unreadable(moto: DynamoWorld, garbage: dict[str, Any]) -> None:
+    table, ours, _ = two_views(moto)
+    item = {"Name": {"S": NAME}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}, "Body": {"S": "{}"}} | garbage
+    moto.client.put_item(TableName=table, Item={key: value for key, value in item.items() if value})
+
+    with pytest.raises(Unreadable, match=NAME):
+        ours.read(NAME)

@@ -1,0 +1,97 @@
+"""Alerts through the functions: one by one, then in one summary, and as events for machines."""
+
+import json
+from typing import Any
+
+import boto3
+import pytest
+import time_machine
+
+import scheduler
+import submission
+import supervisor
+from stepward import wiring
+from stepward.adapters.memory.lambda_events import LambdaContext
+from stepward.domain.task import StepRecord
+from stepward.domain.throttle import MOST_SINGLES
+from tests.integration.handlers.deployment import Deployment, batch, order_body, sample
+
+LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)
+ORDERS = [f"ord-{number}" for number in range(MOST_SINGLES + 3)]
+
+
+def refusal(step: StepRecord) -> str:
+    return json.dumps(
+        {
+            "type": "step.reply",
+            "orderId": step.order_id,
+            "step": step.name,
+            "attempt": step.attempt,
+            "token": step.token,
+            "outcome": "permanent",
+            "error": "out of stock",
+        }
+    )
+
+
+def all_refused(deployment: Deployment) -> None:
+    """Every order's first step is refused for good."""
+    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), None)
+    scheduler.handler(batch("sqs-scheduler-start.json", deployment.taken("scheduler")), None)
+    answers = [refusal(deployment.step("reserve", name)) for name in ORDERS]
+    assert scheduler.handler(batch("sqs-scheduler-start.json", answers), None) == {"batchItemFailures": []}
+
+
+def people_hear(deployment: Deployment) -> list[dict[str, Any]]:
+    return [json.loads(body) for body in deployment.taken("inbox")]
+
+
+def untold(deployment: Deployment) -> int:
+    return sum(deployment.step("reserve", name).alert_by is not None for name in ORDERS)
+
+
+def sweep_later(minutes: int) -> None:
+    with time_machine.travel(wiring.now() / 1000 + 60 * minutes, tick=False):
+        supervisor.handler(sample("eventbridge-schedule.json"), LONG_ENOUGH)
+
+
+def test_what_comes_too_thick_for_people_comes_in_one_summary(deployment: Deployment) -> None:
+    """S7: once per fact; a later sweep has nothing to add."""
+    all_refused(deployment)
+    assert len(people_hear(deployment)) == MOST_SINGLES
+    assert untold(deployment) == 3
+
+    sweep_later(minutes=2)
+
+    (summary,) = people_hear(deployment)
+    assert summary["Subject"] == "Stepward: 3 orders ended in Error"
+    assert summary["MessageAttributes"]["alerts"] == {"Type": "Number", "Value": "3"}
+    assert "reserve 3 times: out of stock" in summary["Message"]
+    assert untold(deployment) == 0
+
+    sweep_later(minutes=4)
+
+    assert people_hear(deployment) == []
+
+
+def test_every_fact_is_one_event(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S7: the event travels with the telling, be it single or in a summary."""
+    details: list[dict[str, Any]] = []
+
+    def watch(params: dict[str, Any], **_: object) -> None:
+        details.extend(json.loads(entry["Detail"]) for entry in params["Entries"])
+
+    make = boto3.client
+
+    def watched(name: str, **how: Any) -> Any:
+        client = make(name, **how)  # type: ignore[call-overload]
+        client.meta.events.register("provide-client-params.events.PutEvents", watch)
+        return client
+
+    monkeypatch.setattr(boto3, "client", watched)
+    all_refused(deployment)
+    sweep_later(minutes=2)
+    sweep_later(minutes=4)
+
+    assert sorted(detail["orderId"] for detail in details) == sorted(ORDERS)
+    assert {detail["reason"] for detail in details} == {"out of stock"}

@@ -1,0 +1,88 @@
+"""What a submitter that names a queue of its own hears from the functions."""
+
+import json
+from typing import Any
+
+import pytest
+
+import scheduler
+import submission
+from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body
+
+PLAIN = "sqs-order-plain.json"
+
+
+def submit(**changes: Any) -> list[str]:
+    return failed(submission.handler(batch(PLAIN, [order_body(**changes)]), None))
+
+
+def start() -> list[str]:
+    text = json.dumps({"type": "task.start", "orderId": ORDER_ID})
+    return failed(scheduler.handler(batch("sqs-scheduler-start.json", [text]), None))
+
+
+def queue(deployment: Deployment, name: str) -> str:
+    attributes: dict[Any, str] = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    url: str = deployment.sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+    deployment.queues[name] = url
+    return url
+
+
+@pytest.mark.parametrize("name", ["replies-shop", "replies-shop.fifo"])
+def test_a_submitter_hears_on_its_own_queue(deployment: Deployment, name: str) -> None:
+    """S19: by the order's own words, and those of the engine."""
+    url = queue(deployment, name)
+
+    assert submit(replyTo=url) == start() == []
+
+    (told,) = map(json.loads, deployment.taken(name))
+    assert told["type"] == "order.status"
+    assert (told["orderId"], told["correlationId"]) == (ORDER_ID, "checkout-5501")
+    assert (told["status"], told["step"], told["revision"]) == ("received", None, 2)
+
+
+def test_the_queue_may_be_named_by_its_arn(deployment: Deployment) -> None:
+    """S19."""
+    url = queue(deployment, "replies-shop")
+
+    submit(replyTo=f"arn:aws:sqs:us-east-1:{url.split('/')[-2]}:replies-shop")
+
+    assert deployment.task().reply_to == url
+
+
+@pytest.mark.parametrize(
+    ("reply_to", "reason"),
+    [
+        ("https://sqs.us-east-1.amazonaws.com/999999999999/replies-shop", "names a queue of account 999999999999"),
+        ("https://sqs.us-east-1.amazonaws.com.evil.example/111122223333/replies-shop", "is neither the URL"),
+        (
+            "https://sqs.us-east-1.amazonaws.com/111122223333/stepward-Orders-X",
+            "names a queue of this deployment itself",
+        ),
+    ],
+)
+def test_an_order_that_names_a_foreign_queue_is_kept_as_rejected(
+    deployment: Deployment, reply_to: str, reason: str
+) -> None:
+    """S19, field case 76: with field and reason, and nothing else is stored or sent."""
+    assert submit(replyTo=reply_to) == []
+
+    (row,) = deployment.kept()
+    assert row["Field"]["S"] == "replyTo"
+    assert row["Reason"]["S"].startswith(reason)
+    assert (deployment.order_ids(), deployment.taken("scheduler")) == (set(), [])
+
+
+def test_a_queue_that_is_gone_holds_up_nothing(deployment: Deployment, told: Told) -> None:
+    """S19, field case 76: the message is done, the step is asked for, and the loss is counted."""
+    submit(replyTo="https://sqs.us-east-1.amazonaws.com/111122223333/replies-gone")
+    told()
+
+    assert start() == []
+
+    assert len(deployment.taken("agent-inventory")) == 1
+    lines = told()
+    (lost,) = (line for line in lines if line.get("message") == "NoticeLost")
+    assert lost["reason"].endswith("NonExistentQueue")
+    assert [line["NoticesLost"] for line in lines if "NoticesLost" in line] == [[1.0]]

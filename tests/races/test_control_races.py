@@ -1,0 +1,72 @@
+"""S15: eight instances and one small record; each revision has one winner."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+import boto3
+import pytest
+
+from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.app.breakers import Breakers
+from stepward.app.guarding import Guard
+from stepward.domain.breaker import Admitted, Limits, Mode
+from stepward.domain.facts import FactKind
+from stepward.local.access import Access
+from stepward.ports import Control
+from tests.contract.control_tables import created, on
+from tests.contract.store_worlds import NOW
+from tests.races.conftest import RACERS, Race
+
+pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+
+
+@pytest.fixture(scope="module")
+def shared(cloud_access: Access) -> Sequence[DynamoControls]:
+    """The racers' own views of one controls table."""
+    table = created(boto3.client("dynamodb", **cloud_access))
+    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
+
+
+def guards(shared: Sequence[DynamoControls], agent: str, telemetry: MemoryTelemetry, limits: Limits) -> list[Guard]:
+    return [
+        Guard(agent, Breakers(controls), telemetry, limits, partial("{}-{}".format, agent, racer))
+        for racer, controls in enumerate(shared)
+    ]
+
+
+def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControls]) -> None:
+    for name in race.rounds:
+        before: Control | None = None
+        for revision in (1, 2):
+            bids = [Control(f"lease/{name}", revision, {"holder": racer}) for racer in range(RACERS)]
+
+            won = race.run([partial(mine.write, bid, replaces=before) for mine, bid in zip(shared, bids, strict=True)])
+
+            assert Counter(won) == {True: 1, False: RACERS - 1}
+            before = shared[0].read(f"lease/{name}")
+            assert before == bids[won.index(True)]
+
+
+def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoControls]) -> None:
+    for name in race.rounds:
+        telemetry = MemoryTelemetry()
+        racing = guards(shared, name, telemetry, Limits(failures=RACERS))
+
+        race.run([partial(guard.failed, Admitted(NOW), NOW) for guard in racing])
+
+        assert Breakers(shared[0]).of(name).mode is Mode.OPEN
+        assert telemetry.count(FactKind.BREAKER_OPENED) == 1
+
+
+def test_one_of_many_probes(race: Race, shared: Sequence[DynamoControls]) -> None:
+    for name in race.rounds:
+        telemetry, agent = MemoryTelemetry(), f"probed-{name}"
+        racing = guards(shared, agent, telemetry, Limits(failures=1, open_for=1))
+        racing[0].failed(Admitted(NOW), NOW)
+
+        found = race.run([partial(guard.admit, NOW + 1_000, NOW + 60_000) for guard in racing])
+
+        assert sum(isinstance(each, Admitted) for each in found) == 1
+        assert telemetry.count(FactKind.BREAKER_PROBING) == 1

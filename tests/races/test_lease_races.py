@@ -1,0 +1,111 @@
+"""S15: eight Supervisors on eight shards, with leases in one real table."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+
+import boto3
+import pytest
+
+from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.adapters.memory.store import MemoryTaskStore
+from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.app.breakers import Breakers, Watch
+from stepward.app.leasing import Leases
+from stepward.app.supervision import Supervise
+from stepward.domain.facts import FactKind
+from stepward.local.access import Access
+from tests.contract.control_tables import created, on
+from tests.contract.store_worlds import NOW, TIMING
+from tests.factories import MINUTE, SECOND
+from tests.races.conftest import RACERS, ROUNDS, Race
+
+pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+
+SHARDS = 8
+LEASE = 90 * SECOND
+RUNS = max(ROUNDS // 20, 2)
+
+
+@dataclass(slots=True)
+class Watched(MemoryTaskStore):
+    """Has nothing due, and notes who reads a shard while somebody else does; `works` takes a while."""
+
+    works: Callable[[], object] = field(default=lambda: None)
+    busy: Counter[int] = field(default_factory=Counter)
+    swept: Counter[int] = field(default_factory=Counter)
+    overlaps: int = 0
+    guard: Lock = field(default_factory=Lock)
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        with self.guard:
+            self.overlaps += self.busy[shard]
+            self.busy[shard] += 1
+            self.swept[shard] += 1
+        self.works()
+        with self.guard:
+            self.busy[shard] -= 1
+        yield from MemoryTaskStore.due(self, shard, until)
+
+
+@pytest.fixture
+def shared(cloud_access: Access) -> Sequence[DynamoControls]:
+    """The racers' own views of one controls table."""
+    table = created(boto3.client("dynamodb", **cloud_access))
+    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
+
+
+@pytest.fixture
+def watched(shared: Sequence[DynamoControls]) -> Watched:
+    """One store for all, in which to read a shard takes as long as to read a row does."""
+    return Watched(shard_of=lambda _: 0, works=partial(shared[0].read, "nothing"))
+
+
+def supervisors(race: Race, shared: Sequence[DynamoControls], store: Watched, now: int) -> list[Supervise]:
+    telemetry = MemoryTelemetry()
+    made = []
+    for racer, controls in enumerate(shared):
+        holder = f"supervisor-{racer}"
+        transition = replace(race.transition(racer, now, "supervisor"), store=store, telemetry=telemetry)
+        leases = Leases(controls, telemetry, holder, LEASE, TIMING.skew_margin, lambda: now)
+        made.append(Supervise(transition, leases, Watch(Breakers(controls), (), telemetry), SHARDS))
+    return made
+
+
+def unleased(racing: Sequence[Supervise]) -> int:
+    telemetry = racing[0].leases.telemetry
+    assert isinstance(telemetry, MemoryTelemetry)
+    return telemetry.count(FactKind.UNLEASED)
+
+
+def test_each_shard_is_swept_by_one_at_a_time(race: Race, shared: Sequence[DynamoControls], watched: Watched) -> None:
+    """S15: and by somebody in every round."""
+    racing = supervisors(race, shared, watched, NOW)
+    skipped = 0
+    for number in range(1, RUNS + 1):
+        figures = race.run([partial(one.sweep, lambda: MINUTE) for one in racing])
+
+        assert all(each.swept + each.skipped == SHARDS for each in figures)
+        assert all(watched.swept[shard] >= number for shard in range(SHARDS))
+        skipped += sum(each.skipped for each in figures)
+    assert (watched.overlaps, unleased(racing)) == (0, 0)
+    assert skipped + watched.swept.total() == RUNS * RACERS * SHARDS
+
+
+def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(
+    race: Race, shared: Sequence[DynamoControls], watched: Watched
+) -> None:
+    """S15: within two periods of a minute."""
+    dead = supervisors(race, shared, watched, NOW)[0].leases
+    assert all(replace(dead, holder="dead").take(shard) for shard in range(SHARDS))
+
+    early = race.run([partial(one.sweep, lambda: MINUTE) for one in supervisors(race, shared, watched, NOW + MINUTE)])
+    assert [figures.skipped for figures in early] == [SHARDS] * RACERS
+
+    later = supervisors(race, shared, watched, NOW + 2 * MINUTE)
+    race.run([partial(one.sweep, lambda: MINUTE) for one in later])
+
+    assert set(watched.swept) == set(range(SHARDS))
+    assert watched.overlaps == 0

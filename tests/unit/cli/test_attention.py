@@ -1,0 +1,50 @@
+"""Which orders wait for an operator, by an index that may be behind."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stepward.adapters.memory.store import MemoryTaskStore
+from stepward.cli.attention import needy, reasons
+from stepward.domain.errors import Unreadable
+from stepward.ports import Loaded, Order
+from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, paused, recovered, undo_failed
+
+
+@dataclass(slots=True)
+class Behind(MemoryTaskStore):
+    """Its index lists everything that ever needed attention, and one that nobody can read."""
+
+    def needing_attention(self) -> Iterator[str]:
+        yield from ["mended", "gone", "broken", "failed"]
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        if order_id == "broken":
+            raise Unreadable("broken: it lacks steps")
+        return MemoryTaskStore.load(self, order_id, with_order=with_order)
+
+
+def test_each_order_is_read_anew_before_it_is_listed() -> None:
+    """The item decides, the index hints."""
+    store = Behind(shard_of=lambda _: 0)
+    mended, broken = Life("mended").start(0).answer("reserve", 1).answer("charge", 2), Life("failed").start(0)
+    for life in (mended, broken.answer("reserve", 1_000, "sold out")):
+        store.submit(Order(life.order_id, "{}", "hash"), life.task, life.plan)
+    unreadable: list[str] = []
+
+    found = list(needy(store, unreadable))
+
+    assert [(each.task.order_id, each.since, each.reasons) for each in found] == [
+        ("failed", SUBMITTED + 1_000, ("reserve: sold out",))
+    ]
+    assert unreadable == ["broken: it lacks steps"]
+
+
+def test_every_reason_is_told() -> None:
+    assert list(reasons(failed_twice().task)) == ["reserve: sold out", "charge: declined"]
+    assert list(reasons(failed().pause(9_000).task)) == [
+        "charge: refused with card_declined",
+        "paused by ada: asking",
+    ]
+    assert list(reasons(undo_failed().task)) == ["charge/undo: account closed"]
+    assert list(reasons(paused().task)) == ["paused by ada: asking"]
+    assert list(reasons(recovered().task)) == []

@@ -1,0 +1,117 @@
+"""What an operator is told came of a command."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from stepward.app.trail import Entry
+from stepward.cli.outcome import WITHIN_MS, Outcome, Seen, awaited, outcome
+from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
+from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, paused, undo_failed, undoing, undone
+
+UNDO = Undo("ord-1", "ada", "withdrawn")
+FRESH = Life(plan=UNDOABLE).start(0)
+
+
+def came_of(command: Command, before: Life, now: Life, *trail: Entry) -> Outcome | None:
+    return outcome(command, Seen(before.task), Seen(now.task, trail))
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "final"),
+    [
+        (undoing(), "has begun; still to do: reserve/undo, charge/undo", False),
+        (undone(), "Undone", True),
+        (undo_failed(), "UndoFailed: charge/undo ended in Error", True),
+    ],
+)
+def test_an_undo_is_followed_to_its_end(now: Life, text: str, final: bool) -> None:
+    """S17: begun, undone, or failed are told apart."""
+    found = came_of(UNDO, FRESH, now)
+
+    assert found is not None
+    assert (found.applied, found.final) == (True, final)
+    assert text in found.text
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "now", "text"),
+    [
+        (Pause("ord-1", "ada", "asking"), FRESH, paused(), "is paused"),
+        (Resume("ord-1", "alex", "agreed"), paused(), paused().resume(900), "goes on: it is Processing"),
+        (
+            Resubmit("ord-1", "charge", 1, "alex", "raised"),
+            failed(),
+            failed().resubmit("charge", 9_000, "alex", "raised"),
+            "charge of ord-1 is run again: it is Processing now",
+        ),
+    ],
+)
+def test_each_command_is_known_by_what_the_order_remembers(
+    command: Command, before: Life, now: Life, text: str
+) -> None:
+    found = came_of(command, before, now)
+
+    assert found is not None
+    assert found.applied
+    assert text in found.text
+
+
+def test_what_had_happened_before_is_not_taken_for_an_outcome() -> None:
+    paused_twice = paused().resume(900).pause(1_000)
+
+    assert came_of(Pause("ord-1", "ada", "asking"), paused(), paused()) is None
+    assert came_of(Resume("ord-1", "alex", "agreed"), paused_twice, paused_twice) is None
+
+
+def test_somebody_who_was_faster_is_named() -> None:
+    found = came_of(Pause("ord-1", "eve", "me too"), FRESH, paused())
+
+    assert found is not None
+    assert "It was ada who asked for it first" in found.text
+
+
+def test_a_refusal_is_read_off_the_trail() -> None:
+    old = Entry(SUBMITTED, "undo", "", 0, "ada", "withdrawn", applied=False, note="of yesterday")
+    mine = Entry(SUBMITTED + 9, "undo", "", 0, "ada", "withdrawn", applied=False, note="past its point of no return")
+    other = Entry(SUBMITTED + 9, "undo", "", 0, "eve", "withdrawn", applied=False, note="not mine")
+
+    found = outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, other, mine)))
+
+    assert found == Outcome(applied=False, text="past its point of no return")
+    assert outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, other))) is None
+
+
+@dataclass
+class Waiter:
+    """A clock that sleeping moves, and what is found at each look."""
+
+    finds: list[Outcome | None]
+    now: int = 0
+    looks: int = field(default=0)
+
+    def look(self) -> Outcome | None:
+        self.looks += 1
+        return self.finds[min(self.looks, len(self.finds)) - 1]
+
+    def sleep(self, seconds: float) -> None:
+        self.now += round(seconds * 1000)
+
+    def wait(self) -> Outcome | None:
+        return awaited(self.look, lambda: self.now, self.sleep)
+
+
+def test_an_outcome_is_waited_for_until_it_is_final() -> None:
+    begun, ended = Outcome(applied=True, text="begun", final=False), Outcome(applied=True, text="ended")
+    waiter = Waiter([None, begun, ended, begun])
+
+    assert waiter.wait() == ended
+    assert waiter.looks == 3
+
+
+def test_nobody_waits_for_ever() -> None:
+    begun = Outcome(applied=True, text="begun", final=False)
+    silent, slow = Waiter([None]), Waiter([None, begun])
+
+    assert (silent.wait(), slow.wait()) == (None, begun)
+    assert silent.now == slow.now == WITHIN_MS

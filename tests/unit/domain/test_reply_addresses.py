@@ -1,0 +1,245 @@
+"""S19: the Scheduler posts only to queues that the deployment allows; field case 76."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.reply_address import Allowed, ReplyAddress, check
+
+ACCOUNT = "111122223333"
+ENDPOINT = "http://127.0.0.1:4566"
+ALLOWED = Allowed(
+    accounts=frozenset({ACCOUNT}),
+    regions=frozenset({"us-east-1", "cn-north-1", "us-gov-west-1"}),
+    prefixes=("replies-", "shop"),
+    own_prefix="replies-to-us-",
+)
+AT_EMULATOR = Allowed(ALLOWED.accounts, ALLOWED.regions, ALLOWED.prefixes, ALLOWED.own_prefix, ENDPOINT)
+URL = f"https://sqs.us-east-1.amazonaws.com/{ACCOUNT}/replies-shop-a"
+ARN = f"arn:aws:sqs:us-east-1:{ACCOUNT}:replies-shop-a"
+
+
+def test_a_url_and_an_arn_of_one_queue_are_one_address() -> None:
+    assert check(URL, ALLOWED) == check(ARN, ALLOWED) == ReplyAddress(URL, fifo=False, region="us-east-1")
+
+
+def test_a_fifo_queue_is_told_by_its_name() -> None:
+    assert check(f"{URL}.fifo", ALLOWED) == ReplyAddress(f"{URL}.fifo", fifo=True, region="us-east-1")
+
+
+@pytest.mark.parametrize(
+    ("arn", "url"),
+    [
+        (f"arn:aws-cn:sqs:cn-north-1:{ACCOUNT}:shop", f"https://sqs.cn-north-1.amazonaws.com.cn/{ACCOUNT}/shop"),
+        (f"arn:aws-us-gov:sqs:us-gov-west-1:{ACCOUNT}:shop", f"https://sqs.us-gov-west-1.amazonaws.com/{ACCOUNT}/shop"),
+    ],
+)
+def test_the_other_partitions_have_names_of_their_own(arn: str, url: str) -> None:
+    assert check(arn, ALLOWED) == check(url, ALLOWED) == ReplyAddress(url, fifo=False, region=url.split(".")[1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "replies-shop-a",
+        URL.replace("https", "http"),
+        URL.replace("https", "HTTPS"),
+        URL.replace("https://", "//"),
+        URL.replace("https://", "https:/"),
+        f" {URL}",
+        f"{URL} ",
+        f"{URL}\n",
+        f"{URL}/",
+        f"{URL}/more",
+        f"{URL}?Action=SendMessage",
+        f"{URL}#part",
+        f"{URL};x",
+        f"{URL}%2e",
+        URL.replace("replies", "%72eplies"),
+        URL.replace("/replies", "//replies"),
+        URL.replace("/replies", "/../replies"),
+        URL.replace("/replies", "\\replies"),
+        URL.replace("/1111", "\\@evil.example/1111"),
+        URL.replace("sqs.", "user@sqs."),
+        URL.replace("sqs.", "sqs.us-east-1.amazonaws.com:pw@evil.example/sqs."),
+        URL.replace(".com", ".com:443"),
+        URL.replace(".com", ".com:"),
+        URL.replace(".com", ".com."),
+        URL.replace(".com", ".com.evil.example"),
+        URL.replace(".com", ".com.cn"),
+        URL.replace(".com", ".co"),
+        URL.replace(".com", ".com@evil.example"),
+        URL.replace("amazonaws", "amaz0naws"),
+        URL.replace("amazonaws", "Amazonaws"),
+        URL.replace("amazonaws", "amazonaws\N{CYRILLIC SMALL LETTER ES}"),
+        URL.replace("sqs.us", "xn--sqs-.us"),
+        URL.replace("sqs.", "evil.sqs."),
+        URL.replace("sqs.", "sqs-fips."),
+        URL.replace("sqs.", "sqsx"),
+        URL.replace("sqs.", ""),
+        URL.replace("sqs.us-east-1.", "evil.example/sqs.us-east-1."),
+        URL.replace("sqs.us-east-1.", "sqs."),
+        URL.replace("sqs.us-east-1.", "queue."),
+        URL.replace("sqs.us-east-1.", "us-east-1.queue."),
+        URL.replace("sqs.us-east-1.amazonaws.com", "127.0.0.1"),
+        URL.replace("sqs.us-east-1.amazonaws.com", "169.254.169.254"),
+        URL.replace("us-east-1", "us-east-\N{FULLWIDTH DIGIT ONE}"),
+        URL.replace(ACCOUNT, "\N{FULLWIDTH DIGIT ONE}" * 12),
+        URL.replace(ACCOUNT, "11112222333\N{ARABIC-INDIC DIGIT THREE}"),
+        URL.replace(ACCOUNT, "1111-2222-3333"),
+        URL.replace(ACCOUNT, f"{ACCOUNT}0"),
+        f"{URL}.FIFO",
+        f"{URL}.fifo.fifo",
+        f"{URL}.other",
+        ARN.replace("arn:", "ARN:"),
+        ARN.replace("aws", "aws-cn"),
+        ARN.replace("sqs", "sns"),
+        ARN.replace("us-east-1", ""),
+        ARN.replace(":replies", "::replies"),
+        f"{ARN}:more",
+        f"{ARN}\n",
+        ARN.replace("replies-", "*"),
+        f"{ENDPOINT}/{ACCOUNT}/replies-shop-a",
+    ],
+)
+def test_what_is_not_exactly_the_address_of_a_queue_is_refused(text: str) -> None:
+    with pytest.raises(Rejected, match=r"neither the URL .* nor the ARN") as caught:
+        check(text, ALLOWED)
+    assert caught.value.field == "replyTo"
+
+
+@pytest.mark.parametrize("form", [URL, ARN])
+@pytest.mark.parametrize(
+    ("part", "other", "reason"),
+    [
+        ("us-east-1", "us-east-2", "us-east-2, which is not an allowed region"),
+        (ACCOUNT, "111122223334", "account 111122223334, which is not allowed"),
+        ("replies-shop-a", "orders", "'orders', which begins with none of the allowed prefixes"),
+        ("replies-shop-a", "Replies-shop-a", "'Replies-shop-a', which begins with none"),
+        ("replies-shop-a", "my-replies-shop-a", "'my-replies-shop-a', which begins with none"),
+        ("replies-shop-a", "replies-to-us-Scheduler-X1", "a queue of this deployment itself"),
+        ("replies-shop-a", "replies-" + "a" * 68 + ".fifo", "a queue of 81 characters; SQS allows 80"),
+    ],
+)
+def test_a_queue_that_is_not_allowed_is_refused_with_the_part_that_is_wrong(
+    form: str, part: str, other: str, reason: str
+) -> None:
+    with pytest.raises(Rejected, match=reason):
+        check(form.replace(part, other), ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        Allowed(),
+        Allowed(frozenset(), ALLOWED.regions, ALLOWED.prefixes),
+        Allowed(ALLOWED.accounts, frozenset(), ALLOWED.prefixes),
+        Allowed(ALLOWED.accounts, ALLOWED.regions, ()),
+        Allowed(endpoint=ENDPOINT),
+    ],
+)
+@pytest.mark.parametrize("text", [URL, f"{ENDPOINT}/{ACCOUNT}/replies-shop-a"])
+def test_a_deployment_that_leaves_a_part_open_allows_no_queue(nothing: Allowed, text: str) -> None:
+    with pytest.raises(Rejected, match="allows no reply queues"):
+        check(text, nothing)
+
+
+def test_an_emulator_is_one_more_address_and_takes_the_arns() -> None:
+    url = f"{ENDPOINT}/{ACCOUNT}/replies-shop-a.fifo"
+    assert check(url, AT_EMULATOR) == ReplyAddress(url, fifo=True, region="")
+    assert check(f"{ARN}.fifo", AT_EMULATOR) == ReplyAddress(url, fifo=True, region="us-east-1")
+    assert check(URL, AT_EMULATOR) == check(URL, ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"http://127.0.0.1:45667/{ACCOUNT}/replies-shop-a",
+        f"http://127.0.0.1:456/{ACCOUNT}/replies-shop-a",
+        f"http://127.0.0.1:4566@evil.example/{ACCOUNT}/replies-shop-a",
+        f"http://127.0.0.1:4566.evil.example/{ACCOUNT}/replies-shop-a",
+        f"http://localhost:4566/{ACCOUNT}/replies-shop-a",
+        f"https://127.0.0.1:4566/{ACCOUNT}/replies-shop-a",
+        f"http://127.0.0.1:4566/queue/{ACCOUNT}/replies-shop-a",
+        "http://127.0.0.1:4566/000000000000/replies-shop-a",
+        f"http://127.0.0.1:4566/{ACCOUNT}/orders",
+        f"http://127.0.0.1:4566/{ACCOUNT}/replies-to-us-1",
+    ],
+)
+def test_at_an_emulator_the_rest_is_as_strict(text: str) -> None:
+    with pytest.raises(Rejected):
+        check(text, AT_EMULATOR)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"endpoint": "http://127.0.0.1"},
+        {"endpoint": f"{ENDPOINT}/"},
+        {"endpoint": "http://me@127.0.0.1:4566"},
+        {"endpoint": "127.0.0.1:4566"},
+        {"prefixes": ("replies-", "")},
+        {"accounts": frozenset({"1111-2222-3333"})},
+    ],
+)
+def test_a_setting_that_would_allow_the_wrong_thing_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(Misconfigured, match="STEPWARD_REPLY_"):
+        Allowed(**wrong)
+
+
+PIECES = st.sampled_from(
+    [
+        "https://", "http://", "sqs.", "us-east-1", "us-east-2", "cn-north-1", ".", ".amazonaws.com", ".cn", "queue",
+        "/", "//", "\\", ":", "@", "?", "#", "%2f", "..", ACCOUNT, "999999999999", "replies-", "replies-to-us-", "shop",
+        "a", ".fifo", "arn:", "aws", "aws-cn", ":sqs:", "evil.example", ENDPOINT, "\n", " ", "\u0131", "\u3002",
+    ]
+)  # fmt: skip
+VALID = st.sampled_from(
+    [URL, ARN, f"{URL}.fifo", f"{ENDPOINT}/{ACCOUNT}/shop", f"arn:aws-cn:sqs:cn-north-1:{ACCOUNT}:shop"]
+)
+
+
+@st.composite
+def almost_addresses(draw: st.DrawFn) -> str:
+    """An address with a few pieces put in, taken out, or in place of others."""
+    text = draw(VALID)
+    for _ in range(draw(st.integers(0, 3))):
+        begin = draw(st.integers(0, len(text)))
+        end = draw(st.integers(begin, min(len(text), begin + 12)))
+        text = text[:begin] + draw(st.one_of(st.just(""), PIECES, st.text(max_size=3))) + text[end:]
+    return text
+
+
+@given(st.one_of(almost_addresses(), st.lists(PIECES, max_size=8).map("".join)))
+def test_whatever_is_accepted_is_a_queue_of_an_allowed_host_account_and_name(text: str) -> None:
+    """S19: read again by another parser."""
+    try:
+        address = check(text, AT_EMULATOR)
+    except Rejected:
+        return
+    parts = urlsplit(address.url)
+    assert f"{parts.scheme}://{parts.netloc}" in {
+        ENDPOINT,
+        "https://sqs.us-east-1.amazonaws.com",
+        "https://sqs.cn-north-1.amazonaws.com.cn",
+        "https://sqs.us-gov-west-1.amazonaws.com",
+    }
+    root, account, name = parts.path.split("/")
+    assert (root, account, parts.query, parts.fragment) == ("", ACCOUNT, "", "")
+    assert name.startswith(ALLOWED.prefixes)
+    assert not name.startswith(ALLOWED.own_prefix)
+    assert set(name.removesuffix(".fifo")) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+    assert address.fifo is name.endswith(".fifo")
+    assert text == address.url or text.split(":")[3:] == [text.split(":")[3], account, name]
+
+
+@given(VALID)
+def test_an_accepted_address_is_accepted_again_as_it_was_kept(text: str) -> None:
+    """It is checked at submission, and again right before each call."""
+    kept = check(text, AT_EMULATOR)
+    assert check(kept.url, AT_EMULATOR).url == kept.url
