@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import sleep  # noqa: TID251 -- a command on a person's machine may wait
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from stepward.cli.outcome import Outcome, Seen, awaited, outcome
 from stepward.cli.refusals import refusal
 from stepward.cli.terminal import complain, print_json, say
 from stepward.cli.where import Declined, Where
-from stepward.domain.messages import Command, Resubmit
+from stepward.domain.messages import Command, Pause, Resubmit, Resume
 from stepward.domain.task import Task
 from stepward.wire.plain import cleaned
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 def ask(where: Where, command: Command, *, wait: bool, as_json: bool) -> None:
     """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
-    asking = _Asking(where, where.connect(), command)
-    loaded = order_named(where, asking.connection, command.order_id)
+    connection = where.connect()
+    loaded = order_named(where, connection, command.order_id)
     if refused := refusal(loaded, command, where):
         raise Declined(refused)
+    command = _dated(command, loaded.task, connection.now())
+    asking = _Asking(where, connection, command)
     before = asking.seen(loaded.task)
     asking.connection.queues.to_scheduler([command])
     found = awaited(lambda: asking.look(before), asking.connection.now, sleep) if wait else None
@@ -37,6 +39,13 @@ def ask(where: Where, command: Command, *, wait: bool, as_json: bool) -> None:
         asking.tell(found)
     if found and not found.applied:
         raise typer.Exit(1)
+
+
+def _dated(command: Command, task: Task, now: int) -> Command:
+    """The command with its time; whoever asks has seen all that happened so far, whatever this machine's clock says."""
+    if not isinstance(command, Pause | Resume):
+        return command
+    return replace(command, asked_at=max([now, *(fact.at for fact in task.history)]))
 
 
 @dataclass(slots=True)

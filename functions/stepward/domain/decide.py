@@ -100,6 +100,9 @@ def _pause(draft: Draft, event: Pause) -> None:
         state = "paused" if draft.paused else draft.task.process_state
         draft.tell(FactKind.REFUSED, by=event.who, note=f"nothing to pause: the order is {state}")
         return
+    if _is_overtaken(draft, event, FactKind.RESUMED):
+        draft.tell(FactKind.REFUSED, by=event.who, note="the order was resumed after this was asked for")
+        return
     draft.paused = (event.why or "no reason given")[:LONGEST_NOTE]
     draft.tell(FactKind.PAUSED, by=event.who, note=event.why)
 
@@ -109,9 +112,18 @@ def _resume(draft: Draft, event: Resume) -> None:
     if not draft.paused:
         draft.tell(FactKind.REFUSED, by=event.who, note="nothing to resume: the order is not paused")
         return
+    if _is_overtaken(draft, event, FactKind.PAUSED):
+        draft.tell(FactKind.REFUSED, by=event.who, note="the order was paused again after this was asked for")
+        return
     draft.paused = ""
     draft.tell(FactKind.RESUMED, by=event.who, note=event.why)
     draft.go_on("resume")
+
+
+def _is_overtaken(draft: Draft, event: Pause | Resume, opposite: FactKind) -> bool:
+    """Whether a queue brings the command so late, or a second time, that an operator has said the opposite since."""
+    since = [fact.at for fact in draft.task.history if fact.kind is opposite]
+    return bool(event.asked_at and since) and max(since) > event.asked_at
 
 
 def _retry(draft: Draft, record: StepRecord, event: Retry) -> None:

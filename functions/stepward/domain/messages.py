@@ -51,6 +51,8 @@ class Pause:
     order_id: str
     who: str
     why: str
+    asked_at: int = 0
+    """When it was asked for, epoch ms; one that comes after a newer opposite is refused. 0 is always new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Resume:
     order_id: str
     who: str
     why: str
+    asked_at: int = 0
+    """When it was asked for, epoch ms; one that comes after a newer opposite is refused. 0 is always new."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,11 +74,11 @@ class _Cancel(_Command, tag="task.cancel"):
 
 
 class _Pause(_Command, tag="task.pause"):
-    pass
+    asked_at: _Count = 0
 
 
 class _Resume(_Command, tag="task.resume"):
-    pass
+    asked_at: _Count = 0
 
 
 class _Report(msgspec.Struct, rename="camel", tag="task.report"):

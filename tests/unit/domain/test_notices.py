@@ -1,5 +1,7 @@
 """S19, I8: what the submitter is told: each notice matches a state that was really reached."""
 
+from dataclasses import replace
+
 from stepward.domain.messages import Notice, Status
 from stepward.domain.plan import Exhausted, Plan
 from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, planned, sequence, undoable
@@ -172,3 +174,18 @@ def test_an_alert_that_is_told_again_tells_the_submitter_again() -> None:
     life.look(at=life.now + 2 * MINUTE)
 
     assert told(life)[-1] == ("failed", "", 5)
+
+
+def test_the_end_of_an_undo_with_nothing_to_take_back_is_told_though_the_supervisors_word_is_lost() -> None:
+    """S19: the task stays due until a look has found it ended and has told of it once more."""
+    (reserve,) = sequence("reserve", threshold=1).steps
+    life = Life(Plan("line", 1, (replace(reserve, undo="", undo_agent="", exhausted=(UNDOES,)),)), reply_to=QUEUE)
+    life.start()
+    ended = life.look(at=T0 + 2 * MINUTE)
+    assert [notice.status for notice in notices(ended)] == [Status.UNDONE]
+    assert life.task.due is not None
+
+    again = life.look(at=life.task.due + MINUTE)
+
+    assert [notice.status for notice in notices(again)] == [Status.UNDONE]
+    assert life.task.due is None

@@ -1,8 +1,9 @@
 """An operator halts an order and lets it go on: nothing new starts meanwhile, and nothing is lost."""
 
 from stepward.domain.facts import FactKind
+from stepward.domain.messages import Pause, Resume
 from stepward.domain.task import ProcessState
-from tests.factories import MINUTE, T0, UNDOES, Life, requests, retries, sequence, undoable
+from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, requests, retries, sequence, undoable
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 
@@ -179,3 +180,29 @@ def test_a_step_resubmitted_in_a_pause_waits_for_the_resumption() -> None:
     assert requests(life.resubmit("reserve", 1)) == []
     assert life.state("reserve") is PENDING
     assert [request.attempt for request in requests(life.resume())] == [2]
+
+
+def test_a_pause_that_comes_twice_does_not_undo_the_resume_between() -> None:
+    """S18: the queue may bring a command again, late."""
+    life = Life(sequence("reserve"))
+    pause = Pause(ORDER_ID, "ada", "counting", asked_at=T0 + 1)
+    life.apply(pause, at=T0 + 2)
+    life.apply(Resume(ORDER_ID, "ada", "counted", asked_at=T0 + 3), at=T0 + 4)
+
+    decision = life.apply(pause, at=T0 + 9)
+
+    assert life.task.paused == ""
+    assert [fact.kind for fact in decision.facts] == [FactKind.REFUSED]
+
+
+def test_a_resume_that_comes_twice_does_not_end_a_later_pause() -> None:
+    """S18."""
+    life = Life(sequence("reserve"))
+    resume = Resume(ORDER_ID, "ada", "counted", asked_at=T0 + 3)
+    life.apply(Pause(ORDER_ID, "ada", "counting", asked_at=T0 + 1), at=T0 + 2)
+    life.apply(resume, at=T0 + 4)
+    life.apply(Pause(ORDER_ID, "ada", "counting again", asked_at=T0 + 5), at=T0 + 6)
+
+    life.apply(resume, at=T0 + 9)
+
+    assert life.task.paused == "counting again"
