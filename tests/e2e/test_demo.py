@@ -10,17 +10,21 @@ from stepward.local.demo.run import run
 
 pytestmark = pytest.mark.cloud
 
+# Other tests run beside these; a machine that is busy must not make healthy orders late three times.
+PATIENT = 8_000
+
 
 def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> None:
     """S1 to S14, S16 to S20, S22, I1 to I6, I8."""
     told = io.StringIO()
-    assert run(14, 3, Console(file=told, width=160), order_view) == 0, told.getvalue()
+    console = Console(file=told, width=160)
+    assert run(14, 3, console, order_view, complete_within_ms=PATIENT) == 0, told.getvalue()
     text = told.getvalue()
     assert "1  the agent is killed after the effect" in text
     assert "was recovered" in text
     for happening in (
         "all of it is undone",
-        "charge/undo, attempt 1, ended in Error: payments/refund: refused with declined",
+        "ended in Error: payments/refund: refused with declined",
         "an operator types: stepward resubmit",
         "its submitter cancels it",
         "hears: undone",
@@ -35,5 +39,6 @@ def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> 
 def test_the_audit_fails_when_the_services_forget_their_keys() -> None:
     """I4: the same run without the guard that keeps effects single must be seen to fail."""
     told = io.StringIO()
-    assert run(8, 3, Console(file=told, width=160), order_view, honour_keys=False) == 1
+    console = Console(file=told, width=160)
+    assert run(8, 3, console, order_view, complete_within_ms=PATIENT, honour_keys=False) == 1
     assert "had its effect 2 times" in told.getvalue()

@@ -49,7 +49,7 @@ def _value_size(value: Mapping[str, Any]) -> int:
         case "M":
             return 3 + sum(1 + len(name.encode()) + _value_size(element) for name, element in held.items())
         case _:
-            raise NotImplementedError(kind)
+            raise ValueError(f"no size is known for {kind}")
 
 
 def _number_size(text: str) -> int:

@@ -30,23 +30,31 @@ from stepward.ports import Loaded
 
 View = Callable[[Loaded], RenderableType]
 
-QUICK = {"complete_within_ms": 4_000, "claim_within_ms": 2_000, "skew_margin_ms": 200}
-"""Short limits, so that a demonstration of lateness is not late itself."""
+QUICK = {"claim_within_ms": 2_000, "skew_margin_ms": 200}
 FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
 """This machine has fewer cores than Lambda: more functions at once would only start more slowly."""
 REPLIES = "demo-replies"
 
 
-def run(orders: int, seed: int, console: Console, view: View, *, honour_keys: bool = True) -> int:
+def run(
+    orders: int,
+    seed: int,
+    console: Console,
+    view: View,
+    *,
+    complete_within_ms: int = 4_000,
+    honour_keys: bool = True,
+) -> int:
     """Deploy, send `orders` orders, wait until each has ended, show one by `view`, audit; the exit code.
 
+    An attempt has `complete_within_ms`: short, so that a demonstration of lateness is not late itself.
     `honour_keys=False` makes the remote services forget idempotency keys, to show that the audit notices.
     """
     root = project_root()
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite", honour_keys=honour_keys) as services,
-        _deployed(root, Path(scratch), services, console) as stage,
+        _deployed(root, Path(scratch), services, console, complete_within_ms) as stage,
     ):
         acts = scenario(orders, seed, root / "events" / "orders", stage.submitter.url)
         _introduce(acts, seed, console)
@@ -63,7 +71,9 @@ def run(orders: int, seed: int, console: Console, view: View, *, honour_keys: bo
 
 
 @contextmanager
-def _deployed(root: Path, scratch: Path, services: Services, console: Console) -> Iterator[Stage]:
+def _deployed(
+    root: Path, scratch: Path, services: Services, console: Console, complete_within_ms: int
+) -> Iterator[Stage]:
     """The stack, synthesised while the local cloud starts, and deployed there; gone afterwards."""
     began, port = monotonic(), free_port()
     context = {
@@ -73,6 +83,7 @@ def _deployed(root: Path, scratch: Path, services: Services, console: Console) -
         "reply_regions": REGION,
         "reply_prefixes": REPLIES,
         "reply_endpoint": f"http://{LOOPBACK}:{port}",
+        "complete_within_ms": complete_within_ms,
         **QUICK,
         **FEW_PROCESSES,
     }
