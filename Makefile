@@ -18,7 +18,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env demo local test check format synth bootstrap deploy lock clean
+.PHONY: help env local-env demo local test simulate check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -31,6 +31,9 @@ local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 
 test: $(VENV) $(LOCAL) ## run every test
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
+
+simulate: $(VENV) ## put the engine through many more random faults than make test does
+	@HYPOTHESIS_PROFILE=deep .venv/bin/python -m pytest tests/simulation
 
 check: $(VENV) ## lint, format, types and layers
 	@.venv/bin/ruff check --quiet
