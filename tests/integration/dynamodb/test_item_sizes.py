@@ -17,7 +17,7 @@ from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, new_task
 from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
-from stepward.ports import Order, Submission
+from stepward.ports import Submission
 from stepward.wire.order import Accepted, accept
 from tests.contract.store_worlds import NOW, TIMING, DynamoWorld
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
@@ -46,10 +46,10 @@ MESSAGE = {
 }
 
 
-def accepted() -> Order:
+def accepted() -> Accepted:
     accepted = accept(json.dumps(MESSAGE), OrderSubmitted)
     assert isinstance(accepted, Accepted)
-    return accepted.order
+    return accepted
 
 
 @dataclass
@@ -67,7 +67,10 @@ class Life:
 
     def submit(self) -> None:
         plan: Plan = workflow.plan()
-        outcome = self.store.submit(accepted(), new_task(ORDER_ID, plan, self.now, TIMING), plan)
+        wanted = accepted()
+        told = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
+        task = new_task(ORDER_ID, plan, self.now, TIMING, **told)
+        outcome = self.store.submit(wanted.order, task, plan)
         assert outcome is Submission.ACCEPTED
         self.items.append(self.world.raw(ORDER_ID))
 
