@@ -165,6 +165,11 @@ class Control:
     revision: int
     body: Mapping[str, Any]
 
+    @staticmethod
+    def following(before: Control | None, name: str, body: Mapping[str, Any]) -> Control:
+        """What `body` makes of the record under `name`; `before` is None if there was none."""
+        return Control(name, before.revision + 1 if before else 1, body)
+
 
 class Controls(Protocol):
     """Where the records live by which instances agree; one conditional write per change."""

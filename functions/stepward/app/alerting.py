@@ -43,7 +43,7 @@ class Throttled:
             times = admitted(_times(before), self.now())
             if times is None:
                 return False
-            control = Control(_RECORD, before.revision + 1 if before else 1, {"times": list(times)})
+            control = Control.following(before, _RECORD, {"times": list(times)})
             if self.controls.write(control, replaces=before):
                 return True
         return False

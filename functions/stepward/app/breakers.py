@@ -36,7 +36,7 @@ class Breakers:
             after = decide(before)
             if after == before:
                 return before, after
-            control = Control(name, read.revision + 1 if read else 1, after.body())
+            control = Control.following(read, name, after.body())
             if self.controls.write(control, replaces=read):
                 return before, after
         raise Conflict(f"{name}: {TRIES} writes lost the race")

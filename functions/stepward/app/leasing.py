@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import Fact, FactKind
-from stepward.domain.lease import Lease, given_back, lease_of, take
+from stepward.domain.lease import given_back, lease_of, take
 from stepward.ports import Control, Controls, Telemetry
 
 
@@ -50,7 +50,8 @@ class Leases:
         if hold.control is None or lease is None:
             return
         try:
-            self.controls.write(_next(hold.control.name, hold.control, given_back(lease)), replaces=hold.control)
+            left = Control.following(hold.control, hold.control.name, given_back(lease).to_body())
+            self.controls.write(left, replaces=hold.control)
         except StepwardError as error:
             self._unleased(shard, f"not given back: {error}")
 
@@ -60,12 +61,8 @@ class Leases:
         lease = take(found, self.holder, now=now, length=self.length, skew_margin=self.skew_margin)
         if lease is None:
             return None
-        control = _next(name, before, lease)
+        control = Control.following(before, name, lease.to_body())
         return Hold(lease.until, control) if self.controls.write(control, replaces=before) else None
 
     def _unleased(self, shard: int, note: str) -> None:
         self.telemetry.record("", Fact(self.now(), FactKind.UNLEASED, by=self.holder, note=f"shard {shard} {note}"))
-
-
-def _next(name: str, before: Control | None, lease: Lease) -> Control:
-    return Control(name, before.revision + 1 if before else 1, lease.to_body())

@@ -90,7 +90,7 @@ class Trail:
             if any(_same(entry, kept) for kept in entries):
                 return
             body = {"entries": [asdict(kept) for kept in (*entries, entry)[-LONGEST:]]}
-            if self.controls.write(Control(name, read.revision + 1 if read else 1, body), replaces=read):
+            if self.controls.write(Control.following(read, name, body), replaces=read):
                 return
         raise Conflict(f"{name}: {TRIES} writes lost the race; the message will come again")
 

@@ -11,7 +11,7 @@ from stepward.domain.draft import Decision
 from stepward.domain.errors import Conflict, Rejected
 from stepward.domain.facts import Fact
 from stepward.domain.looking import Look
-from stepward.domain.messages import Alert, Message, Notice, Report, Retry, Start, StepRequest
+from stepward.domain.messages import Alert, Message, Notice, Report, Retry, StepRequest
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 
@@ -61,7 +61,7 @@ class Transition:
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send what a change asks for; an alert that is out is noted, so that it is not sent for ever."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
-        self.queues.to_scheduler([message for message in messages if isinstance(message, Start | Retry)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
         for alert in (message for message in messages if isinstance(message, Alert)):
             if self.alerts.tell(alert):
                 self.apply(order_id, Told(alert.step, alert.attempt))

@@ -41,7 +41,7 @@ def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: T
         _of_step(draft, event)
     else:
         _of_task(draft, event)
-    return draft.decision(looked=isinstance(event, Look))
+    return draft.decision()
 
 
 def _of_step(draft: Draft, event: OfStep) -> None:

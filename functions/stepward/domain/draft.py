@@ -188,11 +188,11 @@ class Draft:
             Fact(self.now, kind, step, attempt, (by or self.by)[:LONGEST_NOTE], note[:LONGEST_NOTE], value)
         )
 
-    def decision(self, *, looked: bool = False) -> Decision:
-        """The finished change; only a look of the Supervisor may move the due time forward."""
+    def decision(self) -> Decision:
+        """The finished change; only the Supervisor, who looks at all that waits, may move the due time forward."""
         deadline = min(self._deadlines(), default=None)
         due = deadline
-        if not looked and deadline is not None and self.task.due is not None:
+        if self.claims and deadline is not None and self.task.due is not None:
             due = min(deadline, self.task.due)
         troubles = tuple(fact for fact in self.facts if fact.kind in TROUBLES)
         task = replace(

@@ -83,7 +83,7 @@ def _recover(draft: Draft, planned: PlannedStep, record: StepRecord, event: Look
 
 
 def _stand_by(draft: Draft, planned: PlannedStep, record: StepRecord, overdue: int) -> None:
-    if planned.exhausted[min(record.policy, len(planned.exhausted) - 1)].kind is Exhausted.FALLBACK:
+    if planned.next_policy(record.policy).kind is Exhausted.FALLBACK:
         exhaust(draft, planned, record, "its agent takes no requests", overdue)
         return
     note = "its agent takes no requests"

@@ -178,4 +178,4 @@ class Notice:
     at: int
 
 
-Message = Start | Retry | Report | StepRequest | Alert | Notice
+Message = Retry | StepRequest | Alert | Notice

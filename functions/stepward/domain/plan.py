@@ -71,6 +71,10 @@ class PlannedStep:
                 return Executor(slot, taken.agent, taken.operation, taken.undo_agent, taken.undo)
         return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo)
 
+    def next_policy(self, policy: int) -> Policy:
+        """What comes when attempts are used up after `policy` of its policies have been taken; the last one stays."""
+        return self.exhausted[min(policy, len(self.exhausted) - 1)]
+
     def restart(self, policy: int) -> int:
         """How many policies count as taken when an operator has the step begin again: it keeps its executor."""
         taken = [place for place, each in enumerate(self.exhausted[:policy], 1) if each.kind is Exhausted.FALLBACK]

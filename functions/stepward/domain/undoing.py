@@ -66,7 +66,7 @@ def undo_late_effect(draft: Draft, record: StepRecord, reply: Reply) -> None:
 
 def exhaust(draft: Draft, planned: PlannedStep, record: StepRecord, reason: str, overdue: int = 0) -> None:
     """Take the step's next policy: its attempts are used up."""
-    policy = planned.exhausted[min(record.policy, len(planned.exhausted) - 1)]
+    policy = planned.next_policy(record.policy)
     stuck = no_return(draft)
     match policy.kind:
         case Exhausted.WAIT if record.rounds < policy.rounds:

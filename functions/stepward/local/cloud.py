@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -40,10 +39,7 @@ class StandingCloud:
     @property
     def server(self) -> Server | None:
         """The running cloud; None if there is none, or if what the state file names is dead."""
-        with suppress(FileNotFoundError, ValueError, TypeError):
-            server = Server(**json.loads(self._state.read_text()))
-            return server if server.is_running else None
-        return None
+        return Server.kept_in(self._state)
 
     def up(self, *, port: int = 0) -> Server:
         """The running cloud, started if there is none; raises CloudFailed."""
@@ -54,10 +50,7 @@ class StandingCloud:
         # It outlives this process on purpose, so nobody waits for it.
         process.returncode = 0
         try:
-            # Renamed into place, so that a reader never sees half of it.
-            draft = self._state.with_suffix(".new")
-            draft.write_text(json.dumps(asdict(server)))
-            draft.replace(self._state)
+            server.keep_in(self._state)
         except BaseException:
             server.stop()
             raise

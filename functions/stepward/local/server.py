@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 
@@ -52,6 +53,21 @@ class Server:
             same = abs(process.create_time() - self.created_at) < 2
             return same and process.status() != psutil.STATUS_ZOMBIE
         return False
+
+    def keep_in(self, state: Path) -> None:
+        """Write down which process it is, for commands that come later."""
+        # Renamed into place, so that a reader never sees half of it.
+        draft = state.with_suffix(".new")
+        draft.write_text(json.dumps(asdict(self)))
+        draft.replace(state)
+
+    @staticmethod
+    def kept_in(state: Path) -> Server | None:
+        """The running process that `keep_in` wrote down; None if there is none, or if what the file names is dead."""
+        with suppress(FileNotFoundError, ValueError, TypeError):
+            server = Server(**json.loads(state.read_text()))
+            return server if server.is_running else None
+        return None
 
     def stop(self) -> None:
         """Kill it and every function that runs in it, and wait until it is gone; nothing happens if it is gone."""

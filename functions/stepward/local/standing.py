@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -45,10 +43,7 @@ class StandingServices:
     @property
     def server(self) -> Server | None:
         """The running process; None if there is none."""
-        with suppress(FileNotFoundError, ValueError, TypeError):
-            server = Server(**json.loads(self._state.read_text()))
-            return server if server.is_running else None
-        return None
+        return Server.kept_in(self._state)
 
     def up(self) -> Server:
         """The running process, started if there is none; raises CloudFailed."""
@@ -76,7 +71,7 @@ class StandingServices:
         server = _listening(process, log)
         # It outlives this process on purpose, so nobody waits for it.
         process.returncode = 0
-        self._state.write_text(json.dumps(asdict(server)))
+        server.keep_in(self._state)
         return server
 
     def down(self) -> None:
