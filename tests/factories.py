@@ -258,3 +258,26 @@ def waiting(task: Task) -> list[int]:
     ]
     alerting = [record.alert_by for record in task.steps.values()]
     return [limit for limit in (*limits, *alerting) if limit is not None]
+
+
+OTHER = falls_back("other", undo="unpay")
+"""Another agent takes the step `pay`, and has an undo of its own."""
+
+
+def paying(*policies: Policy, threshold: int = 2) -> Life:
+    """A life whose step `pay`, under way, has these policies; `reserve` is done."""
+    pay = planned("pay", "reserve", undo="refund", threshold=threshold, exhausted=policies)
+    plan = Plan("line", 1, (planned("reserve", undo="release"), pay, planned("ship", "pay")))
+    life = Life(plan)
+    life.start()
+    life.done("reserve")
+    return life
+
+
+def shipping(**last: Any) -> Life:
+    """`reserve` and `charge` are done, `ship` is under way."""
+    life = Life(undoable(**last))
+    life.start()
+    life.done("reserve")
+    life.done("charge")
+    return life

@@ -2,35 +2,22 @@
 
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look
-from stepward.domain.plan import Plan, Policy
 from stepward.domain.task import ProcessState
 from tests.factories import (
     ALERTS,
     MINUTE,
     ORDER_ID,
+    OTHER,
     UNDOES,
-    Life,
     alerts,
     answer,
-    falls_back,
-    planned,
+    paying,
     requests,
     retries,
     waits,
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_ = ProcessState
-OTHER = falls_back("other", undo="unpay")
-
-
-def paying(*policies: Policy, threshold: int = 2) -> Life:
-    """A life whose step `pay`, under way, has these policies; `reserve` is done."""
-    pay = planned("pay", "reserve", undo="refund", threshold=threshold, exhausted=policies)
-    plan = Plan("line", 1, (planned("reserve", undo="release"), pay, planned("ship", "pay")))
-    life = Life(plan)
-    life.start()
-    life.done("reserve")
-    return life
 
 
 def test_fallback_undoes_what_the_first_may_have_done_before_another_takes_over() -> None:

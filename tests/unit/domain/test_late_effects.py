@@ -1,7 +1,5 @@
 """S17: answers and messages that come when an undo has begun, or is over."""
 
-from typing import Any
-
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Outcome
 from stepward.domain.plan import Plan
@@ -14,19 +12,10 @@ from tests.factories import (
     planned,
     requests,
     retries,
-    undoable,
+    shipping,
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
-
-
-def shipping(**last: Any) -> Life:
-    """`reserve` and `charge` are done, `ship` is under way."""
-    life = Life(undoable(**last))
-    life.start()
-    life.done("reserve")
-    life.done("charge")
-    return life
 
 
 def test_a_forward_reply_after_the_undo_began_completes_nothing() -> None:

@@ -4,17 +4,18 @@ import pytest
 
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look
-from stepward.domain.plan import Exhausted, Plan, Policy
+from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState
 from tests.factories import (
     ALERTS,
     HOUR,
     MINUTE,
+    OTHER,
     UNDOES,
     Life,
     again,
     alerts,
-    falls_back,
+    paying,
     planned,
     requests,
     retries,
@@ -22,17 +23,6 @@ from tests.factories import (
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_ = ProcessState
-OTHER = falls_back("other", undo="unpay")
-
-
-def paying(*policies: Policy, threshold: int = 2) -> Life:
-    """A life whose step `pay`, under way, has these policies; `reserve` is done."""
-    pay = planned("pay", "reserve", undo="refund", threshold=threshold, exhausted=policies)
-    plan = Plan("line", 1, (planned("reserve", undo="release"), pay, planned("ship", "pay")))
-    life = Life(plan)
-    life.start()
-    life.done("reserve")
-    return life
 
 
 def test_alert_ends_the_step_in_error_in_the_write_that_counts_the_failure() -> None:

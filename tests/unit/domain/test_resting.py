@@ -1,6 +1,6 @@
 """S13: back-off, jitter and long waits are due times, never sleep."""
 
-from stepward.domain.plan import Plan, Policy
+from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, StepRecord
 from tests.factories import (
     ALERTS,
@@ -10,7 +10,7 @@ from tests.factories import (
     T0,
     Life,
     again,
-    falls_back,
+    paying,
     planned,
     requests,
     retries,
@@ -18,17 +18,6 @@ from tests.factories import (
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_ = ProcessState
-OTHER = falls_back("other", undo="unpay")
-
-
-def paying(*policies: Policy, threshold: int = 2) -> Life:
-    """A life whose step `pay`, under way, has these policies; `reserve` is done."""
-    pay = planned("pay", "reserve", undo="refund", threshold=threshold, exhausted=policies)
-    plan = Plan("line", 1, (planned("reserve", undo="release"), pay, planned("ship", "pay")))
-    life = Life(plan)
-    life.start()
-    life.done("reserve")
-    return life
 
 
 def resting(life: Life) -> StepRecord:

@@ -1,7 +1,5 @@
 """S17: undo takes back all that an order did or may have done, in reverse of its dependencies, once."""
 
-from typing import Any
-
 import pytest
 
 from stepward.domain.facts import FactKind
@@ -15,20 +13,12 @@ from tests.factories import (
     planned,
     requests,
     retries,
+    shipping,
     undoable,
     undoable_diamond,
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
-
-
-def shipping(**last: Any) -> Life:
-    """`reserve` and `charge` are done, `ship` is under way."""
-    life = Life(undoable(**last))
-    life.start()
-    life.done("reserve")
-    life.done("charge")
-    return life
 
 
 def shipped_diamond() -> Life:

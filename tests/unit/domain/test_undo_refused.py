@@ -1,7 +1,5 @@
 """S17: when an undo is refused, what a click too many does, and where there is no return."""
 
-from typing import Any
-
 import pytest
 
 from stepward.domain.draft import Decision
@@ -14,19 +12,11 @@ from tests.factories import (
     alerts,
     planned,
     requests,
+    shipping,
     undoable,
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
-
-
-def shipping(**last: Any) -> Life:
-    """`reserve` and `charge` are done, `ship` is under way."""
-    life = Life(undoable(**last))
-    life.start()
-    life.done("reserve")
-    life.done("charge")
-    return life
 
 
 def notes(decision: Decision) -> list[str]:
