@@ -6,13 +6,13 @@ from functools import cache
 from typing import Any
 
 from orders import workflow
-from stepward import wiring
 from stepward.adapters.lambda_batch import BatchAnswer, BatchWorker
+from stepward.wiring.agent import agent
 
 
 @cache
 def _worker() -> BatchWorker:
-    return wiring.agent(os.environ, workflow)
+    return agent(os.environ, workflow)
 
 
 def handler(event: Mapping[str, Any], _context: object) -> BatchAnswer:

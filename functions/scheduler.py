@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from stepward import wiring
 from stepward.adapters.lambda_batch import BatchAnswer, BatchWorker
+from stepward.wiring.scheduler import scheduler
 
 
 @cache
 def _worker() -> BatchWorker:
-    return wiring.scheduler(os.environ)
+    return scheduler(os.environ)
 
 
 def handler(event: Mapping[str, Any], _context: object) -> BatchAnswer:

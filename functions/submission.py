@@ -7,13 +7,13 @@ from typing import Any
 
 from orders import workflow
 from orders.messages import OrderSubmitted
-from stepward import wiring
 from stepward.adapters.lambda_batch import BatchAnswer, BatchWorker
+from stepward.wiring.submission import submission
 
 
 @cache
 def _worker() -> BatchWorker:
-    return wiring.submission(os.environ, workflow, OrderSubmitted)
+    return submission(os.environ, workflow, OrderSubmitted)
 
 
 def handler(event: Mapping[str, Any], _context: object) -> BatchAnswer:

@@ -4,23 +4,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
-from stepward import wiring
+from stepward.adapters.lambda_context import Context
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.supervision import Supervise
-
-
-class Context(Protocol):
-    """What Lambda tells a function of its invocation."""
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds until the invocation is ended."""
+from stepward.wiring.supervisor import supervisor
 
 
 @cache
 def _supervise() -> tuple[Supervise, PowertoolsTelemetry]:
-    return wiring.supervisor(os.environ)
+    return supervisor(os.environ)
 
 
 def handler(_event: Mapping[str, Any], context: Context) -> dict[str, int]:

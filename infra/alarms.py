@@ -15,7 +15,13 @@ _ENGINE = {
     "Failed": "Orders are in Error; see `stepward list --state Error`",
     "Unreadable": "Records of the state store cannot be read; the Supervisor's log names them",
     "BreakerOpened": "An agent's service keeps failing and is left alone; see `stepward agents`",
+    "Blocked": "Orders wait at an event that cannot be applied; see `stepward convoy list`",
+    "Gaps": "Orders wait for an event that has not come; see `stepward convoy list`",
     "Overtime": "Orders take longer than all their steps may; the Supervisor's log names them",
+}
+_WAITING = {
+    "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS shows it no others",
+    "ledgers": "a large ledger, or one that keeps failing? Those of its customer wait behind it",
 }
 _ANY = 1
 
@@ -30,7 +36,8 @@ class Alarms(Construct):
             self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
         for name, work in watched.queues.items():
             oldest = watched.oldest_s[name]
-            self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s")
+            because = _WAITING.get("ledgers" if name.startswith("ledgers") else name, "are they worked off?")
+            self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s: {because}")
         self._watch_functions(watched)
         self._watch_supervisor(watched)
         for metric, description in _ENGINE.items():
@@ -43,7 +50,11 @@ class Alarms(Construct):
     def _watch_functions(self, watched: Watched) -> None:
         for name, function in watched.functions.items():
             errors = function_sum(function, "Errors")
-            self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
+            if name in watched.ledgers:  # which run so seldom that five errors in a row would take half an hour
+                died = f"{name} died in the middle of a ledger and will take it up again; if it dies again, see its log"
+                self._when(f"{name}-errors", errors, _ANY, died)
+            else:
+                self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
             throttles = function_sum(function, "Throttles")
             self._when(f"{name}-throttles", throttles, _ANY, f"{name} is throttled; raise the account's limit", 3)
             dropped = function_sum(function, "RecursiveInvocationsDropped")

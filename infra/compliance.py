@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk.aws_dynamodb import ITable
 from constructs import IConstruct
 
+from infra.convoy import Convoy
+from infra.ledger_objects import LedgerObjects
 from infra.settings import Settings
 from infra.tables import Tables
 from infra.wakeup import WakeUp
@@ -16,21 +19,48 @@ from infra.workers import Workers
 _LOGS = "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]"
 
 
-def acknowledge(*, workers: Workers, tables: Tables, wake_up: WakeUp, settings: Settings) -> None:
+def acknowledge(
+    *,
+    workers: Workers,
+    convoy: Convoy,
+    tables: Tables,
+    objects: LedgerObjects,
+    wake_up: WakeUp,
+    settings: Settings,
+) -> None:
     """Tell cdk-nag, and the reader, why these findings are as they should be."""
-    for function in workers.by_name.values():
+    for function in (*workers.by_name.values(), *convoy.by_name.values()):
         _accept(function, _LOGS, "It lets a function write logs and nothing else, and AWS keeps it up to date.")
-        _accept(function, "IAM5[Resource::*]", "X-Ray's write actions know no resource; a test holds it to them.")
-    index = f"IAM5[Resource::{_shown(tables, tables.tasks.table_arn)}/index/*]"
-    for function in (workers.submission, workers.scheduler, workers.supervisor):
-        _accept(function, index, "grant_* names a table's indexes so; the table has only the engine's two.")
-    for function in (workers.scheduler, workers.supervisor):
+        if settings.tracing:
+            _accept(function, "IAM5[Resource::*]", "X-Ray's write actions know no resource; a test holds it to them.")
+    for function in (workers.submission, workers.scheduler, workers.supervisor, convoy.convoy):
+        _accept(function, _indexes(tables.tasks), "grant_* names a table's indexes so; it has only the engine's two.")
+    for function in (workers.supervisor, convoy.convoy):
+        _accept(function, _indexes(tables.lanes), "grant_* names a table's indexes so; it has only the engine's two.")
+    for function in (workers.scheduler, workers.supervisor, convoy.convoy):
         _accept(function, "IAM5[Action::kms:GenerateDataKey*]", "grant_publish asks this of the topic's own key only.")
     for name in settings.replies.names(_shown(workers, Stack.of(workers).partition)):
         _accept(workers.scheduler, f"IAM5[Resource::{name}]", "The submitters' own queues; the deployment names them.")
     _accept(
         wake_up.dead, "SQS3", "It is a dead-letter queue, of the schedule's target, which cdk-nag does not look at."
     )
+    _acknowledge_objects(convoy, objects)
+
+
+def _acknowledge_objects(convoy: Convoy, objects: LedgerObjects) -> None:
+    any_object = f"IAM5[Resource::{_shown(objects, objects.bucket.bucket_arn)}/*]"
+    for function in convoy.ledgers.values():
+        _accept(function, any_object, "Ledgers' objects have the names that their senders give; it may only read them.")
+    _accept(
+        objects.bucket,
+        "S1",
+        "Only the ledger processors read it, and each ledger's walk is in their log; whoever must know who uploaded "
+        "what switches CloudTrail's data events on, which tell more and need no second bucket.",
+    )
+
+
+def _indexes(table: ITable) -> str:
+    return f"IAM5[Resource::{_shown(table, table.table_arn)}/index/*]"
 
 
 def _accept(construct: IConstruct, rule: str, reason: str) -> None:

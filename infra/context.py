@@ -14,12 +14,20 @@ def parsed(name: str, value: object, usual: object) -> Any:
     match usual:
         case str():
             return str(value)
+        case bool():
+            return _switch(name, value)
         case int():
             return _whole(name, value)
         case tuple():
             return _texts(name, value)
         case _:
             return _addresses(name, value)
+
+
+def _switch(name: str, value: object) -> bool:
+    if (text := str(value).lower()) not in {"true", "false"}:
+        raise Misconfigured(f"{name}={value!r} is neither true nor false")
+    return text == "true"
 
 
 def _whole(name: str, value: object) -> int:

@@ -12,6 +12,8 @@ from stepward.domain.plan import Plan
 
 _WIDTH = 12
 _FOR_PEOPLE = ("Alerted", "Rejected", "Unreadable", "Ignored")
+_CONVOY = ("Ledgers", "Applied", "Parked", "Ended")
+_LANES_IN_TROUBLE = ("Blocked", "Gaps", "Idle", "PassedOver")
 
 
 class Dashboard(Construct):
@@ -30,6 +32,10 @@ class Dashboard(Construct):
         board.add_widgets(
             _graph("Recovery", [engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Excused")]),
             _graph("For people", [engine(name) for name in _FOR_PEOPLE]),
+        )
+        board.add_widgets(
+            _graph("Convoy", [engine(name) for name in _CONVOY]),
+            _graph("Orders that stand still", [engine(name) for name in _LANES_IN_TROUBLE]),
         )
         board.add_widgets(
             _graph("Oldest message (s)", [age(work.queue, name) for name, work in watched.queues.items()]),

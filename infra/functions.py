@@ -44,9 +44,14 @@ class WorkerFunction(Construct):
             architecture=lambda_.Architecture.custom(ARCHITECTURE),
             memory_size=MEMORY_MB,
             timeout=timeout,
-            environment=dict(environment),
+            environment=_for_all(settings) | dict(environment),
             log_group=log,
-            tracing=lambda_.Tracing.ACTIVE,
+            # What Lambda says of each run that went well would be a third of the log, and every line that is written
+            # is billed. To be filtered at all the log has to be JSON, which the functions' own lines are already.
+            logging_format=lambda_.LoggingFormat.JSON,
+            system_log_level_v2=lambda_.SystemLogLevel.WARN,
+            application_log_level_v2=lambda_.ApplicationLogLevel.INFO,
+            tracing=lambda_.Tracing.ACTIVE if settings.tracing else lambda_.Tracing.DISABLED,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if in_cycle else lambda_.RecursiveLoop.TERMINATE,
         )
 
@@ -60,3 +65,16 @@ class WorkerFunction(Construct):
                 report_batch_item_failures=True,
             )
         )
+
+
+def _for_all(settings: Settings) -> dict[str, str]:
+    return {
+        "STEPWARD_SHARDS": str(settings.shards),
+        "STEPWARD_COMPLETE_WITHIN_MS": str(settings.complete_within_ms),
+        "STEPWARD_CLAIM_WITHIN_MS": str(settings.claim_within_ms),
+        "STEPWARD_SKEW_MARGIN_MS": str(settings.skew_margin_ms),
+        "STEPWARD_OUTAGE_AFTER_MS": str(settings.outage_after_ms),
+        "POWERTOOLS_SERVICE_NAME": "stepward",
+        "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
+        "POWERTOOLS_LOG_LEVEL": "INFO",
+    }

@@ -10,9 +10,11 @@ from typing import Literal, Self
 
 from infra.checks import matches, one_of, region, service_url, within
 from infra.context import parsed
+from infra.convoy_settings import ConvoySettings
 from infra.replies import ReplyQueues
 from stepward.domain.breaker import Limits
 from stepward.domain.errors import Misconfigured
+from stepward.domain.lane import LaneRules
 from stepward.domain.timing import Timing
 from stepward.domain.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
 
@@ -28,16 +30,19 @@ LEAST_CONCURRENCY = 2  # SQS takes no lower limit
 VISIBILITY_TIMES_TIMEOUT = 6
 REQUEST_RECEIVES = 1000  # a request put back waits for its service, and ends by its own complete-by
 MAX_RECEIVES = 5  # throttled deliveries count too: fewer, and good messages end among the dead
+CONVOY_RECEIVES = 1000  # the most that SQS takes: what fails counts in the lane, and a dead event is a gap
 ORDER_RECEIVES = 100  # an order in its queue is known nowhere else: it waits out an outage of hours
 QUEUE_RETENTION_DAYS = 4
+CONVOY_RETENTION_DAYS = 14  # in a FIFO queue a dead letter's time begins anew, so both may wait as long as SQS allows
 DEAD_RETENTION_DAYS = 14
 WAKE_UP_RETRIES = 2
 LOG_RETENTION = "ONE_MONTH"
-BOTO_SERVICES = ("dynamodb", "events", "sns", "sqs")
+BOTO_SERVICES = ("dynamodb", "events", "s3", "sns", "sqs")
 MAX_REQUEST_QUEUES = 13  # of agents and their priority lanes: the URLs share a function's 4 KB of environment
 LANE_SHARE = 4  # one part in so many of an agent's concurrency is kept for orders of high priority
 
 OLDEST_MESSAGE_S = 300
+OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
 OVERDUE_AGE_MS = 300_000
 EXCUSED_IN_FIVE_MINUTES = 100  # so many steps missed by everybody, not by their agent, are an outage
 SILENT_MINUTES = 5
@@ -65,7 +70,8 @@ class Settings:
     shards: int = 4
     batch_size: int = 10
     engine_concurrency: int = 50
-    """Runs at once of submission, and of the scheduler per queue; keeps a backlog from eating the account."""
+    """Runs at once of submission, of the convoy, and of the scheduler per queue; keeps a backlog from eating the
+    account."""
     agent_batch_size: int = 1
     """Requests that one run of an agent serves side by side: more are cheaper, and die together."""
     platform: Literal["aws", "local"] = "aws"
@@ -84,13 +90,33 @@ class Settings:
     reply_prefixes: tuple[str, ...] = ()
     """With accounts and regions: the queues to which the Scheduler may post; none unless all three are given."""
     reply_endpoint: str = ""
+    sequences: Literal["required", "optional"] = "required"
+    """Whether every order event has to carry a sequence; where it need not, the queue's order counts without."""
+    gap_ms: int = LaneRules().gap_within
+    idle_ms: int = LaneRules().idle_after
+    """How long a gap may stay open, and an order without its last event be silent, until an operator is told; an idle
+    time of 0 tells nobody."""
+    event_attempts: int = LaneRules().attempts
+    """How often an event may fail until it stops its order."""
+    lane_timeout_s: int = 20
+    """Of the convoy's function; an order whose function died waits for six times as long."""
+    ledger_timeout_s: int = 60
+    ledger_concurrency: int = 10
+    """Ledgers in work at once: of so many customers, since each one's come one after the other."""
+    ledger_customers: tuple[str, ...] = ()
+    """The ids of customers whose ledgers have a queue and a function of their own."""
+    ledger_days: int = 30
+    """How long the objects of large ledgers are kept."""
     orders_table: str = ""
     tasks_table: str = ""
     rejects_table: str = ""
+    lanes_table: str = ""
     """Tables to work on in place of the stack's own, which stay as they are: for those restored from a backup."""
     region: str = ""
     """Where the stack goes; empty leaves it to whoever deploys, which a stack with replicas cannot."""
     replica_regions: tuple[str, ...] = ()
+    tracing: bool = False
+    """Whether X-Ray records runs of the functions; each trace is billed."""
 
     def __post_init__(self) -> None:
         one_of("environment", self.environment, "dev", "prod")
@@ -114,6 +140,7 @@ class Settings:
         for name, table in self.restored.items():
             matches(f"{name}_table", table, _TABLE, "the name of a table")
         self.replies.check()
+        self.convoy.check()
         if self.reply_endpoint and self.platform != "local":
             raise Misconfigured(f"reply_endpoint={self.reply_endpoint!r} is for platform=local only")
         self._check_replicas()
@@ -141,8 +168,28 @@ class Settings:
     @property
     def restored(self) -> Mapping[str, str]:
         """The tables that take the place of the stack's own."""
-        named = {"orders": self.orders_table, "tasks": self.tasks_table, "rejects": self.rejects_table}
+        named = {
+            "orders": self.orders_table,
+            "tasks": self.tasks_table,
+            "rejects": self.rejects_table,
+            "lanes": self.lanes_table,
+        }
         return {name: table for name, table in named.items() if table}
+
+    @property
+    def convoy(self) -> ConvoySettings:
+        """What the ledgers' processor and the lanes of orders are to be like."""
+        return ConvoySettings(
+            sequences=self.sequences,
+            gap_ms=self.gap_ms,
+            idle_ms=self.idle_ms,
+            attempts=self.event_attempts,
+            lane_timeout_s=self.lane_timeout_s,
+            ledger_timeout_s=self.ledger_timeout_s,
+            ledger_concurrency=self.ledger_concurrency,
+            ledger_days=self.ledger_days,
+            customers=self.ledger_customers,
+        )
 
     @property
     def silent_minutes(self) -> int:

@@ -1,4 +1,4 @@
-"""The tables: orders, the state store, what could not be accepted, and what the functions agree on."""
+"""The tables: orders, the state store, the lanes, what could not be accepted, and what the functions agree on."""
 
 from __future__ import annotations
 
@@ -18,27 +18,25 @@ _RESTORABLE = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_e
 class Tables(Construct):
     """On demand, restorable to any second of the last 35 days, and in production protected from deletion.
 
-    Orders, tasks and rejects have replicas if the deployment names regions for them. Controls never has: leases and
-    breakers are of one region.
+    Orders, tasks, lanes and rejects have replicas if the deployment names regions for them. Controls never has:
+    leases and breakers are of one region.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings
+        waiting = [
+            _keys_only(DUE_INDEX, _number("Shard"), _number("Due")),
+            _keys_only(ATTENTION_INDEX, _number("Attention"), _number("Since")),
+        ]
         orders = self._lasting("Orders", partition_key=_text("OrderID"))
         rejects = self._lasting("Rejects", partition_key=_text("Day"), sort_key=_text("Key"))
-        tasks = self._lasting(
-            "Tasks",
-            partition_key=_text("OrderID"),
-            expiry=EXPIRY,
-            indexes=[
-                _keys_only(DUE_INDEX, _number("Shard"), _number("Due")),
-                _keys_only(ATTENTION_INDEX, _number("Attention"), _number("Since")),
-            ],
-        )
+        tasks = self._lasting("Tasks", partition_key=_text("OrderID"), expiry=EXPIRY, indexes=waiting)
+        lanes = self._lasting("Lanes", partition_key=_text("OrderID"), sort_key=_text("Place"), indexes=waiting)
         self.orders = self._restored("orders") or orders
         self.rejects = self._restored("rejects") or rejects
         self.tasks = self._restored("tasks", DUE_INDEX, ATTENTION_INDEX) or tasks
+        self.lanes = self._restored("lanes", DUE_INDEX, ATTENTION_INDEX) or lanes
         self.controls = self._table("Controls", partition_key=_text("Name"))
 
     def _restored(self, name: str, *indexes: str) -> dynamodb.ITable | None:

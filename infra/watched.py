@@ -20,7 +20,7 @@ FIVE_MINUTES = Duration.minutes(5)
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Everything by its short name.
+    """Everything by its short name; `ledgers` are those of the functions that split ledgers.
 
     `oldest_s` says how long a message of a queue may wait, in seconds; `silence`, for how long nothing may be swept.
     """
@@ -29,6 +29,7 @@ class Watched:
     oldest_s: Mapping[str, int]
     dead: Mapping[str, sqs.Queue]
     functions: Mapping[str, lambda_.Function]
+    ledgers: Sequence[str]
     agents: Sequence[str]
     silence: Duration
 

@@ -6,20 +6,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from aws_cdk import Duration, Stack
-from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.agents import AgentNeeds
+from infra.alerts import Alerts
 from infra.functions import WorkerFunction
+from infra.permissions import QUERY, READ_MANY, READ_ONE, WRITE
 from infra.queues import Queues, WorkQueue
 from infra.settings import SUPERVISOR_TIMEOUT_S, Settings
 from infra.tables import Tables
-
-READ_ONE, READ_MANY, QUERY = "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"
-WRITE = "dynamodb:PutItem"  # a transaction of puts asks for it, too; nothing is ever updated in place or deleted
 
 
 class Workers(Construct):
@@ -33,7 +30,7 @@ class Workers(Construct):
         agents: Sequence[AgentNeeds],
         queues: Queues,
         tables: Tables,
-        alerts: sns.ITopic,
+        alerts: Alerts,
         settings: Settings,
         code: lambda_.Code,
     ) -> None:
@@ -43,7 +40,6 @@ class Workers(Construct):
         self._alerts = alerts
         self._settings = settings
         self._code = code
-        self._bus = events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
         self._most_requests = max(agent.requests_at_once for agent in agents)
         self.submission = self._make_submission()
         self.scheduler = self._make_scheduler()
@@ -139,20 +135,23 @@ class Workers(Construct):
         return worker.function
 
     def _make_supervisor(self) -> lambda_.Function:
-        queues, tasks = self._queues, self._tables.tasks
+        queues, tasks, lanes = self._queues, self._tables.tasks, self._tables.lanes
         worker = self._worker(
             "Supervisor",
             handler="supervisor.handler",
             timeout=Duration.seconds(SUPERVISOR_TIMEOUT_S),
             environment={
                 "STEPWARD_TASKS_TABLE": tasks.table_name,
+                "STEPWARD_LANES_TABLE": lanes.table_name,
                 "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
                 "STEPWARD_LEASE_MS": str(self._settings.lease_ms),
                 "STEPWARD_BACKLOG": str(self._most_requests),
+                **self._settings.convoy.rules,
                 **self._for_deciding,
             },
         )
         tasks.grant(worker.function, READ_MANY, READ_ONE, QUERY, WRITE)
+        lanes.grant(worker.function, READ_ONE, QUERY, WRITE)
         queues.scheduler.queue.grant_send_messages(worker.function)
         for requests in self._requests:  # it looks how many wait; it never asks an agent for anything
             requests.queue.grant(worker.function, "sqs:GetQueueAttributes")
@@ -166,8 +165,7 @@ class Workers(Construct):
             "STEPWARD_CONTROLS_TABLE": self._tables.controls.table_name,
             "STEPWARD_AGENT_QUEUES": self._addresses(self._queues.agents),
             "STEPWARD_AGENT_LANES": self._addresses(self._queues.lanes),
-            "STEPWARD_ALERTS_TOPIC": self._alerts.topic_arn,
-            "STEPWARD_EVENT_BUS": self._settings.event_bus,
+            **self._alerts.addresses,
             "STEPWARD_FINISHED_DAYS": str(self._settings.finished_days),
         }
 
@@ -179,9 +177,8 @@ class Workers(Construct):
         return Stack.of(self).to_json_string({name: work.queue.queue_url for name, work in queues.items()})
 
     def _may_tell(self, function: lambda_.Function) -> None:
-        """People by the alerts' topic, machines by the event bus; once per fact, which the controls remember."""
-        self._alerts.grant_publish(function)
-        self._bus.grant_put_events_to(function)
+        """Once per fact, which the controls remember."""
+        self._alerts.may_tell(function)
         self._tables.controls.grant(function, READ_ONE, WRITE)
 
     def _may_reply(self, function: lambda_.Function) -> None:
@@ -202,21 +199,8 @@ class Workers(Construct):
             construct_id,
             handler=handler,
             timeout=timeout,
-            environment={**_for_all(self._settings), **environment},
+            environment=environment,
             in_cycle=in_cycle,
             code=self._code,
             settings=self._settings,
         )
-
-
-def _for_all(settings: Settings) -> Mapping[str, str]:
-    return {
-        "STEPWARD_SHARDS": str(settings.shards),
-        "STEPWARD_COMPLETE_WITHIN_MS": str(settings.complete_within_ms),
-        "STEPWARD_CLAIM_WITHIN_MS": str(settings.claim_within_ms),
-        "STEPWARD_SKEW_MARGIN_MS": str(settings.skew_margin_ms),
-        "STEPWARD_OUTAGE_AFTER_MS": str(settings.outage_after_ms),
-        "POWERTOOLS_SERVICE_NAME": "stepward",
-        "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
-        "POWERTOOLS_LOG_LEVEL": "INFO",
-    }

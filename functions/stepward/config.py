@@ -10,6 +10,7 @@ from typing import cast
 
 from stepward.domain.breaker import Limits
 from stepward.domain.errors import Misconfigured
+from stepward.domain.lane import LaneRules
 from stepward.domain.lease import USUAL_LENGTH
 from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
@@ -100,6 +101,37 @@ class Config:
         return self._text("STEPWARD_REQUESTS_QUEUE")
 
     @property
+    def lanes_table(self) -> str:
+        """Name of the table of the orders' lanes."""
+        return self._text("STEPWARD_LANES_TABLE")
+
+    @property
+    def lanes_queue(self) -> str:
+        """URL of the queue to the lanes."""
+        return self._text("STEPWARD_LANES_QUEUE")
+
+    @property
+    def ledgers_bucket(self) -> str:
+        """Name of the bucket in which ledgers lie that are too large for a message."""
+        return self._text("STEPWARD_LEDGERS_BUCKET")
+
+    @property
+    def ledger_customer(self) -> str:
+        """The one customer whose ledgers this function splits; empty if it splits those of all."""
+        return self.env.get("STEPWARD_LEDGER_CUSTOMER", "")
+
+    @property
+    def lane_rules(self) -> LaneRules:
+        """What the deployment asks of its lanes; times in milliseconds."""
+        usual = LaneRules()
+        return LaneRules(
+            sequenced=self._one_of("STEPWARD_SEQUENCES", ("required", "optional")) == "required",
+            gap_within=self._whole("STEPWARD_GAP_MS", usual.gap_within),
+            idle_after=self._whole("STEPWARD_IDLE_MS", usual.idle_after),
+            attempts=self._whole("STEPWARD_EVENT_ATTEMPTS", usual.attempts),
+        )
+
+    @property
     def breaker(self) -> Limits:
         """When the breaker of an agent opens, and for how long, in milliseconds."""
         usual = Limits()
@@ -148,6 +180,12 @@ class Config:
     def _text(self, name: str) -> str:
         if not (value := self.env.get(name, "")):
             raise Misconfigured(f"{name} is not set")
+        return value
+
+    def _one_of(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of the choices; the first is the usual one."""
+        if (value := self.env.get(name, "") or choices[0]) not in choices:
+            raise Misconfigured(f"{name}={value!r} is none of {', '.join(choices)}")
         return value
 
     def _list(self, name: str) -> tuple[str, ...]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from stepward.domain.errors import Unreadable
-from stepward.domain.facts import Fact
-from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
-from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
+if TYPE_CHECKING:  # a function loads what its own ports speak of, and no more
+    from stepward.domain.errors import Unreadable
+    from stepward.domain.facts import Fact
+    from stepward.domain.lane import Lane
+    from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
+    from stepward.domain.order_event import Kept
+    from stepward.domain.plan import Plan
+    from stepward.domain.task import ProcessState, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,67 @@ class TaskStore(Protocol):
 
         What cannot be understood comes as the error that says so, and does not keep the rest from coming.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class LaneMessage:
+    """The text of one event or command for the lane of an order; `name` is the same each time it is sent.
+
+    One that is `alone` has no number: nothing but the queue's order tells the lane where it belongs.
+    """
+
+    order_id: str
+    name: str
+    body: str
+    alone: bool = False
+
+    @staticmethod
+    def of_ledger(order_id: str, ledger_id: str, index: int, body: str, *, alone: bool = False) -> LaneMessage:
+        """The entry at `index` of a ledger."""
+        return LaneMessage(order_id, f"{ledger_id}/{index}", body, alone)
+
+
+class LaneQueue(Protocol):
+    """The queue to the lanes of the orders."""
+
+    def send(self, messages: Sequence[LaneMessage]) -> None:
+        """Send each to the lane of its order: in sequence per order, and none past one that could not be sent.
+
+        Raises Transient if anything could not be sent.
+        """
+
+
+class Lanes(Protocol):
+    """Where the lanes are kept: one record per order, a row per event, one conditional write per change."""
+
+    def load(self, order_id: str) -> Lane | None:
+        """The lane, read consistently; None if there is none. Raises Transient or Unreadable."""
+
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+        """The first `most` rows from the place `first` on, in their order; raises Transient or Unreadable."""
+
+    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+        """Write the lane and its new `rows` at once, if it is still at the revision of `replaces` (0: absent).
+
+        `older` are events that `replaces` held and `lane` holds no more: they get rows of their own before. False if
+        somebody was faster; raises Transient.
+        """
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The ids of orders of `shard` whose lane is to be looked at up to `until` (epoch ms): a hint, never late."""
+
+    def needing_attention(self) -> Iterator[str]:
+        """The ids of orders whose lane waits for an operator, oldest first: a hint."""
+
+
+class Ledgers(Protocol):
+    """Where ledgers lie that are too large for a message: one object each, with one entry per line."""
+
+    def version(self, key: str) -> str | None:
+        """The name of the object's present version; None if there is no such object. Raises Transient."""
+
+    def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
+        """The object's bytes from `start` on, in pieces, of exactly that version; raises Transient."""
 
 
 class Queues(Protocol):
@@ -143,7 +207,7 @@ class Rejects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one run of the Supervisor found: tasks listed as due, steps overdue, the oldest's age in milliseconds.
+    """What one run of the Supervisor found: tasks and lanes listed as due, steps overdue, the oldest's age in ms.
 
     `swept` shards were looked through to their end, `skipped` ones were held by another Supervisor; `complete` says
     that no shard of its own was left early.

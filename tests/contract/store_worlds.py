@@ -17,7 +17,8 @@ from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef, KeySchema
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.store import DynamoTaskStore, shard_of
-from stepward.adapters.dynamodb.tables import Access, OrderItem, PlanItem, RejectItem, TaskItem, bound
+from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bound
+from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.domain.plan import Plan, PlannedStep
 from stepward.domain.task import Task, new_task

@@ -64,3 +64,20 @@ def test_a_summary_arrives_with_its_counts(queue_world: QueueWorld) -> None:
     """S7."""
     queue_world.alerts.summarise([ALERT, Alert("ord-2", "ship", 1, "no stock", 1_000_000)])
     assert queue_world.summaries() == ["2"]
+
+
+@pytest.mark.parametrize("trouble", ["blocked", "gap", "idle"])
+def test_a_lane_that_waits_has_a_type_of_its_own_for_machines(hearing_world: QueueWorld, trouble: str) -> None:
+    """C6: people and machines hear which event it is, and what holds the lane up."""
+    hearing_world.alerts.tell(Alert("ord-1", "event 5", 0, "op: no create", 1_000_000, trouble=trouble))
+    alert_id = f"ord-1/event 5/{trouble}/1000000"
+    assert hearing_world.told(1) == [(alert_id, "ord-1", "event 5", 0)]
+    detail = {
+        "alertId": alert_id,
+        "orderId": "ord-1",
+        "event": "5",
+        "trouble": trouble,
+        "reason": "op: no create",
+        "at": 1_000_000,
+    }
+    assert hearing_world.heard(1) == [(f"stepward.lane.{trouble}", detail)]

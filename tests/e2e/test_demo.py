@@ -15,10 +15,10 @@ PATIENT = 8_000
 
 
 def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> None:
-    """S1 to S14, S16 to S20, S22, I1 to I6, I8."""
+    """S1 to S14, S16 to S20, S22, C1 to C6, I1 to I8."""
     told = io.StringIO()
     console = Console(file=told, width=160)
-    assert run(14, 3, console, order_view, complete_within_ms=PATIENT) == 0, told.getvalue()
+    assert run(14, 3, console, order_view, ledger_orders=9, complete_within_ms=PATIENT) == 0, told.getvalue()
     text = told.getvalue()
     assert "1  the agent is killed after the effect" in text
     assert "was recovered" in text
@@ -30,9 +30,13 @@ def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> 
         "hears: undone",
         "the breaker of inventory is open",
         "the breaker of inventory is closed",
+        "stops at event",
+        "waits for event",
+        "an operator types: stepward convoy replace",
     ):
         assert happening in text, text
     assert "demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); 5 rejected, kept; 0 lost, 0 doubled" in text
+    assert "2 orders waited for somebody, and held up no other; 0 faults" in text
     assert "nothing that it did stands" in text, "the story of the undone order is told to its end"
 
 
@@ -40,5 +44,5 @@ def test_the_audit_fails_when_the_services_forget_their_keys() -> None:
     """I4: the same run without the guard that keeps effects single must be seen to fail."""
     told = io.StringIO()
     console = Console(file=told, width=160)
-    assert run(8, 3, console, order_view, complete_within_ms=PATIENT, honour_keys=False) == 1
+    assert run(8, 3, console, order_view, ledger_orders=0, complete_within_ms=PATIENT, honour_keys=False) == 1
     assert "had its effect 2 times" in told.getvalue()

@@ -80,8 +80,24 @@ PRODUCTION = Settings(
     reply_accounts=("111122223333", "444455556666"),
     reply_regions=("eu-west-1",),
     reply_prefixes=("replies-", "shop-"),
+    sequences="optional",
+    gap_ms=120_000,
+    idle_ms=86_400_000,
+    event_attempts=7,
+    lane_timeout_s=30,
+    ledger_timeout_s=300,
+    ledger_concurrency=6,
+    ledger_days=90,
+    ledger_customers=("acme", "Acme", "a-c_me"),
+    tracing=True,
 )
-RESTORED = Settings(stack="orders-restored", environment="prod", orders_table="orders-again", tasks_table="tasks-again")
+RESTORED = Settings(
+    stack="orders-restored",
+    environment="prod",
+    orders_table="orders-again",
+    tasks_table="tasks-again",
+    lanes_table="lanes-again",
+)
 REPLICATED = Settings(
     stack="orders-global", environment="prod", region="eu-central-1", replica_regions=("eu-west-1", "us-east-1")
 )

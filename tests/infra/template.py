@@ -26,13 +26,14 @@ class Template:
         """The properties of all resources of a type by logical id."""
         return {name: resource["Properties"] for name, resource in self.of(kind).items()}
 
-    def function(self, handler: str, agent: str = "") -> str:
-        """The logical id of the function with this handler, of this agent if there are several."""
+    def function(self, handler: str, whose: str = "") -> str:
+        """The logical id of the function with this handler, of this agent or customer if there are several."""
         for name, function in self.properties("Lambda::Function").items():
-            known = function["Environment"]["Variables"].get("STEPWARD_AGENT", "")
-            if function["Handler"] == f"{handler}.handler" and known == agent:
+            told = function["Environment"]["Variables"]
+            known = told.get("STEPWARD_AGENT", told.get("STEPWARD_LEDGER_CUSTOMER", ""))
+            if function["Handler"] == f"{handler}.handler" and known == whose:
                 return name
-        raise LookupError(f"{handler} {agent}")
+        raise LookupError(f"{handler} {whose}")
 
     def environment(self, function: str) -> Mapping[str, Any]:
         """The environment variables of a function."""
@@ -52,6 +53,15 @@ class Template:
     def requests_queue(self, agent: str) -> str:
         """The logical id of an agent's ordinary queue."""
         return target(self.environment(self.function("agent", agent))["STEPWARD_REQUESTS_QUEUE"])
+
+    def customers(self) -> Mapping[str, str]:
+        """The logical ids of the queues for ledgers of one customer alone, by customer."""
+        return dict(joined(self.body["Outputs"]["CustomerLedgerQueueUrls"]["Value"]))
+
+    def ledgers(self) -> set[str]:
+        """The logical ids of the functions that split ledgers."""
+        functions = self.properties("Lambda::Function")
+        return {name for name, function in functions.items() if function["Handler"] == "ledger.handler"}
 
     def lanes(self) -> Mapping[str, str]:
         """The logical ids of the priority lanes, by agent."""

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from infra.settings import Settings
+from stepward.config import Config
 from stepward.domain.errors import Misconfigured
+from stepward.domain.lane import LaneRules
 from stepward.domain.timing import Timing
 
 
@@ -22,8 +24,18 @@ def test_a_deployment_that_chooses_nothing_gets_the_engines_own_timing() -> None
 
 def test_the_command_lines_text_means_the_same_as_the_files_values() -> None:
     """C7: `-c shards=8` gives text, cdk.json a number."""
-    typed = {"shards": 8, "complete_within_ms": 3000, "service_urls": {"payments": "https://pay.example.com"}}
-    text = {"shards": "8", "complete_within_ms": "3000", "service_urls": '{"payments": "https://pay.example.com"}'}
+    typed = {
+        "shards": 8,
+        "tracing": True,
+        "complete_within_ms": 3000,
+        "service_urls": {"payments": "https://pay.example.com"},
+    }
+    text = {
+        "shards": "8",
+        "tracing": "true",
+        "complete_within_ms": "3000",
+        "service_urls": '{"payments": "https://pay.example.com"}',
+    }
     assert Settings.from_context(typed.get) == Settings.from_context(text.get)
 
 
@@ -35,6 +47,8 @@ def test_the_command_lines_text_means_the_same_as_the_files_values() -> None:
         ("shards", "many"),
         ("shards", 0),
         ("shards", True),
+        ("tracing", "yes"),
+        ("tracing", 1),
         ("shards", "-1"),
         ("batch_size", 11),
         ("complete_within_ms", 999),
@@ -55,6 +69,24 @@ def test_the_command_lines_text_means_the_same_as_the_files_values() -> None:
         ("breaker_open_ms", 300_001),
         ("reply_prefixes", 7),
         ("region", "Frankfurt"),
+        ("sequences", "none"),
+        ("gap_ms", 999),
+        ("gap_ms", 31 * 86_400_000 + 1),
+        ("idle_ms", 59_999),
+        ("event_attempts", 0),
+        ("lane_timeout_s", 4),
+        ("lane_timeout_s", 61),
+        ("ledger_timeout_s", 29),
+        ("ledger_timeout_s", 901),
+        ("ledger_concurrency", 1),
+        ("ledger_days", 0),
+        ("ledger_customers", "acme,"),
+        ("ledger_customers", "acme/north"),
+        ("ledger_customers", "-acme"),
+        ("ledger_customers", "a" * 41),
+        ("ledger_customers", "Müller"),
+        ("ledger_customers", ",".join(f"customer-{number}" for number in range(13))),
+        ("lanes_table", "l"),
         ("tasks_table", "arn:aws:dynamodb:eu-west-1:111122223333:table/tasks"),
     ],
 )
@@ -89,6 +121,25 @@ def test_a_service_in_clear_text_or_nowhere_is_refused(url: str) -> None:
     """S5: an order's data does not cross a network unencrypted."""
     with pytest.raises(Misconfigured, match="payments"):
         Settings(service_urls={"payments": url})
+
+
+def test_a_deployment_that_chooses_nothing_gets_the_engines_own_rules_for_lanes() -> None:
+    """C5, C6: one place decides."""
+    assert Config(Settings().convoy.rules).lane_rules == LaneRules()
+
+
+def test_the_engine_reads_the_rules_that_a_deployment_chooses() -> None:
+    """C5, C6."""
+    chosen = Settings(sequences="optional", gap_ms=60_000, idle_ms=3_600_000, event_attempts=3)
+    expected = LaneRules(sequenced=False, gap_within=60_000, idle_after=3_600_000, attempts=3)
+    assert Config(chosen.convoy.rules).lane_rules == expected
+
+
+def test_customers_with_ledgers_of_their_own_are_named_once_each() -> None:
+    """C7."""
+    assert Settings.from_context({"ledger_customers": "acme, Acme,acme"}.get).ledger_customers == ("acme", "Acme")
+    assert Settings.from_context({"ledger_customers": ""}.get).ledger_customers == ()
+    assert len(Settings(ledger_customers=tuple(f"c{number}" for number in range(12))).convoy.customers) == 12
 
 
 def test_only_production_is_lasting() -> None:

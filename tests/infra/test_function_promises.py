@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,21 @@ def test_every_function_runs_the_one_runtime_and_architecture_that_the_bundle_is
     for name, function in template.properties("Lambda::Function").items():
         assert function["Runtime"] == f"python{RUNTIME}", name
         assert function["Architectures"] == [ARCHITECTURE], name
+
+
+def test_functions_are_traced_only_where_the_deployment_asks_for_it(template: Template, production: Template) -> None:
+    """S21: each trace is billed."""
+    assert all("TracingConfig" not in function for function in template.properties("Lambda::Function").values())
+    for name, function in production.properties("Lambda::Function").items():
         assert function["TracingConfig"] == {"Mode": "Active"}, name
+
+
+def test_lambda_itself_logs_only_runs_that_went_wrong(template: Template) -> None:
+    """S21: what it logs of all others would be billed, and says nothing of an order."""
+    for name, function in template.properties("Lambda::Function").items():
+        logging = function["LoggingConfig"]
+        assert (logging["LogFormat"], logging["SystemLogLevel"]) == ("JSON", "WARN"), name
+        assert logging["ApplicationLogLevel"] == "INFO", name
 
 
 def test_every_function_shares_one_bundle(template: Template) -> None:
@@ -170,14 +185,26 @@ def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Tem
     assert template.environment(template.function("supervisor"))["STEPWARD_BACKLOG"] == str(courier.max_concurrency)
 
 
+def test_every_environment_fits_what_lambda_gives(template: Template, production: Template) -> None:
+    """S4: whatever CloudFormation names what they are told of."""
+    for stack in (template, production):
+        for function in stack.of("Lambda::Function"):
+            told = stack.environment(function)
+            assert sum(len(name) + _size(value) for name, value in told.items()) <= LAMBDAS_LIMIT, function
+
+
 def test_the_fullest_environment_fits_what_lambda_gives(production: Template) -> None:
     """S4: with as many queues and as long a list of reply queues as are allowed, whatever CloudFormation names them."""
-    told = dict(production.environment(production.function("scheduler")))
+    for name in ("scheduler", "supervisor"):
+        assert _fullest(production.environment(production.function(name))) <= LAMBDAS_LIMIT, name
+
+
+def _fullest(told: Mapping[str, Any]) -> int:
     variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_LANES"]
     variable += ["STEPWARD_REPLY_ACCOUNTS", "STEPWARD_REPLY_REGIONS", "STEPWARD_REPLY_PREFIXES"]
     fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in told.items())
     each_queue = LONGEST_NAME + len('"": "", ') + 30
-    assert fixed + MAX_REQUEST_QUEUES * each_queue + MAX_TEXT <= LAMBDAS_LIMIT
+    return fixed + MAX_REQUEST_QUEUES * each_queue + MAX_TEXT
 
 
 def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> None:

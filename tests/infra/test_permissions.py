@@ -8,6 +8,7 @@ from tests.infra.template import Template, as_list
 
 AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 WRITE, READ, READ_MANY = "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"
+QUERY, WRITE_MANY = "dynamodb:Query", "dynamodb:BatchWriteItem"
 SEND, PUBLISH, PUT_EVENTS = "sqs:SendMessage", "sns:Publish", "events:PutEvents"
 
 
@@ -63,10 +64,10 @@ def test_an_agent_may_put_back_what_it_was_asked_and_nothing_else(template: Temp
 def test_the_supervisor_recovers_tasks_and_calls_no_agent(template: Template) -> None:
     """S12, S14: it requests; Scheduler and agents act."""
     supervisor = template.function("supervisor")
-    assert template.may(supervisor, "dynamodb:Query") == {template.output("TasksTableName")}
-    assert template.may(supervisor, READ) == {template.output("TasksTableName"), agreed(template)}
+    watched = {template.output("TasksTableName"), template.output("LanesTableName")}
+    assert template.may(supervisor, QUERY) == watched
+    assert template.may(supervisor, READ) == template.may(supervisor, WRITE) == watched | {agreed(template)}
     assert template.may(supervisor, "sqs:GetQueueAttributes") >= agent_queues(template)
-    assert template.may(supervisor, WRITE) == {template.output("TasksTableName"), agreed(template)}
     assert template.may(supervisor, SEND) == {template.output("SchedulerQueueUrl")}
     assert template.may(supervisor, PUBLISH) == {template.output("AlertsTopicArn")}
 
@@ -74,7 +75,7 @@ def test_the_supervisor_recovers_tasks_and_calls_no_agent(template: Template) ->
 def test_whoever_publishes_alerts_may_use_their_key(template: Template) -> None:
     """S7: without the key a publish is refused, and nobody hears of the order in Error."""
     keys = set(template.of("KMS::Key"))
-    for name in ("scheduler", "supervisor"):
+    for name in ("scheduler", "supervisor", "convoy"):
         for action in ("kms:Decrypt", "kms:GenerateDataKey*"):
             assert template.may(template.function(name), action) == keys
 
@@ -85,7 +86,7 @@ def test_events_for_machines_go_to_the_one_bus_that_the_deployment_names(
     """S7: by those who raise alerts; nobody else."""
     for stack, bus in ((template, "event-bus/default"), (production, "event-bus/orders")):
         for function in stack.of("Lambda::Function"):
-            raises = function in {stack.function("scheduler"), stack.function("supervisor")}
+            raises = function in {stack.function(name) for name in ("scheduler", "supervisor", "convoy")}
             assert stack.may(function, PUT_EVENTS) == ({bus} if raises else set()), function
 
 
@@ -112,7 +113,7 @@ def test_who_accepts_an_order_checks_its_reply_queue_by_the_same_lists_as_who_po
     template: Template, production: Template
 ) -> None:
     """S19: no list is told where nobody may post, so that nothing is accepted by default."""
-    for name in ("submission", "scheduler"):
+    for name in ("submission", "scheduler", "convoy"):
         told = production.environment(production.function(name))
         assert told["STEPWARD_REPLY_ACCOUNTS"] == "111122223333,444455556666"
         assert told["STEPWARD_REPLY_REGIONS"] == "eu-west-1"
@@ -128,16 +129,60 @@ def foreign_queues(template: Template) -> set[str]:
     return {it["Fn::Join"][1][-1] for it in resources if "Fn::Join" in it}
 
 
-def test_nothing_but_tracing_is_allowed_on_everything(template: Template) -> None:
-    """S22: the reason that cdk-nag is given for the one wildcard."""
+def test_nothing_but_tracing_is_allowed_on_everything(template: Template, production: Template) -> None:
+    """S22: the reason that cdk-nag is given for the one wildcard, which is there only with tracing."""
+    for function in production.of("Lambda::Function"):
+        assert allowed_on_everything(production, function) == {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
     for function in template.of("Lambda::Function"):
-        wide = [item for item in template.statements(function) if "*" in as_list(item["Resource"])]
-        actions = {action for item in wide for action in as_list(item["Action"])}
-        assert actions == {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, function
+        assert allowed_on_everything(template, function) == set()
+
+
+def allowed_on_everything(template: Template, function: str) -> set[str]:
+    wide = [item for item in template.statements(function) if "*" in as_list(item["Resource"])]
+    return {action for item in wide for action in as_list(item["Action"])}
 
 
 def test_no_function_may_delete_or_overwrite_in_place(template: Template) -> None:
-    """S16: what is recorded is replaced under a condition, or stays."""
+    """S16: what is recorded is replaced under a condition, or stays; only events that never change go in batches."""
+    batches = {template.function("convoy"): {template.output("LanesTableName")}}
     for function in template.of("Lambda::Function"):
-        for action in ("dynamodb:DeleteItem", "dynamodb:UpdateItem", "dynamodb:BatchWriteItem", "dynamodb:Scan"):
+        for action in ("dynamodb:DeleteItem", "dynamodb:UpdateItem", "dynamodb:Scan"):
             assert template.may(function, action) == set()
+        assert template.may(function, WRITE_MANY) == batches.get(function, set())
+
+
+def test_the_convoy_submits_and_cancels_orders_and_changes_lanes_but_asks_no_agent(template: Template) -> None:
+    """C3, C6: a create is a submission; a delete changes the task and leaves the rest to the Scheduler."""
+    convoy = template.function("convoy")
+    orders, tasks = template.output("OrdersTableName"), template.output("TasksTableName")
+    lanes, rejects = template.output("LanesTableName"), template.output("RejectsTableName")
+    assert template.may(convoy, READ) == {orders, tasks, lanes, agreed(template)}
+    assert template.may(convoy, READ_MANY) == {tasks}
+    assert template.may(convoy, QUERY) == {lanes}
+    assert template.may(convoy, WRITE) == {orders, tasks, lanes, rejects, agreed(template)}
+    assert template.may(convoy, SEND) == {template.output("SchedulerQueueUrl")}
+    assert template.may(convoy, PUBLISH) == {template.output("AlertsTopicArn")}
+    assert template.may(convoy, "sqs:ChangeMessageVisibility") == {template.output("OrderEventsQueueUrl")}
+
+
+def test_a_ledger_processor_sends_to_the_lanes_and_touches_no_order(production: Template) -> None:
+    """C2, C3: what it splits is decided elsewhere; of its own it keeps how far it has come."""
+    assert len(production.ledgers()) == 4
+    sources = {function: queue for _, queue, function in production.sources()}
+    for ledger in production.ledgers():
+        assert production.may(ledger, READ) == {agreed(production)}
+        assert production.may(ledger, WRITE) == {agreed(production), production.output("RejectsTableName")}
+        assert production.may(ledger, READ_MANY) == production.may(ledger, QUERY) == set()
+        assert production.may(ledger, SEND) == {production.output("OrderEventsQueueUrl")}
+        assert production.may(ledger, PUBLISH) == production.may(ledger, PUT_EVENTS) == set()
+        assert production.may(ledger, "sqs:ChangeMessageVisibility") == {sources[ledger]}
+
+
+def test_only_ledger_processors_read_the_ledgers_bucket_and_nobody_writes_to_it(production: Template) -> None:
+    """C2: listing is what makes S3 say that an object is missing, and not that all is forbidden."""
+    bucket = production.output("LedgersBucketName")
+    for function in production.of("Lambda::Function"):
+        allowed = {bucket} if function in production.ledgers() else set()
+        assert production.may(function, "s3:GetObject") == production.may(function, "s3:ListBucket") == allowed
+        actions = {action for item in production.statements(function) for action in as_list(item["Action"])}
+        assert {it for it in actions if it.startswith("s3:")} <= {"s3:GetObject", "s3:ListBucket"}, function

@@ -9,6 +9,8 @@ import pytest
 
 from tests.infra.template import Template
 
+ACTIONS = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:BatchWriteItem")
+
 
 def test_every_table_can_be_restored_to_any_second(template: Template, production: Template) -> None:
     """S23: point-in-time recovery everywhere."""
@@ -30,12 +32,13 @@ def test_no_table_has_a_fixed_name(template: Template) -> None:
 
 
 def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) -> None:
-    """S8, S9: orders and tasks by order, rejects by day, controls by name."""
+    """S8, S9, C5: orders and tasks by order, lanes by order and place, rejects by day, controls by name."""
     expected = {
         "OrdersTableName": [("OrderID", "HASH", "S")],
         "TasksTableName": [("OrderID", "HASH", "S")],
         "RejectsTableName": [("Day", "HASH", "S"), ("Key", "RANGE", "S")],
         "ControlsTableName": [("Name", "HASH", "S")],
+        "LanesTableName": [("OrderID", "HASH", "S"), ("Place", "RANGE", "S")],
     }
     for output, keys in expected.items():
         table = template.properties("DynamoDB::Table")[template.output(output)]
@@ -44,13 +47,14 @@ def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) ->
         assert found == keys, output
 
 
+@pytest.mark.parametrize("of", ["TasksTableName", "LanesTableName"])
 @pytest.mark.parametrize(("name", "keys"), [("due", ("Shard", "Due")), ("attention", ("Attention", "Since"))])
 def test_what_waits_for_the_supervisor_or_a_person_is_listed_by_an_index_of_keys(
-    template: Template, replicated: Template, name: str, keys: tuple[str, str]
+    template: Template, replicated: Template, name: str, keys: tuple[str, str], of: str
 ) -> None:
-    """S7, S12: the cost of looking follows what waits, not what there is."""
+    """S7, S12, C6: the cost of looking follows what waits, not what there is."""
     for stack, kind in ((template, "DynamoDB::Table"), (replicated, "DynamoDB::GlobalTable")):
-        table = stack.properties(kind)[stack.output("TasksTableName")]
+        table = stack.properties(kind)[stack.output(of)]
         index = {it["IndexName"]: it for it in table["GlobalSecondaryIndexes"]}[name]
         kinds = {item["AttributeName"]: item["AttributeType"] for item in table["AttributeDefinitions"]}
         found = [(it["AttributeName"], it["KeyType"], kinds[it["AttributeName"]]) for it in index["KeySchema"]]
@@ -59,7 +63,7 @@ def test_what_waits_for_the_supervisor_or_a_person_is_listed_by_an_index_of_keys
 
 
 def test_only_tasks_may_expire(template: Template, replicated: Template) -> None:
-    """S12: by an attribute that only a finished task has; orders and rejects stay."""
+    """S12: by an attribute that only a finished task has; orders, lanes and rejects stay."""
     for stack in (template, replicated):
         for name, table in all_tables(stack).items():
             expires = (
@@ -69,8 +73,8 @@ def test_only_tasks_may_expire(template: Template, replicated: Template) -> None
 
 
 def test_in_production_no_data_goes_when_the_stack_goes(production: Template) -> None:
-    """S23: tables, queues, logs and the alerts' key outlive the stack, and tables refuse to be deleted."""
-    for kind in ("DynamoDB::Table", "SQS::Queue", "KMS::Key", "Logs::LogGroup"):
+    """S23: tables, queues, logs, ledgers and the alerts' key outlive the stack, and tables refuse to be deleted."""
+    for kind in ("DynamoDB::Table", "SQS::Queue", "KMS::Key", "Logs::LogGroup", "S3::Bucket"):
         for name, resource in production.of(kind).items():
             assert resource["DeletionPolicy"] == "Retain", name
             assert resource["UpdateReplacePolicy"] == "Retain", name
@@ -81,7 +85,8 @@ def test_in_production_no_data_goes_when_the_stack_goes(production: Template) ->
 def test_replicas_are_made_only_where_a_deployment_names_regions(template: Template, replicated: Template) -> None:
     """S23: what is recorded has replicas; leases and breakers are of one region."""
     assert "AWS::DynamoDB::GlobalTable" not in {it["Type"] for it in template.body["Resources"].values()}
-    recorded = {replicated.output(name) for name in ("OrdersTableName", "TasksTableName", "RejectsTableName")}
+    names = ("OrdersTableName", "TasksTableName", "LanesTableName", "RejectsTableName")
+    recorded = {replicated.output(name) for name in names}
     tables = replicated.properties("DynamoDB::GlobalTable")
     assert set(tables) == recorded
     for name, table in tables.items():
@@ -105,8 +110,8 @@ def test_functions_may_do_with_a_global_table_what_they_may_with_any(
     production: Template, replicated: Template
 ) -> None:
     """S23: a stack with replicas grants no more and no less."""
-    for action in ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"):
-        for name in ("submission", "scheduler", "supervisor"):
+    for action in ACTIONS:
+        for name in ("submission", "scheduler", "supervisor", "convoy"):
             usual = production.may(production.function(name), action)
             assert replicated.may(replicated.function(name), action) == usual, (name, action)
 
@@ -114,12 +119,13 @@ def test_functions_may_do_with_a_global_table_what_they_may_with_any(
 def test_a_deployment_can_work_on_restored_tables_and_keeps_its_own(restored: Template, production: Template) -> None:
     """S23: every function that works on the table is told of it, and may; the way back is to deploy without."""
     assert set(restored.of("DynamoDB::Table")) == set(production.of("DynamoDB::Table"))
-    names = {"STEPWARD_ORDERS_TABLE": "orders-again", "STEPWARD_TASKS_TABLE": "tasks-again"}
+    names = {f"STEPWARD_{name.upper()}_TABLE": f"{name}-again" for name in ("orders", "tasks", "lanes")}
     for function in restored.of("Lambda::Function"):
         told = restored.environment(function)
         assert {name: told[name] for name in names if name in told}.items() <= names.items(), function
     assert restored.output("OrdersTableName") == "orders-again"
     assert restored.output("TasksTableName") == "tasks-again"
+    assert restored.output("LanesTableName") == "lanes-again"
     assert restored.output("RejectsTableName") in restored.of("DynamoDB::Table")
 
 
@@ -127,10 +133,12 @@ def test_functions_may_do_with_a_restored_table_what_they_may_with_their_own(
     restored: Template, production: Template
 ) -> None:
     """S23: on the table and its indexes, and on the stack's own no more."""
-    orders, tasks = production.output("OrdersTableName"), production.output("TasksTableName")
-    again = {orders: {"table/orders-again"}, tasks: {"table/tasks-again", "table/tasks-again/index/*"}}
-    for action in ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"):
-        for name in ("submission", "scheduler", "supervisor"):
+    again = {production.output("OrdersTableName"): {"table/orders-again"}}
+    for name in ("tasks", "lanes"):
+        own = production.output(f"{name.title()}TableName")
+        again[own] = {f"table/{name}-again", f"table/{name}-again/index/*"}
+    for action in ACTIONS:
+        for name in ("submission", "scheduler", "supervisor", "convoy"):
             usual = [again.get(table, {table}) for table in production.may(production.function(name), action)]
             assert restored.may(restored.function(name), action) == set().union(*usual), (name, action)
 
@@ -143,7 +151,7 @@ def all_tables(template: Template) -> Mapping[str, Mapping[str, Any]]:
 
 def test_in_development_nothing_is_left_behind(template: Template) -> None:
     """S23: a stack for an afternoon costs nothing the day after."""
-    for kind in ("DynamoDB::Table", "SQS::Queue", "KMS::Key", "Logs::LogGroup"):
+    for kind in ("DynamoDB::Table", "SQS::Queue", "KMS::Key", "Logs::LogGroup", "S3::Bucket"):
         for name, resource in template.of(kind).items():
             assert resource["DeletionPolicy"] == "Delete", name
     for name, table in template.properties("DynamoDB::Table").items():

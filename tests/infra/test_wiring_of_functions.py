@@ -7,14 +7,22 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from orders import workflow
-from orders.messages import OrderSubmitted
-from stepward import wiring
+from orders.messages import OrderEvent, OrderSubmitted
+from orders.sources import SOURCES
+from stepward.wiring.agent import agent
+from stepward.wiring.convoy import convoy
+from stepward.wiring.ledger import ledger
+from stepward.wiring.scheduler import scheduler
+from stepward.wiring.submission import submission
+from stepward.wiring.supervisor import supervisor
 from tests.infra.template import Template
 
 STARTS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
-    "submission": lambda env: wiring.submission(env, workflow, OrderSubmitted),
-    "scheduler": wiring.scheduler,
-    "supervisor": wiring.supervisor,
+    "submission": lambda env: submission(env, workflow, OrderSubmitted),
+    "scheduler": scheduler,
+    "supervisor": supervisor,
+    "ledger": lambda env: ledger(env, SOURCES),
+    "convoy": lambda env: convoy(env, workflow, OrderSubmitted, OrderEvent, SOURCES),
 }
 
 
@@ -27,7 +35,7 @@ def test_a_function_is_told_everything_that_it_asks_for(template: Template, hand
 @pytest.mark.parametrize("name", ["inventory", "payments", "refunds", "shipping"])
 def test_an_agent_is_told_everything_that_it_asks_for(template: Template, name: str) -> None:
     """S3, S5."""
-    assert wiring.agent(resolved(template, template.function("agent", name)), workflow)
+    assert agent(resolved(template, template.function("agent", name)), workflow)
 
 
 def resolved(template: Template, function: str) -> Mapping[str, str]:

@@ -37,11 +37,16 @@ OUTPUTS = {
     "OrdersQueueUrl": "http://q/orders",
     "SchedulerQueueUrl": "http://q/scheduler",
     "ResponsesQueueUrl": "http://q/responses",
+    "LedgersQueueUrl": "http://q/ledgers.fifo",
+    "CustomerLedgerQueueUrls": '{"acme": "http://q/ledgers-acme.fifo"}',
+    "OrderEventsQueueUrl": "http://q/order-events.fifo",
     "AgentQueueUrls": '{"payments": "http://q/payments"}',
     "OrdersTableName": "orders",
     "TasksTableName": "tasks",
     "RejectsTableName": "rejects",
     "ControlsTableName": "controls",
+    "LanesTableName": "lanes",
+    "LedgersBucketName": "ledgers",
     "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
     "SupervisorFunctionName": "supervisor",
     "AgentFunctionNames": '{"payments": "agent-payments"}',
@@ -265,6 +270,7 @@ def test_outputs_describe_a_deployment() -> None:
     deployment = Deployment.from_outputs(OUTPUTS)
 
     assert deployment.agent_queue_urls == {"payments": "http://q/payments"}
+    assert deployment.customer_ledger_queue_urls == {"acme": "http://q/ledgers-acme.fifo"}
     assert deployment.agent_functions == {"payments": "agent-payments"}
     assert deployment.shards == 4
 

@@ -1,4 +1,4 @@
-"""What a person reads when a step has failed: what, why, how often tried, and what to type next."""
+"""What a person reads when something waits for them: what, why, how often tried, and what to type next."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from stepward.adapters import lane_texts
 from stepward.domain.messages import Alert
 
 LONGEST_SUBJECT = 100
@@ -16,14 +17,18 @@ MOST_ORDERS = 20
 
 def subject(alert: Alert) -> str:
     """One line of ASCII, at most 100 characters."""
+    if alert.trouble:
+        return _line(lane_texts.subject(alert))
     what = "undo" if alert.standing else "step"
     return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
 
 
 def text(alert: Alert) -> str:
-    """One failed step."""
-    order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
+    """One failed step, or one lane that waits."""
     reason = _printable(alert.reason)[:LONGEST_REASON]
+    if alert.trouble:
+        return lane_texts.text(alert, reason)
+    order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
     return (
         f"{_what_failed(alert)}\n\n"
         f"Why: {reason}\n\n"
@@ -36,25 +41,48 @@ def text(alert: Alert) -> str:
 
 def summary_subject(alerts: Sequence[Alert]) -> str:
     """One line of ASCII, at most 100 characters."""
-    return _line(f"Stepward: {_orders(alerts)} ended in Error")
+    return _line(f"Stepward: {', '.join(_headline(part) for part in _parts(alerts))}")
 
 
 def summary(alerts: Sequence[Alert]) -> str:
-    """Many failed steps, counted by step, each with its most frequent reason."""
-    steps = Counter(alert.step for alert in alerts).most_common()
-    listed = "".join(f"  {line}\n" for line in _by_step(alerts, steps[:MOST_STEPS]))
-    more = f"  and {len(steps) - MOST_STEPS} other steps\n" if len(steps) > MOST_STEPS else ""
-    ids = list(dict.fromkeys(alert.order_id for alert in alerts))
+    """Many failed steps and waiting lanes, counted by step or trouble, each with its most frequent reason."""
+    return "\n".join(_summary(part) for part in _parts(alerts))
+
+
+def _parts(alerts: Sequence[Alert]) -> list[list[Alert]]:
+    """The steps, then the lanes: different things are to be done about them."""
+    steps, lanes = [a for a in alerts if not a.trouble], [a for a in alerts if a.trouble]
+    return [part for part in (steps, lanes) if part]
+
+
+def _headline(part: Sequence[Alert]) -> str:
+    count = len({alert.order_id for alert in part})
+    orders = f"{count:,} order{'' if count == 1 else 's'}"
+    return lane_texts.headline(orders, count) if part[0].trouble else f"{orders} ended in Error"
+
+
+def _summary(part: Sequence[Alert]) -> str:
+    kinds = Counter(_kind(alert) for alert in part).most_common()
+    listed = "".join(f"  {line}\n" for line in _by_kind(part, kinds[:MOST_STEPS]))
+    more = f"  and {len(kinds) - MOST_STEPS} other steps\n" if len(kinds) > MOST_STEPS else ""
+    ids = list(dict.fromkeys(alert.order_id for alert in part))
     return (
-        f"{_orders(alerts)} ended in Error:\n\n"
+        f"{_headline(part)}:\n\n"
         f"{listed}{more}\n"
         f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: "
         f"{', '.join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])}\n\n"
+        f"{lane_texts.advice(part[0]) if part[0].trouble else _advice(part[0])}"
+    )
+
+
+def _advice(first: Alert) -> str:
+    order = shlex.quote(first.order_id)
+    return (
         "The orders wait until you act. List them, and look at one:\n"
         "  stepward list --needs-attention\n"
-        f"  stepward show {shlex.quote(ids[0])}\n"
+        f"  stepward show {order}\n"
         "Fix the cause, then run the step again, for each order:\n"
-        f'  stepward resubmit {shlex.quote(ids[0])} {shlex.quote(alerts[0].step)} --why "..."\n'
+        f'  stepward resubmit {order} {shlex.quote(first.step)} --why "..."\n'
     )
 
 
@@ -67,18 +95,17 @@ def _what_failed(alert: Alert) -> str:
     )
 
 
-def _by_step(alerts: Sequence[Alert], steps: Sequence[tuple[str, int]]) -> Iterator[str]:
-    for step, times in steps:
-        reasons = Counter(_printable(alert.reason) for alert in alerts if alert.step == step)
+def _kind(alert: Alert) -> str:
+    return alert.trouble or alert.step
+
+
+def _by_kind(alerts: Sequence[Alert], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
+    for kind, times in kinds:
+        reasons = Counter(_printable(alert.reason) for alert in alerts if _kind(alert) == kind)
         ((reason, _),) = reasons.most_common(1)
         others = len(reasons) - 1
         more = f" (and {others:,} other reason{'' if others == 1 else 's'})" if others else ""
-        yield f"{_printable(step)} {times:,} times: {reason[:LONGEST_REASON]}{more}"
-
-
-def _orders(alerts: Sequence[Alert]) -> str:
-    count = len({alert.order_id for alert in alerts})
-    return f"{count:,} order{'' if count == 1 else 's'}"
+        yield f"{_printable(kind)} {times:,} times: {reason[:LONGEST_REASON]}{more}"
 
 
 def _line(line: str) -> str:

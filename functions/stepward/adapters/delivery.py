@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 from stepward.adapters.fifo_ids import fifo_id
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import Instruction, Retry, StepRequest
+from stepward.ports import LaneMessage
 from stepward.wire.messages import encode
 
 MOST_ENTRIES = 10
@@ -36,6 +37,8 @@ class Outgoing:
     delay: int = 0
     """Seconds that the queue keeps it back; a FIFO queue cannot."""
     tenant: str = ""
+    alone: bool = False
+    """It shares no call with another of its group: SQS may take the later one of a call and not the earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,11 @@ def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
         Outgoing(encode(message), delay=_seconds(message.delay) if isinstance(message, Retry) else 0)
         for message in messages
     ]
+
+
+def lane_messages(events: Sequence[LaneMessage]) -> list[Outgoing]:
+    """The messages to the lanes of orders: each order is a group of its own."""
+    return [Outgoing(event.body, event.order_id, event.name, alone=event.alone) for event in events]
 
 
 def _seconds(milliseconds: int) -> int:
@@ -119,7 +127,8 @@ def batches(messages: Sequence[Outgoing]) -> Iterator[list[Outgoing]]:
     room = MOST_BYTES
     for message in messages:
         size = len(message.body.encode())
-        if batch and (len(batch) == MOST_ENTRIES or size > room):
+        follows = message.alone and any(message.group == earlier.group for earlier in batch)
+        if batch and (len(batch) == MOST_ENTRIES or size > room or follows):
             yield batch
             batch, room = [], MOST_BYTES
         batch.append(message)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from stepward.adapters.delivery import Failure, Outgoing, deliver
+from stepward.adapters.lane_texts import event_named
 from stepward.adapters.messaging_errors import translated
 from stepward.domain.messages import Alert
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 SOURCE = "stepward"
 STEP_FAILED = "stepward.step.failed"
 UNDO_FAILED = "stepward.undo.failed"
+LANE_WAITS = {
+    "blocked": "stepward.lane.blocked",
+    "gap": "stepward.lane.gap",
+    "idle": "stepward.lane.idle",
+}
 _FINAL = frozenset({"AccessDeniedException", "NotAuthorizedForSourceException", "InvalidArgument", "MalformedDetail"})
 
 
@@ -31,7 +37,7 @@ class EventBus:
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient naming how many were not taken, Misconfigured if the bus cannot be used."""
-        for kind in (STEP_FAILED, UNDO_FAILED):
+        for kind in (STEP_FAILED, UNDO_FAILED, *LANE_WAITS.values()):
             deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
@@ -46,23 +52,20 @@ class EventBus:
 
 
 def detail_type(alert: Alert) -> str:
-    """Whether a step failed, or its undo did."""
+    """Whether a step failed, or its undo did, or what holds up a lane."""
+    if alert.trouble:
+        return LANE_WAITS[alert.trouble]
     return UNDO_FAILED if alert.standing else STEP_FAILED
 
 
 def detail(alert: Alert) -> str:
     """What a rule can match and a target reads; `at` is epoch milliseconds."""
-    return json.dumps(
-        {
-            "alertId": alert.alert_id,
-            "orderId": alert.order_id,
-            "step": alert.step,
-            "attempt": alert.attempt,
-            "reason": alert.reason,
-            "at": alert.at,
-            "standing": list(alert.standing),
-        }
-    )
+    if alert.trouble:
+        about: dict[str, object] = {"event": event_named(alert), "trouble": alert.trouble}
+    else:
+        about = {"step": alert.step, "attempt": alert.attempt, "standing": list(alert.standing)}
+    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
+    return json.dumps(named | about)
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from aws_lambda_powertools.utilities.batch import (
-    AsyncBatchProcessor,
-    BatchProcessor,
-    EventType,
-    async_process_partial_response,
-    process_partial_response,
-)
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-
+from stepward.adapters.outbox import Outbox
+from stepward.adapters.sqs_record import SqsRecord
 from stepward.adapters.sqs_visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
-from stepward.app.intake import Intake, Received
+from stepward.app.intake import Intake
 from stepward.domain.errors import PutBack, StepwardError
+
+MOST_AT_ONCE = 10
+"""Threads of a function at most: the records of a full batch."""
+LINGER_S = 0.02
+"""So long what is ready waits for what neighbours are about to send, to share a call with it."""
 
 
 class ItemFailure(TypedDict):
@@ -39,53 +37,76 @@ class BatchAnswer(TypedDict):
 class BatchWorker:
     """Hands each record of a batch to `intake`; `together` runs them side by side, each in a thread.
 
-    `visibility` hides what is put back, in the queue that it came from. Each batch has its own processor, so nothing of
-    one invocation reaches the next.
+    `visibility` hides what is put back, in the queue that it came from. What the records keep in `outbox` is sent when
+    they are done; a record whose messages do not get out comes back. Nothing of one invocation reaches the next.
     """
 
     intake: Intake
     telemetry: PowertoolsTelemetry
     together: bool = False
     visibility: SqsVisibility | None = None
+    outbox: Outbox | None = None
+    threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE), init=False)
+    """Started when first needed, and kept: between two invocations they wait, and are frozen with the process."""
 
     def answer(self, event: Mapping[str, Any]) -> BatchAnswer:
-        """Work on every record of `event`; only those that raised come back."""
-        answer = self._side_by_side(event) if self.together else self._one_by_one(event)
+        """Work on every record of `event`; only those that failed come back."""
+        records = [SqsRecord(raw) for raw in event["Records"]]
+        work = self._side_by_side if self.together and len(records) > 1 else self._one_by_one
+        failed = list(work(records))
         self.telemetry.flush()
-        return answered(failure["itemIdentifier"] for failure in answer["batchItemFailures"])
+        return answered(failed)
 
-    def _one_by_one(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
-        def handle(record: SQSRecord) -> None:
-            self._accept(record)
+    def _one_by_one(self, records: Sequence[SqsRecord]) -> Iterator[str]:
+        yield from [record.message_id for record in records if not self._accept(record)]
+        yield from self._not_sent()
 
-        processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-        return process_partial_response(event=dict(event), record_handler=handle, processor=processor)
-
-    def _side_by_side(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
-        processor = AsyncBatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-        with ThreadPoolExecutor(max_workers=max(len(event["Records"]), 1)) as threads:
-
-            async def handle(record: SQSRecord) -> None:
-                await asyncio.get_running_loop().run_in_executor(threads, self._accept, record)
-
-            return async_process_partial_response(event=dict(event), record_handler=handle, processor=processor)
-
-    def _accept(self, record: SQSRecord) -> None:
+    def _side_by_side(self, records: Sequence[SqsRecord]) -> Iterator[str]:
+        """What is done goes out while others are still at work: an answer must not wait for a slow neighbour."""
+        accepted = {self.threads.submit(self._accept, record): record.message_id for record in records}
+        working = set(accepted)
         try:
-            self.intake.accept(_received(record))
+            while working:
+                _, working = wait(working, return_when=FIRST_COMPLETED)
+                _, working = wait(working, timeout=LINGER_S)
+                yield from self._not_sent()
+        finally:
+            wait(accepted)  # whatever happens, none is at work when the invocation ends
+        yield from [name for done, name in accepted.items() if not done.result()]
+
+    def _accept(self, record: SqsRecord) -> bool:
+        try:
+            with self._collecting(record):
+                self.intake.accept(record.message)
         except PutBack as put_back:
             self._hide(record, put_back.seconds)
-            raise
-        except Exception as error:
+            return False
+        except Exception as error:  # noqa: BLE001 - whatever one record raises, it alone comes back
             self.telemetry.returned(record.message_id, error)
-            raise
+            return False
+        return True
 
-    def _hide(self, record: SQSRecord, seconds: int) -> None:
+    @contextmanager
+    def _collecting(self, record: SqsRecord) -> Iterator[None]:
+        if self.outbox is None:
+            yield
+            return
+        with self.outbox.on_behalf_of(record.message_id):
+            yield
+
+    def _not_sent(self) -> Sequence[str]:
+        """Send what has come together; the records that have to come back for it."""
+        failed = self.outbox.flush() if self.outbox else {}
+        for name, error in failed.items():
+            self.telemetry.returned(name, error)
+        return list(failed)
+
+    def _hide(self, record: SqsRecord, seconds: int) -> None:
         """Without it the message comes back all the same, after the queue's own visibility timeout."""
         if self.visibility is None:
             return
         try:
-            self.visibility.hide(_queue(record), record.receipt_handle, seconds)
+            self.visibility.hide(record.queue, record.receipt_handle, seconds)
         except StepwardError as error:
             self.telemetry.returned(record.message_id, error)
 
@@ -93,16 +114,3 @@ class BatchWorker:
 def answered(failed: Iterable[str]) -> BatchAnswer:
     """The answer that brings back exactly these messages, each named once."""
     return {"batchItemFailures": [{"itemIdentifier": name} for name in dict.fromkeys(failed)]}
-
-
-def _received(record: SQSRecord) -> Received:
-    return Received(
-        message_id=record.message_id,
-        source=_queue(record),
-        received_at=int(record.attributes.sent_timestamp or 0),
-        body=record.body,
-    )
-
-
-def _queue(record: SQSRecord) -> str:
-    return record.event_source_arn.rsplit(":", 1)[-1]

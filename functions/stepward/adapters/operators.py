@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from stepward.adapters.events import EventBus
-from stepward.adapters.sns import SnsTopic
 from stepward.domain.messages import Alert
+
+if TYPE_CHECKING:  # whoever makes them has loaded them
+    from stepward.adapters.events import EventBus
+    from stepward.adapters.sns import SnsTopic
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +30,21 @@ class OperatorAlerts:
         """Tell people in one message and machines fact by fact; raises as `tell` does."""
         self.people.summarise(alerts)
         self.machines.put(alerts)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstNeeded:
+    """`ports.Alerts` that are made when the first one is told: their clients take time to make, and few runs tell any.
+
+    `made` makes them, or brings those that it has made.
+    """
+
+    made: Callable[[], OperatorAlerts]
+
+    def tell(self, alert: Alert) -> bool:
+        """As the others tell it."""
+        return self.made().tell(alert)
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """As the others do."""
+        self.made().summarise(alerts)

@@ -1,8 +1,8 @@
 """Alerts to people through an SNS topic.
 
-The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step` (String)
-and `attempt` (Number), those of an empty value left out, because SNS refuses them; of a summary `alerts` and `orders`
-(Number).
+The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
+`trouble` (String) and `attempt` (Number), those of an empty value left out, because SNS refuses them; of a summary
+`alerts` and `orders` (Number). `trouble` is `blocked`, `gap` or `idle` where a lane waits; `step` names its event then.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SnsTopic:
 
 def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
     """What programs read."""
-    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "step": alert.step}
+    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "step": alert.step, "trouble": alert.trouble}
     texts: dict[str, MessageAttributeValueTypeDef] = {
         name: {"DataType": "String", "StringValue": value} for name, value in named.items() if value
     }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from stepward.domain.breaker import Breaker, Pause, paused, resumed, unavailable, unsettled
-from stepward.domain.errors import Conflict, StepwardError
-from stepward.domain.facts import Fact, FactKind
-from stepward.domain.looking import Look
-from stepward.ports import Control, Controls, Telemetry
+from stepward.domain.breaker import Breaker, Pause, paused, resumed
+from stepward.domain.errors import Conflict
+from stepward.ports import Control, Controls
 
 TRIES = 8
 
@@ -50,31 +48,6 @@ class Breakers:
         """End the pause; False if there was none."""
         before, _ = self.change(agent, lambda found: resumed(found, now))
         return before.pause is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """What a Supervisor has to know of its deployment's `agents` before it looks at a task."""
-
-    breakers: Breakers
-    agents: Collection[str]
-    telemetry: Telemetry
-
-    def look(self, backlogged: frozenset[str], now: int) -> Look:
-        """The look of one run; an agent whose breaker cannot be read counts as well: its recovery goes on."""
-        found = {agent: self._of(agent, now) for agent in self.agents}
-        return Look(
-            backlogged=backlogged,
-            unavailable=frozenset(agent for agent, breaker in found.items() if unavailable(breaker, now)),
-            unsettled=frozenset(agent for agent, breaker in found.items() if unsettled(breaker, now)),
-        )
-
-    def _of(self, agent: str, now: int) -> Breaker:
-        try:
-            return self.breakers.of(agent)
-        except StepwardError as error:
-            self.telemetry.record("", Fact(now, FactKind.POSTPONED, by=agent, note=str(error)))
-            return Breaker()
 
 
 def _name(agent: str) -> str:

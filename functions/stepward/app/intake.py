@@ -34,19 +34,20 @@ class Intake:
         try:
             self.handle(message.body)
         except Rejected as error:
-            self._keep(message, error)
+            keep(message, error, self.rejects, self.telemetry)
 
-    def _keep(self, message: Received, error: Rejected) -> None:
-        order_id = order_id_hint(message.body)
-        reject = Reject(
-            message_id=message.message_id,
-            source=message.source,
-            received_at=message.received_at,
-            field=error.field,
-            reason=error.reason,
-            body=message.body,
-            order_id=order_id,
-        )
-        self.rejects.keep(reject)
-        fact = Fact(message.received_at, FactKind.REJECTED, by=message.source, note=str(error))
-        self.telemetry.record(order_id, fact)
+
+def keep(message: Received, error: Rejected, rejects: Rejects, telemetry: Telemetry) -> None:
+    """Keep a message that cannot be accepted, and tell of it; raises Transient."""
+    order_id = order_id_hint(message.body)
+    reject = Reject(
+        message_id=message.message_id,
+        source=message.source,
+        received_at=message.received_at,
+        field=error.field,
+        reason=error.reason,
+        body=message.body,
+        order_id=order_id,
+    )
+    rejects.keep(reject)
+    telemetry.record(order_id, Fact(message.received_at, FactKind.REJECTED, by=message.source, note=str(error)))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from stepward.app.alerting import Collected, tell_all
-from stepward.app.breakers import Watch
+from stepward.app.lane_patrol import LanePatrol
 from stepward.app.leasing import Hold, Leases
 from stepward.app.transition import Transition
+from stepward.app.watching import Watch
 from stepward.domain.decide import Told
 from stepward.domain.errors import Rejected, StepwardError, Transient, Unreadable
 from stepward.domain.facts import OVERDUE, Fact, FactKind
@@ -25,12 +26,16 @@ TIME_PER_ALERT = 25
 
 @dataclass(frozen=True, slots=True)
 class Supervise:
-    """Looks at every task whose due time has passed, in those of all `shards` of the index that it gets a lease for."""
+    """Looks at every task whose due time has passed, in those of all `shards` of the index that it gets a lease for.
+
+    With a `patrol` it looks at the lanes of the same shards, too.
+    """
 
     transition: Transition
     leases: Leases
     watch: Watch
     shards: int
+    patrol: LanePatrol | None = None
 
     def sweep(self, remaining: Callable[[], int]) -> Swept:
         """One run, which ends in time for `remaining` (milliseconds) to stay above zero.
@@ -38,7 +43,7 @@ class Supervise:
         What it does not reach stays due, so the next run finds it. Nothing that cannot be read, and no record that
         others keep changing, keeps the sweep from the rest.
         """
-        run = _Run(self.transition, self.watch, remaining)
+        run = _Run(self.transition, self.watch, remaining, self.patrol)
         for shard in self._in_turn():
             if run.is_over:
                 break
@@ -64,6 +69,7 @@ class _Run:
     transition: Transition
     watch: Watch
     remaining: Callable[[], int]
+    patrol: LanePatrol | None
     figures: Swept = field(default_factory=Swept)
     is_over: bool = False
     alerts: Collected = field(default_factory=Collected)
@@ -71,18 +77,28 @@ class _Run:
 
     def sweep(self, shard: int, hold: Hold) -> None:
         """Look at all that is due in the shard, for as long as the lease lasts."""
+        whole = self._go_through(lambda: self.transition.store.due(shard, self._seen()), self._look, hold)
+        if whole and (patrol := self.patrol):
+            whole = self._go_through(
+                lambda: patrol.due(shard), lambda order_id: self._look_at_lane(patrol, order_id), hold
+            )
+        figures = self.figures
+        self.figures = replace(figures, complete=figures.complete and whole, swept=figures.swept + whole)
+
+    def _go_through(
+        self, due: Callable[[], Iterator[str]], look: Callable[[str], tuple[Fact, ...]], hold: Hold
+    ) -> bool:
+        """Look at each that is due; False if there was no time for all, or they could not be listed."""
         try:
-            for order_id in self.transition.store.due(shard, self._seen()):
+            for order_id in due():
                 self.is_over = self._must_end()
                 if self.is_over or self.transition.now() >= hold.until:
-                    self.figures = replace(self.figures, complete=False)
-                    return
-                self._count(self._look(order_id))
+                    return False
+                self._count(look(order_id))
         except Transient as error:
             self._tell("", FactKind.POSTPONED, error)
-            self.figures = replace(self.figures, complete=False)
-            return
-        self.figures = replace(self.figures, swept=self.figures.swept + 1)
+            return False
+        return True
 
     def tell_operators(self) -> None:
         """Tell the alerts that have come together; those that do not get out stay due."""
@@ -106,6 +122,14 @@ class _Run:
             kind = FactKind.UNREADABLE if isinstance(error, Unreadable) else FactKind.POSTPONED
             return (self._tell(order_id, kind, error),)
 
+    def _look_at_lane(self, patrol: LanePatrol, order_id: str) -> tuple[Fact, ...]:
+        try:
+            patrol.look(order_id, self.alerts)
+        except (Transient, Rejected, Unreadable) as error:
+            kind = FactKind.UNREADABLE if isinstance(error, Unreadable) else FactKind.POSTPONED
+            self._tell(order_id, kind, error)
+        return ()
+
     def _backlogged(self) -> frozenset[str]:
         """The agents with a backlog; if that cannot be told, recovery goes on and excuses nobody."""
         try:
@@ -116,7 +140,10 @@ class _Run:
 
     def _told(self, alert: Alert) -> None:
         try:
-            self.transition.apply(alert.order_id, Told(alert.step, alert.attempt))
+            if alert.trouble and self.patrol:
+                self.patrol.told(alert)
+            else:
+                self.transition.apply(alert.order_id, Told(alert.step, alert.attempt))
         except (Transient, Rejected, Unreadable) as error:
             self._tell(alert.order_id, FactKind.POSTPONED, error)
 

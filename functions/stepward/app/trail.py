@@ -81,15 +81,19 @@ class Trail:
         if entry is None and any(fact.kind is FactKind.REFUSED for fact in facts) and (task := load()):
             entry = refused(command, facts, task)
         if entry is not None:
-            self._add(_name(order_id), entry)
+            self.add(order_id, entry)
 
-    def _add(self, name: str, entry: Entry) -> None:
+    def add(self, order_id: str, entry: Entry) -> None:
+        """Keep an entry once; raises Transient or Unreadable."""
+        name = _name(order_id)
         for _ in range(TRIES):
             read = self.controls.read(name)
             entries = _entries(read)
             if any(_same(entry, kept) for kept in entries):
                 return
-            body = {"entries": [asdict(kept) for kept in (*entries, entry)[-LONGEST:]]}
+            # What is kept late, after a death, still stands where it happened.
+            in_order = sorted((*entries, entry), key=lambda kept: kept.at)
+            body = {"entries": [asdict(kept) for kept in in_order[-LONGEST:]]}
             if self.controls.write(Control.following(read, name, body), replaces=read):
                 return
         raise Conflict(f"{name}: {TRIES} writes lost the race; the message will come again")

@@ -33,6 +33,8 @@ class Transition:
     instance: str
     now: Callable[[], int]
     notices: Notices | None = None
+    claims: bool = True
+    """Whether it claims the steps that may run; otherwise it has the Scheduler do it."""
 
     def apply(self, order_id: str, event: Event) -> tuple[Fact, ...]:
         """Write what `event` makes of the task, then send; what happened. Raises Rejected or Transient.
@@ -48,12 +50,20 @@ class Transition:
 
     def _write(self, order_id: str, event: Event) -> Decision:
         # Only what claims a step needs to know what was ordered.
-        claims = not isinstance(event, Look | Told)
+        claims = self.claims and not isinstance(event, Look | Told)
         for _ in range(TRIES):
             loaded = self.store.load(order_id, with_order=claims)
             if loaded is None:
                 raise Rejected("orderId", f"there is no task for {order_id!r}")
-            decision = decide(loaded.task, loaded.plan, event, now=self.now(), by=self.instance, timing=self.timing)
+            decision = decide(
+                loaded.task,
+                loaded.plan,
+                event,
+                now=self.now(),
+                by=self.instance,
+                timing=self.timing,
+                claims=self.claims,
+            )
             if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
                 return replace(decision, messages=_with_order(decision.messages, loaded.order))
         raise Conflict(f"{order_id}: {TRIES} writes lost the race; the message will come again")

@@ -18,6 +18,7 @@ from stepward.local.access import REGION
 from stepward.local.standing import standing_cloud
 
 if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
 _RETRIES: Any = {"mode": "standard", "total_max_attempts": 3}
@@ -55,6 +56,13 @@ class Account:
     def sqs(self) -> SQSClient:
         """A client of its queues."""
         return boto3.client("sqs", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
+
+    def s3(self) -> S3Client:
+        """A client of its buckets."""
+        # A bucket's name in the host name cannot be resolved where an emulator stands in for AWS.
+        style: Any = {"addressing_style": "path" if self.endpoint else "auto"}
+        config = _CONFIG.merge(Config(s3=style, read_timeout=60))
+        return boto3.client("s3", region_name=self.region, endpoint_url=self.endpoint, config=config)
 
     @contextmanager
     def _explained(self, stack: str) -> Iterator[None]:

@@ -10,14 +10,21 @@ from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access
 from stepward.adapters.sqs import SqsQueues, SqsSender
+from stepward.adapters.sqs_lanes import SqsLaneQueue
 from stepward.app.breakers import Breakers
 from stepward.app.trail import Trail
 from stepward.cli.account import find_account
 from stepward.cli.where import Where
 from stepward.local.deployment import Deployment
-from stepward.wiring import kept_rejects, now, shared_controls, task_store
+from stepward.ports import Controls, LaneQueue, Lanes
+from stepward.wire.order_event import kept_event
+from stepward.wiring.clock import now
+from stepward.wiring.lanes import kept_lanes
+from stepward.wiring.records import kept_rejects, shared_controls
+from stepward.wiring.tasks import task_store
 
 if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
 
@@ -33,6 +40,10 @@ class Connection:
     sqs: SQSClient
     breakers: Breakers
     trail: Trail
+    controls: Controls
+    lanes: Lanes
+    lane_queue: LaneQueue
+    s3: Callable[[], S3Client]
     now: Callable[[], int]
 
 
@@ -51,5 +62,9 @@ def connect(where: Where) -> Connection:
         sqs=sqs,
         breakers=Breakers(controls),
         trail=Trail(controls),
+        controls=controls,
+        lanes=kept_lanes(access, parts.lanes_table, parts.shards, kept_event),
+        lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
+        s3=account.s3,
         now=now,
     )

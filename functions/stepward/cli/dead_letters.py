@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from stepward.adapters.delivery import Outgoing
-from stepward.cli.letters import Letter, Opened, opened
+from stepward.cli.lane_letters import opened_event, opened_ledger
+from stepward.cli.letters import TOGETHER, Letter, Opened, opened
 from stepward.cli.render import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
 from stepward.cli.verdicts import Standing
@@ -65,8 +68,8 @@ def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJs
     """
     connection = where.connect()
     with _dead(connection, _named(where, connection, queue)).taken(limit) as letters:
-        found = _opened(connection, queue, letters)
-    more = len(found) == limit
+        found = [_opened(connection, queue, letter) for letter in letters]
+    more = len(found) == limit or _may_hide_more(found)
     if as_json:
         print_json({"queue": queue, "messages": [_document(each) for each in found], "more": more})
         return
@@ -74,7 +77,7 @@ def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJs
         say(f"No undelivered message waits in {queue}.")
         return
     _print(found, [each.verdict.standing for each in found])
-    say(f"{len(found)} shown{'; there may be more: raise --limit' if more else ''}.")
+    say(f"{len(found)} shown{_hint(found, limit)}.")
     if any(each.verdict.standing is Standing.CURRENT for each in found):
         say(f"Send again what is current: {where.typed('dead-letters', 'redrive', queue)}")
 
@@ -92,7 +95,8 @@ def redrive(
 
     Each is compared with its order first. What is current goes to the queue it came from, and out of the dead
     letters once it is there. What is stale is never sent again: it stays, or goes with --drop-stale. What cannot be
-    read stays. Fix the cause first, or they will be back.
+    read stays. Fix the cause first, or they will be back. On the queues of ledgers and order events, what belongs
+    together goes back in its order, and nothing past a message that cannot be read.
 
     Examples: stepward dead-letters redrive orders · stepward dead-letters redrive responses --id 5f3a --drop-stale
 
@@ -103,12 +107,13 @@ def redrive(
     urls = _named(where, connection, queue)
     dead = _dead(connection, urls)
     with dead.taken(limit) as letters:
-        meant = [letter for letter in letters if letter.message_id.startswith(message)]
-        found = _opened(connection, queue, meant)
-        actions = [_act(connection, dead, urls, each, drop_stale=drop_stale) for each in found]
+        seen = _acted(
+            connection, queue, letters, message, lambda each: _act(connection, dead, urls, each, drop_stale=drop_stale)
+        )
+    found, actions = [each for each, action in seen if action], [action for _, action in seen if action]
     if message and not found:
         raise Declined(f"no message of {queue} begins with {message}; see {where.typed('dead-letters', 'show', queue)}")
-    more = len(letters) == limit
+    more = len(seen) == limit
     if as_json:
         documents = [_document(each) | {"action": action} for each, action in zip(found, actions, strict=True)]
         print_json({"queue": queue, "messages": documents, "more": more})
@@ -118,10 +123,30 @@ def redrive(
     say(_summary(queue, actions, more=more, drop_stale=drop_stale))
 
 
+def _acted(
+    connection: Connection, queue: str, letters: Iterator[Letter], message: str, act: Callable[[Opened], str]
+) -> list[tuple[Opened, str]]:
+    """Every letter with what was done about it, "" if another one is meant.
+
+    Nothing of a group goes past a letter that nobody can read: it may be what the others rest on.
+    """
+    done: list[tuple[Opened, str]] = []
+    held: set[str] = set()
+    for letter in letters:
+        each = _opened(connection, queue, letter)
+        meant = letter.message_id.startswith(message)
+        action = ("kept" if each.group in held else act(each)) if meant else ""
+        if each.group and action == "kept" and each.verdict.standing is Standing.UNREADABLE:
+            held.add(each.group)
+        done.append((each, action))
+    return done
+
+
 def _act(connection: Connection, dead: DeadQueue, urls: DeadLetters, letter: Opened, *, drop_stale: bool) -> str:
     """Send first, remove second: dying between the two leaves a message that is stale the next time."""
     if letter.verdict.standing is Standing.CURRENT:
-        connection.sender.send(urls.source, [Outgoing(letter.body, letter.letter.group, letter.letter.message_id)])
+        # Its own id, which no send before had: the queue must not take it for one that it knows.
+        connection.sender.send(urls.source, [Outgoing(letter.body, letter.group, letter.letter.message_id)])
         dead.remove(letter.letter)
         return "sent"
     if letter.verdict.standing is Standing.STALE and drop_stale:
@@ -139,11 +164,28 @@ def _summary(queue: str, actions: list[str], *, more: bool, drop_stale: bool) ->
     return told + advice + (" There may be more: type it again." if more else "")
 
 
-def _opened(connection: Connection, queue: str, letters: list[Letter]) -> list[Opened]:
+def _opened(connection: Connection, queue: str, letter: Letter) -> Opened:
+    if queue == "order-events":
+        return opened_event(letter, connection.lanes)
+    if queue.startswith("ledgers"):
+        return opened_ledger(letter, connection.controls)
+
     def load(order_id: str) -> Loaded | None:
         return connection.store.load(order_id, with_order=False)
 
-    return [opened(queue, letter, load, connection.now()) for letter in letters]
+    return opened(queue, letter, load, connection.now())
+
+
+def _may_hide_more(found: list[Opened]) -> bool:
+    """Whether a group of a FIFO queue has shown as many as it shows at once."""
+    groups = Counter(each.group for each in found if each.group)
+    return any(times >= TOGETHER for times in groups.values())
+
+
+def _hint(found: list[Opened], limit: int) -> str:
+    if len(found) == limit:
+        return "; there may be more: raise --limit"
+    return "; there may be more behind the tenth of a group" if _may_hide_more(found) else ""
 
 
 def _queues(connection: Connection) -> dict[str, DeadLetters]:

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stepward.adapters.messaging_errors import translated
-from stepward.cli.letters import Letter
+from stepward.cli.letters import TOGETHER, Letter
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import ChangeMessageVisibilityBatchRequestEntryTypeDef, MessageTypeDef
 
 HIDDEN_S = 300
-TOGETHER = 10
 
 
 @dataclass(slots=True)
@@ -36,15 +35,23 @@ class DeadQueue:
         return int(found["ApproximateNumberOfMessages"]) + int(found["ApproximateNumberOfMessagesNotVisible"])
 
     @contextmanager
-    def taken(self, most: int) -> Iterator[list[Letter]]:
-        """At most `most` letters, hidden from others meanwhile; those that are not removed are put back after it."""
+    def taken(self, most: int) -> Iterator[Iterator[Letter]]:
+        """At most `most` letters, taken as they are asked for and hidden from others until it is over.
+
+        Those that are not removed are put back then. A FIFO queue gives no more than ten of one group until those are
+        removed, and so gives nothing of a group past a letter that stays.
+        """
         letters: dict[str, Letter] = {}
         try:
-            while len(letters) < most and (found := self._receive(min(TOGETHER, most - len(letters)))):
-                letters |= {letter.message_id: letter for letter in found}
-            yield list(letters.values())
+            yield self._letters(letters, most)
         finally:
             self._put_back([letter for letter in letters.values() if letter.message_id not in self._removed])
+
+    def _letters(self, letters: dict[str, Letter], most: int) -> Iterator[Letter]:
+        while len(letters) < most and (found := self._receive(min(TOGETHER, most - len(letters)))):
+            fresh = [letter for letter in found if letter.message_id not in letters]
+            letters |= {letter.message_id: letter for letter in found}
+            yield from fresh
 
     def remove(self, letter: Letter) -> None:
         """Delete it for good; raises Transient."""

@@ -10,12 +10,13 @@ from stepward.cli.terminal import OUT
 from stepward.cli.where import faults_told
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders to send.")]
+LedgerOrders = Annotated[int, typer.Option(min=0, help="Of how many more orders to send events, in ledgers.")]
 Seed = Annotated[int, typer.Option(help="The same seed brings the same orders and the same faults.")]
 
 
 @faults_told
-def demo(*, orders: Orders = 30, seed: Seed = 1) -> None:
-    """Deploy the stack on this machine, send orders, break things, and audit what came of them.
+def demo(*, orders: Orders = 30, ledger_orders: LedgerOrders = 60, seed: Seed = 1) -> None:
+    """Deploy the stack on this machine, send orders and ledgers, break things, and audit what came of them.
 
     It uses a local cloud of its own and leaves nothing behind. Exit code 1 if the audit finds anything lost,
     doubled, stuck or unalerted.
@@ -26,4 +27,4 @@ def demo(*, orders: Orders = 30, seed: Seed = 1) -> None:
     from stepward.cli.render import order_view  # noqa: PLC0415
     from stepward.local.demo.run import run  # noqa: PLC0415
 
-    raise typer.Exit(run(orders, seed, OUT, order_view))
+    raise typer.Exit(run(orders, seed, OUT, order_view, ledger_orders=ledger_orders))

@@ -13,6 +13,8 @@ from stepward.wire.envelope import Ignored
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from stepward.wire.order import OrderMessage, accept, order_id_hint
 
+TOGETHER = 10
+"""Letters that a queue gives at once."""
 Load = Callable[[str], Loaded | None]
 
 
@@ -30,13 +32,17 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A letter that was read: what it is, of which order, how it stands, and the body to send if it is current."""
+    """A letter that was read: what it is, of which order, how it stands, and the body to send if it is current.
+
+    `group` is what it is sent under on a FIFO queue, where order counts; empty on others.
+    """
 
     letter: Letter
     what: str
     order_id: str
     verdict: Verdict
     body: str
+    group: str = ""
 
 
 def opened(queue: str, letter: Letter, load: Load, now: int) -> Opened:

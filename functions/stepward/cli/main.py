@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli import dead_letters, local
+from stepward.cli import convoy, dead_letters, ledgers, local
 from stepward.cli.agents import agents
+from stepward.cli.cost import cost
 from stepward.cli.demo import demo
 from stepward.cli.operating import cancel, pause, resubmit, resume, undo
 from stepward.cli.orders import list_orders, show
@@ -27,9 +28,12 @@ app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
 for command in (resubmit, undo, cancel, pause, resume, trail, agents):
     app.command()(for_deployment(command))
+app.add_typer(convoy.app, name="convoy")
+app.add_typer(ledgers.app, name="ledger")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(local.app, name="local")
 app.command()(demo)
+app.command()(cost)
 
 
 def main() -> None:

@@ -130,6 +130,8 @@ def _found(connection: Connection, state: ProcessState | None, most: int) -> tup
 
 def _unknown(where: Where, connection: Connection, order: str) -> str:
     unknown = f"no order {order} in stack {where.stack}"
+    if connection.lanes.load(order) is not None:
+        return f"{unknown}; events of it have come: {where.typed('convoy', 'show', order)}"
     for reject in connection.rejects.newest(LATELY):
         if reject.order_id == order:
             return f"{unknown}; a message about it was rejected: {where.typed('rejects', reject.message_id)}"

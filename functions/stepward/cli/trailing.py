@@ -15,7 +15,8 @@ from stepward.cli.where import AsJson, Where
 def trail(where: Where, order: OrderId, *, as_json: AsJson = False) -> None:
     """Show what people asked of an order: each command, who gave it, why, when, and whether it was applied.
 
-    The newest fifty are kept. What the system did by itself is told by `show`.
+    What was asked of its lane is among them. The newest fifty are kept. What the system did by itself is told by
+    `show` and `convoy show`.
 
     Example: stepward trail ord-1001
 
@@ -23,8 +24,9 @@ def trail(where: Where, order: OrderId, *, as_json: AsJson = False) -> None:
     was refused)), oldest first.
     """
     connection = where.connect()
-    order_named(where, connection, order)
     entries = connection.trail.of(order)
+    if not entries and connection.lanes.load(order) is None:
+        order_named(where, connection, order)
     if as_json:
         print_json({"orderId": order, "entries": [_document(entry) for entry in entries]})
         return

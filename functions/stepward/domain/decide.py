@@ -30,13 +30,14 @@ OfTask = Start | Undo | Cancel | Pause | Resume | Report | Look
 Event = OfStep | OfTask
 
 
-def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: Timing) -> Decision:
+def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: Timing, claims: bool = True) -> Decision:
     """What `event` makes of `task` at `now` (epoch ms), acted on by the instance `by`.
 
+    Without `claims` the Scheduler is asked to claim what may run.
     The task in the answer is the very same object if nothing is to be written. Raises Rejected if the event
     names a step that the task does not have.
     """
-    draft = Draft(task, plan, now, by, timing, claims=not isinstance(event, Look))
+    draft = Draft(task, plan, now, by, timing, claims=claims and not isinstance(event, Look))
     if isinstance(event, OfStep):
         _of_step(draft, event)
     else:
@@ -180,6 +181,7 @@ def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
             draft.resend(reply.token)
             draft.messages.extend(standing(draft.task, draft.now))
         case state:
+            draft.resend(reply.token)
             note = f"answered {reply.outcome} for attempt {reply.attempt}; the step is {state} at {record.attempt}"
             draft.tell(FactKind.LATE_REPLY, record.name, reply.attempt, note=note)
 

@@ -127,7 +127,7 @@ class Draft:
 
     def resend(self, cause: str) -> None:
         """Ask again for every running step that this very cause claimed: its first asking may be lost."""
-        for name, record in self.steps.items():
+        for name, record in self.steps.items() if self.claims else ():
             running = record.process_state is ProcessState.PROCESSING
             if running and record.token == claim_token(self.task, cause, name, record.attempt):
                 self.messages.append(self.request(self.plan.by_name[name]))

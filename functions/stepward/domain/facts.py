@@ -43,6 +43,16 @@ class FactKind(StrEnum):
     BREAKER_PROBING = "BreakerProbing"
     BREAKER_CLOSED = "BreakerClosed"
     OVERTIME = "Overtime"
+    APPLIED = "Applied"
+    PARKED = "Parked"
+    BLOCKED = "Blocked"
+    PASSED_OVER = "PassedOver"
+    REPLACED = "Replaced"
+    RETRIED = "Retried"
+    ENDED = "Ended"
+    GAP = "Gap"
+    IDLE = "Idle"
+    SPLIT = "Split"
     UNLEASED = "Unleased"
 
     @property

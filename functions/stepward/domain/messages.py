@@ -135,9 +135,10 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """To an operator: a step ended in Error. `alert_id` is the same each time this fact is told.
+    """To an operator: a step ended in Error, or the lane of an order waits. `alert_id` is the same at each telling.
 
-    `standing` names the effects that still stand, where it was an undo that failed.
+    `standing` names the effects that still stand, where it was an undo that failed. `trouble` says what holds up a
+    lane, at the event that `step` names then; it is empty where a step ended in Error.
     """
 
     order_id: str
@@ -146,10 +147,13 @@ class Alert:
     reason: str
     at: int
     standing: tuple[str, ...] = ()
+    trouble: str = ""
 
     @property
     def alert_id(self) -> str:
         """One name per fact, to recognise a second telling."""
+        if self.trouble:
+            return f"{self.order_id}/{self.step}/{self.trouble}/{self.at}"
         return f"{self.order_id}/{self.step}/{self.attempt}"
 
 

@@ -30,6 +30,11 @@ LONGEST_REST = 300_000
 
 
 def rest(failures: int, spread: float) -> int:
-    """Milliseconds that a step rests after its `failures`-th attempt ran past complete-by; `spread` is 0 to 1."""
-    ceiling = min(LONGEST_REST, FIRST_REST << min(max(failures - 1, 0), 20))
+    """Milliseconds that a step rests after its `failures`-th attempt ran past complete-by; `spread` is 0 to 1.
+
+    Nothing after the first: the service has had all of complete-by to recover, and most often only its agent died.
+    """
+    if failures <= 1:
+        return 0
+    ceiling = min(LONGEST_REST, FIRST_REST << min(failures - 2, 20))
     return round(ceiling * (0.5 + spread / 2))

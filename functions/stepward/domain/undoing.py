@@ -8,7 +8,7 @@ from stepward.domain.draft import LONGEST_NOTE, Draft
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Reply
 from stepward.domain.plan import UNDO_SUFFIX, Exhausted, PlannedStep, Policy
-from stepward.domain.task import ProcessState, StepRecord
+from stepward.domain.task import ProcessState, StepRecord, claim_token
 
 
 def no_return(draft: Draft) -> str:
@@ -55,13 +55,27 @@ def tell_if_undone(draft: Draft) -> None:
 
 
 def undo_late_effect(draft: Draft, record: StepRecord, reply: Reply) -> None:
-    """A fenced attempt had its effect after all: undo it again, should its undo have come too early."""
+    """A fenced attempt had its effect after all: undo it again, should its undo have come too early.
+
+    An undo that is under way may have come too early as well; whatever it answers, another attempt follows. The same
+    answer once more may tell of a second effect, at a service that forgets its keys: that is undone, too. Only while
+    the undo runs that this very answer has asked for, it is taken for a repetition.
+    """
     name = draft.plan.by_name[record.name].executor(record.policy).slot + UNDO_SUFFIX
+    undo = draft.steps.get(name)
+    if undo and undo.token == claim_token(draft.task, reply.token, name, undo.attempt) and _runs(undo):
+        draft.resend(reply.token)
+        draft.tell(FactKind.LATE_REPLY, record.name, reply.attempt, note="its effect is being undone already")
+        return
     draft.tell(FactKind.LATE_EFFECT, record.name, reply.attempt, note="it answered ok after the undo had begun")
-    draft.steps[record.name] = replace(record, token=None, result=reply.result)
-    if name in draft.steps and draft.steps[name].process_state is ProcessState.PROCESSED:
-        draft.steps[name] = replace(draft.steps[name], process_state=ProcessState.PENDING, ended_at=None)
+    draft.steps[record.name] = replace(record, result=reply.result)
+    if undo and (_runs(undo) or undo.process_state is ProcessState.PROCESSED):
+        draft.steps[name] = replace(free(undo), ended_at=None)
         draft.go_on(reply.token)
+
+
+def _runs(record: StepRecord) -> bool:
+    return record.process_state is ProcessState.PROCESSING
 
 
 def exhaust(draft: Draft, planned: PlannedStep, record: StepRecord, reason: str, overdue: int = 0) -> None:

@@ -13,12 +13,15 @@ from stepward.local.server import Server, guarded, start
 
 
 @contextmanager
-def local_cloud(*, log: Path, port: int = 0) -> Iterator[Server]:
-    """A cloud of this block's own, gone with its processes and files however the block ends; raises CloudFailed."""
+def local_cloud(*, log: Path, port: int = 0, functions_reach: str = "") -> Iterator[Server]:
+    """A cloud of this block's own, gone with its processes and files however the block ends; raises CloudFailed.
+
+    Its functions look for AWS at `functions_reach`, if that is given.
+    """
     with ExitStack() as undo:
         home = Path(mkdtemp(prefix="stepward-"))
         undo.callback(shutil.rmtree, home, ignore_errors=True)
-        server, process = start(home, log, port=port)
+        server, process = start(home, log, port=port, functions_reach=functions_reach)
         undo.callback(process.wait)
         undo.callback(server.stop)
         undo.enter_context(guarded(server, home))

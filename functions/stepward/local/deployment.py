@@ -25,11 +25,16 @@ class Deployment:
     orders_queue_url: str
     scheduler_queue_url: str
     responses_queue_url: str
+    ledgers_queue_url: str
+    customer_ledger_queue_urls: Mapping[str, str]
+    order_events_queue_url: str
     agent_queue_urls: Mapping[str, str]
     orders_table: str
     tasks_table: str
     rejects_table: str
     controls_table: str
+    lanes_table: str
+    ledgers_bucket: str
     alerts_topic_arn: str
     supervisor_function: str
     agent_functions: Mapping[str, str]
@@ -43,11 +48,16 @@ class Deployment:
             orders_queue_url=_text(outputs, "OrdersQueueUrl"),
             scheduler_queue_url=_text(outputs, "SchedulerQueueUrl"),
             responses_queue_url=_text(outputs, "ResponsesQueueUrl"),
+            ledgers_queue_url=_text(outputs, "LedgersQueueUrl"),
+            customer_ledger_queue_urls=_object(outputs, "CustomerLedgerQueueUrls"),
+            order_events_queue_url=_text(outputs, "OrderEventsQueueUrl"),
             agent_queue_urls=_object(outputs, "AgentQueueUrls"),
             orders_table=_text(outputs, "OrdersTableName"),
             tasks_table=_text(outputs, "TasksTableName"),
             rejects_table=_text(outputs, "RejectsTableName"),
             controls_table=_text(outputs, "ControlsTableName"),
+            lanes_table=_text(outputs, "LanesTableName"),
+            ledgers_bucket=_text(outputs, "LedgersBucketName"),
             alerts_topic_arn=_text(outputs, "AlertsTopicArn"),
             supervisor_function=_text(outputs, "SupervisorFunctionName"),
             agent_functions=_object(outputs, "AgentFunctionNames"),

@@ -3,16 +3,25 @@
 Two answers of ministack are brought closer to AWS for that. The stack refuses what does not come by TLS; on this
 machine requests come by loopback, so each is marked as a proxy that ends TLS would mark it. And AWS has no permission
 of its own for a batch: whoever may send a message may send ten.
+
+Where AWS_ENDPOINT_URL leads functions to a proxy, they sign for its address; the proxy in turn asks for `localhost`,
+and such a request is given back the address that it was signed for.
 """
 
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import ministack.app as cloud
 from ministack.core import iam_actions
 
 Scope = dict[str, Any]
 Channel = Callable[..., Awaitable[Any]]
+Header = tuple[bytes, bytes]
+
+SIGNED_FOR = urlsplit(os.environ.get("AWS_ENDPOINT_URL", "")).netloc.encode()
+BY_PROXY = b"localhost:"
 
 serve: Callable[[Scope, Channel, Channel], Awaitable[None]] = cloud.app
 action_of: Callable[..., str | None] = iam_actions.extract_iam_action
@@ -21,8 +30,16 @@ action_of: Callable[..., str | None] = iam_actions.extract_iam_action
 async def as_if_by_tls(scope: Scope, receive: Channel, send: Channel) -> None:
     """Pass a request on, marked as having come by TLS."""
     if scope["type"] == "http":
-        scope = {**scope, "headers": [*scope["headers"], (b"x-forwarded-proto", b"https")]}
+        headers = [as_signed(header) for header in scope["headers"]]
+        scope = {**scope, "headers": [*headers, (b"x-forwarded-proto", b"https")]}
     await serve(scope, receive, send)
+
+
+def as_signed(header: Header) -> Header:
+    """A header as it was when its request was signed."""
+    name, value = header
+    by_proxy = SIGNED_FOR and name == b"host" and value.startswith(BY_PROXY)
+    return (name, SIGNED_FOR) if by_proxy else header
 
 
 def permission(service: str, *request: object, **more: object) -> str | None:

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -77,16 +77,18 @@ class Server:
                 psutil.Process(self.pid).wait(STOP_WITHIN_S)
 
 
-def start(home: Path, log: Path, *, port: int = 0) -> tuple[Server, subprocess.Popen[bytes]]:
+def start(home: Path, log: Path, *, port: int = 0, functions_reach: str = "") -> tuple[Server, subprocess.Popen[bytes]]:
     """Start ministack with its files in `home` and its output in `log`, and wait until it is healthy.
 
-    Port 0 takes any free port. Raises CloudFailed.
+    Port 0 takes any free port. `functions_reach` is the URL at which its functions look for AWS, if not the cloud's
+    own. Raises CloudFailed.
     """
-    python = _python()
+    python = installed(".venv-local", "STEPWARD_LOCAL_PYTHON_ENV", "make local-env")
+    around = {"AWS_ENDPOINT_URL": functions_reach} if functions_reach else {}
     if port and not _is_free(port):
         raise CloudFailed(f"port {port} is taken; choose another one, or none for any that is free")
     for _ in range(1 if port else TRIES):
-        server, process = _launch(python, home, log, port or free_port())
+        server, process = _launch(python, home, log, port or free_port(), around)
         try:
             if _becomes_healthy(server, process):
                 return server, process
@@ -107,22 +109,28 @@ def guarded(server: Server, home: Path) -> Iterator[None]:
         yield
 
 
-def _python() -> Path:
-    named = os.environ.get("STEPWARD_LOCAL_PYTHON_ENV")
-    places = [Path(named)] if named else [folder / ".venv-local" for folder in (Path.cwd(), *Path.cwd().parents)]
+def installed(folder: str, variable: str, command: str) -> Path:
+    """The interpreter of an environment: the one that `variable` names, else the nearest `folder` upwards.
+
+    Raises Misconfigured, and names the `command` that installs it.
+    """
+    named = os.environ.get(variable)
+    places = [Path(named)] if named else [place / folder for place in (Path.cwd(), *Path.cwd().parents)]
     for place in places:
         if (python := place / "bin" / "python").exists():
             return python.absolute()
-    raise Misconfigured("the local cloud is not installed; run `make local-env` in the repository, then this again")
+    raise Misconfigured(f"{folder} is not installed; run `{command}` in the repository, then this again")
 
 
-def _launch(python: Path, home: Path, log: Path, port: int) -> tuple[Server, subprocess.Popen[bytes]]:
+def _launch(
+    python: Path, home: Path, log: Path, port: int, around: Mapping[str, str]
+) -> tuple[Server, subprocess.Popen[bytes]]:
     for folder in (home / "tmp", log.parent):
         folder.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         process = subprocess.Popen(  # noqa: S603 -- our own interpreter and module
             [str(python), str(Path(__file__).with_name("emulator.py"))],
-            env=_environment(home, port),
+            env={**_environment(home, port), **around},
             cwd=home,
             stdin=subprocess.DEVNULL,
             stdout=output,

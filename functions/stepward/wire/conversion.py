@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from stepward.domain.errors import Rejected
-from stepward.wire.plain import BODY, cleaned
+from stepward.wire.plain import BODY, check, cleaned
 
 T = TypeVar("T")
 _LOCATED = re.compile(r"(?P<complaint>.*) - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`", re.DOTALL)
@@ -22,6 +22,9 @@ def converted(value: object, into: type[T]) -> T:
         return msgspec.convert(value, into)
     except msgspec.ValidationError as error:
         raise _rejected(str(error)) from error
+    except UnicodeEncodeError as error:
+        check(value)  # names the field, if there is no worse fault before it
+        raise Rejected(BODY, "holds a name or a text that is no Unicode text") from error
 
 
 def _rejected(complaint: str) -> Rejected:

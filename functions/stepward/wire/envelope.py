@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.domain.errors import Rejected
@@ -19,19 +20,19 @@ class Ignored:
     what: str
 
 
-def open_envelope(text: str) -> dict[str, object] | Ignored:
+def open_envelope(text: str, parse: Callable[[str], object] = strict_json.parse) -> dict[str, object] | Ignored:
     """The object inside at most three envelopes, or the notice that needs no work; raises Rejected."""
-    return _opened(_object(strict_json.parse(text), BODY), MAX_LAYERS)
+    return _opened(_object(parse(text), BODY), MAX_LAYERS, parse)
 
 
-def _opened(content: dict[str, object], layers: int) -> dict[str, object] | Ignored:
+def _opened(content: dict[str, object], layers: int, parse: Callable[[str], object]) -> dict[str, object] | Ignored:
     if notice := _notice(content):
         return Ignored(notice)
     if (field := _content_field(content)) is None:
         return content
     if not layers:
         raise Rejected(field, f"is wrapped in more than {MAX_LAYERS} envelopes")
-    return _opened(_inner(content.get(field), field), layers - 1)
+    return _opened(_inner(content.get(field), field, parse), layers - 1, parse)
 
 
 def _notice(content: dict[str, object]) -> str:
@@ -47,11 +48,11 @@ def _content_field(content: dict[str, object]) -> str | None:
     return "detail" if {"detail-type", "source", "detail"} <= content.keys() else None
 
 
-def _inner(content: object, field: str) -> dict[str, object]:
+def _inner(content: object, field: str, parse: Callable[[str], object]) -> dict[str, object]:
     if not isinstance(content, str):
         return _object(content, field)
     try:
-        return _object(strict_json.parse(content), field)
+        return _object(parse(content), field)
     except Rejected as fault:
         raise Rejected(field if fault.field == BODY else fault.field, fault.reason) from fault
 

@@ -20,9 +20,14 @@ _BLANK = " \t\r\n"
 
 def parse(text: str | bytes, deepest: int = MAX_DEPTH) -> object:
     """The value of a JSON text; raises Rejected with the path of whatever cannot be kept exactly."""
-    value = _load(_decoded(text))
+    value = parse_unchecked(text)
     check(value, deepest)
     return value
+
+
+def parse_unchecked(text: str | bytes) -> object:
+    """The same, with whatever cannot be kept still in it; `canonical` refuses each part that holds such a thing."""
+    return _load(_decoded(text))
 
 
 def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
@@ -32,7 +37,10 @@ def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
     1.50, 15e-1 and 1.5 are one text, and so are 1.0 and 1.
     """
     check(value, deepest)
-    return _written(value)
+    try:
+        return _ENCODER.encode(value)
+    except TypeError:  # it holds a Decimal, whose digits must not change, or a Mapping that is no dict
+        return _written(value)
 
 
 def _decoded(text: str | bytes) -> str:
@@ -83,6 +91,8 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 _DECODER = json.JSONDecoder(
     parse_int=_integer, parse_float=_decimal, parse_constant=_constant, object_pairs_hook=_object
 )
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
 def _written(value: object) -> str:

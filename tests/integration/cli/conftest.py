@@ -23,9 +23,13 @@ from stepward.app.transition import Transition
 from stepward.cli.connection import Connection, connect
 from stepward.cli.main import app
 from stepward.cli.where import Where
+from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
 from stepward.ports import Order
+from stepward.wire.lane import decode_for_lane
+from stepward.wire.order_event import EventMessage
+from tests.unit.cli.lane_lives import LaneLife
 from tests.unit.cli.lives import TIMING, Life
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 Run = Callable[..., Result]
+FIFO = frozenset({"Ledgers", "OrderEvents", "BigShop"})
 
 
 def _table(hash_key: str, range_key: str = "") -> dict[str, Any]:
@@ -47,8 +52,8 @@ def _table(hash_key: str, range_key: str = "") -> dict[str, Any]:
     }
 
 
-def _tasks_table() -> dict[str, Any]:
-    table = _table("OrderID")
+def _listed_table(*keys_of_table: str) -> dict[str, Any]:
+    table = _table(*keys_of_table)
     numbers = [{"AttributeName": key, "AttributeType": "N"} for key in ("Attention", "Since")]
     keys = [{"AttributeName": "Attention", "KeyType": "HASH"}, {"AttributeName": "Since", "KeyType": "RANGE"}]
     index = {"IndexName": "attention", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
@@ -57,26 +62,35 @@ def _tasks_table() -> dict[str, Any]:
     return table
 
 
+def _queue(name: str) -> dict[str, Any]:
+    fifo = {"FifoQueue": True, "FifoThroughputLimit": "perMessageGroupId", "DeduplicationScope": "messageGroup"}
+    return {"Type": "AWS::SQS::Queue"} | ({"Properties": fifo} if name.removeprefix("Dead") in FIFO else {})
+
+
 def template() -> dict[str, Any]:
-    queues = {"Orders": "OrdersQueueUrl", "Scheduler": "SchedulerQueueUrl", "Responses": "ResponsesQueueUrl"}
+    queues = {name: f"{name}QueueUrl" for name in ("Orders", "Scheduler", "Responses", "Ledgers", "OrderEvents")}
     tables = {
         "OrdersTable": _table("OrderID"),
-        "TasksTable": _tasks_table(),
+        "TasksTable": _listed_table("OrderID"),
+        "LanesTable": _listed_table("OrderID", "Place"),
         "RejectsTable": _table("Day", "Key"),
         "ControlsTable": _table("Name"),
     }
     agents = {"inventory": "Inventory", "payments": "Payments", "shipping": "Shipping"}
     sources = {"orders": "Orders", "scheduler": "Scheduler", "responses": "Responses", "agent-inventory": "Inventory"}
+    sources |= {"ledgers": "Ledgers", "order-events": "OrderEvents"}
     dead = {name: f"Dead{queue}" for name, queue in sources.items()}
     pairs = [f'"{name}": {{"source": "${{{queue}}}", "dead": "${{{dead[name]}}}"}}' for name, queue in sources.items()]
     outputs: dict[str, Any] = {output: {"Ref": queue} for queue, output in queues.items()}
     outputs |= {f"{table}Name": {"Ref": table} for table in tables}
     addresses = [f'"{agent}": "${{{queue}}}"' for agent, queue in agents.items()]
     outputs |= {"AgentQueueUrls": _joined(addresses), "DeadLetterQueueUrls": _joined(pairs)}
-    outputs |= {"AgentFunctionNames": "{}", "Shards": "4"}
+    outputs |= {"AgentFunctionNames": "{}", "CustomerLedgerQueueUrls": _joined(['"big-shop": "${BigShop}"'])}
+    outputs |= {"LedgersBucketName": {"Ref": "LedgersBucket"}, "Shards": "4"}
     outputs |= {"AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts", "SupervisorFunctionName": "supervisor"}
     return {
-        "Resources": {queue: {"Type": "AWS::SQS::Queue"} for queue in (*queues, *agents.values(), *dead.values())}
+        "Resources": {queue: _queue(queue) for queue in (*queues, *agents.values(), "BigShop", *dead.values())}
+        | {"LedgersBucket": {"Type": "AWS::S3::Bucket"}}
         | tables,
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
@@ -116,6 +130,7 @@ class Shop:
             (parts.tasks_table, ["OrderID"]),
             (parts.rejects_table, ["Day", "Key"]),
             (parts.controls_table, ["Name"]),
+            (parts.lanes_table, ["OrderID", "Place"]),
         ):
             table = self.dynamodb.Table(name)
             # The store remembers which plans it has kept.
@@ -123,7 +138,8 @@ class Shop:
             for item in items:
                 table.delete_item(Key={key: item[key] for key in keys})
         letters = [url for each in parts.dead_letters.values() for url in (each.source, each.dead)]
-        for queue_url in {*letters, *parts.agent_queue_urls.values()}:
+        own = [*parts.agent_queue_urls.values(), *parts.customer_ledger_queue_urls.values()]
+        for queue_url in {*letters, *own}:
             self.received(queue_url)
 
     def schedule(self) -> Schedule:
@@ -134,17 +150,44 @@ class Shop:
         transition = Transition(connection.store, queues, alerts, telemetry, TIMING, "scheduler-1", connection.now)
         return Schedule(transition, connection.trail)
 
+    def lane(self) -> LaneLife:
+        """A convoy of this deployment."""
+        return LaneLife(lanes=self.connection.lanes, controls=self.connection.controls)
+
     @contextmanager
     def at_work(self, before: Callable[[], object] = tuple, afterwards: Callable[[], object] = tuple) -> Iterator[None]:
         """Meanwhile a Scheduler takes what it is told; `before` and `afterwards` are what else happens then."""
-        schedule, over = self.schedule(), Event()
+        schedule = self.schedule()
+
+        def take(body: str) -> None:
+            before()
+            schedule.handle(body)
+            afterwards()
+
+        with self._taking(self.connection.deployment.scheduler_queue_url, take):
+            yield
+
+    @contextmanager
+    def convoy_at_work(self, life: LaneLife, before: Callable[[], object] = tuple) -> Iterator[None]:
+        """Meanwhile the convoy takes what is asked of its lanes; `before` is what else happens then."""
+
+        def take(body: str) -> None:
+            before()
+            command = decode_for_lane(body, EventMessage)
+            assert isinstance(command, RetryLane | SkipEvent | ReplaceEvent)
+            life.ask(command)
+
+        with self._taking(self.connection.deployment.order_events_queue_url, take):
+            yield
+
+    @contextmanager
+    def _taking(self, queue_url: str, take: Callable[[str], object]) -> Iterator[None]:
+        over = Event()
 
         def work() -> None:
             while not over.wait(0.05):
-                for body in self.received(self.connection.deployment.scheduler_queue_url):
-                    before()
-                    schedule.handle(body)
-                    afterwards()
+                for body in self.received(queue_url):
+                    take(body)
 
         worker = Thread(target=work)
         worker.start()

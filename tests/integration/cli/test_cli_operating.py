@@ -151,7 +151,7 @@ def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop
 
 
 def test_the_trail_tells_who_asked_what_and_what_came_of_it(run: Run, shop: Shop) -> None:
-    """Issue 3: an audit trail per task."""
+    """An audit trail per task."""
     shop.keep(failed())
     assert "Nobody asked anything" in run("trail", "ord-1").stdout
     schedule = shop.schedule()

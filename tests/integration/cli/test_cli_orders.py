@@ -128,7 +128,7 @@ def test_a_list_is_by_state_newest_first_and_says_when_there_are_more(run: Run, 
 
 
 def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop: Shop) -> None:
-    """Issue 3: Error, UndoFailed and paused, each with age and reason; what goes its way is left out."""
+    """Error, UndoFailed and paused, each with age and reason; what goes its way is left out."""
     shop.keep(failed())
     shop.keep(Life("ord-2", UNDOABLE).start(0).pause(500))
     shop.keep(Life("ord-3").start(0))

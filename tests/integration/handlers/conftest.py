@@ -10,6 +10,8 @@ from aws_lambda_powertools import Metrics
 from moto import mock_aws
 
 import agent
+import convoy
+import ledger
 import orders.remote
 import scheduler
 import submission
@@ -20,7 +22,14 @@ Told = Callable[[], list[dict[str, Any]]]
 
 
 def _cold_start() -> None:
-    for warm in (submission._worker, scheduler._worker, agent._worker, supervisor._supervise):
+    for warm in (
+        submission._worker,
+        scheduler._worker,
+        agent._worker,
+        supervisor._supervise,
+        ledger._worker,
+        convoy._worker,
+    ):
         warm.cache_clear()
     orders.remote._pool().clear()
     Metrics._metrics.clear()

@@ -14,18 +14,21 @@ from mypy_boto3_sns import SNSClient
 from mypy_boto3_sqs import SQSClient
 
 import orders
-from stepward import wiring
+from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access
 from stepward.app.breakers import Breakers
+from stepward.domain.lane import Lane
 from stepward.domain.task import StepRecord, Task
 from stepward.local.access import REGION
-from tests.contract import control_tables
+from stepward.wiring.tasks import task_store
+from tests.contract import control_tables, lane_worlds
 from tests.contract.store_worlds import SHARDS, Tables
 
 ROOT = Path(__file__).parents[3]
 AGENTS = orders.workflow.plan().agents
 ORDER_ID = "ord-1001"
+BUCKET = "ledgers"
 
 Event = dict[str, Any]
 
@@ -66,6 +69,7 @@ class Deployment:
     queues: dict[str, str]
     topic: str
     controls: str
+    lanes_table: str
     env: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -73,13 +77,18 @@ class Deployment:
         dynamodb, sqs, sns = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("sns")
         names = ["scheduler", "responses", "inbox", *(f"agent-{agent}" for agent in AGENTS)]
         queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
+        queues["order-events"] = sqs.create_queue(QueueName="order-events.fifo", Attributes={"FifoQueue": "true"})[
+            "QueueUrl"
+        ]
+        boto3.client("s3").create_bucket(Bucket=BUCKET)
         topic = sns.create_topic(Name="alerts")["TopicArn"]
         inbox = sqs.get_queue_attributes(QueueUrl=queues["inbox"], AttributeNames=["QueueArn"])["Attributes"][
             "QueueArn"
         ]
         sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=inbox)
         tables, controls = Tables.created(dynamodb), control_tables.created(dynamodb)
-        deployment = Deployment(dynamodb, sqs, sns, tables, queues, topic, controls)
+        lanes = lane_worlds.created(dynamodb)
+        deployment = Deployment(dynamodb, sqs, sns, tables, queues, topic, controls, lanes)
         deployment.env.update(deployment.settings())
         return deployment
 
@@ -90,6 +99,9 @@ class Deployment:
             "STEPWARD_TASKS_TABLE": self.tables.tasks,
             "STEPWARD_REJECTS_TABLE": self.tables.rejects,
             "STEPWARD_CONTROLS_TABLE": self.controls,
+            "STEPWARD_LANES_TABLE": self.lanes_table,
+            "STEPWARD_LANES_QUEUE": self.queues["order-events"],
+            "STEPWARD_LEDGERS_BUCKET": BUCKET,
             "STEPWARD_SCHEDULER_QUEUE": self.queues["scheduler"],
             "STEPWARD_RESPONSES_QUEUE": self.queues["responses"],
             "STEPWARD_AGENT_QUEUES": json.dumps({agent: self.queues[f"agent-{agent}"] for agent in AGENTS}),
@@ -111,7 +123,16 @@ class Deployment:
     @property
     def store(self) -> DynamoTaskStore:
         names = self.tables
-        return wiring.task_store(Access(REGION), orders=names.orders, tasks=names.tasks, shards=SHARDS)
+        return task_store(Access(REGION), orders=names.orders, tasks=names.tasks, shards=SHARDS)
+
+    @property
+    def lanes(self) -> DynamoLanes:
+        return lane_worlds.on(self.lanes_table, Access(REGION))
+
+    def lane(self, order_id: str) -> Lane:
+        found = self.lanes.load(order_id)
+        assert found is not None
+        return found
 
     def kept(self) -> list[dict[str, Any]]:
         """Every row of rejects, as it lies in the table: the samples are older than what people are shown."""

@@ -148,6 +148,6 @@ def test_the_health_of_a_service_is_measured_for_its_agent(deployment: Deploymen
         "CallFailed": "Count",
         "CallTime": "Milliseconds",
     }
-    assert (written["CallSucceeded"], written["CallFailed"], written["BreakerState"]) == ([1, 1], [0, 0], [0, 0])
+    assert (written["CallSucceeded"], written["CallFailed"], written["BreakerState"]) == ([2], [0], [0])
     assert max(written["InFlight"]) <= 2
     assert deployment.sqs.get_queue_url(QueueName=QUEUE)

@@ -3,17 +3,17 @@
 import json
 from typing import Any
 
-import boto3
 import pytest
 import time_machine
+from botocore.session import Session
 
 import scheduler
 import submission
 import supervisor
-from stepward import wiring
 from stepward.adapters.memory.lambda_events import LambdaContext
 from stepward.domain.task import StepRecord
 from stepward.domain.throttle import MOST_SINGLES
+from stepward.wiring.clock import now
 from tests.integration.handlers.deployment import Deployment, batch, order_body, sample
 
 LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)
@@ -51,7 +51,7 @@ def untold(deployment: Deployment) -> int:
 
 
 def sweep_later(minutes: int) -> None:
-    with time_machine.travel(wiring.now() / 1000 + 60 * minutes, tick=False):
+    with time_machine.travel(now() / 1000 + 60 * minutes, tick=False):
         supervisor.handler(sample("eventbridge-schedule.json"), LONG_ENOUGH)
 
 
@@ -81,14 +81,14 @@ def test_every_fact_is_one_event(deployment: Deployment, monkeypatch: pytest.Mon
     def watch(params: dict[str, Any], **_: object) -> None:
         details.extend(json.loads(entry["Detail"]) for entry in params["Entries"])
 
-    make = boto3.client
+    make: Any = Session.create_client
 
-    def watched(name: str, **how: Any) -> Any:
-        client = make(name, **how)  # type: ignore[call-overload]
+    def watched(session: Session, name: str, *where: Any, **how: Any) -> Any:
+        client = make(session, name, *where, **how)
         client.meta.events.register("provide-client-params.events.PutEvents", watch)
         return client
 
-    monkeypatch.setattr(boto3, "client", watched)
+    monkeypatch.setattr(Session, "create_client", watched)
     all_refused(deployment)
     sweep_later(minutes=2)
     sweep_later(minutes=4)

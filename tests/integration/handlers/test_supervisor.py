@@ -9,10 +9,10 @@ import time_machine
 import scheduler
 import submission
 import supervisor
-from stepward import wiring
 from stepward.adapters.memory.lambda_events import LambdaContext
 from stepward.domain.errors import Misconfigured
 from stepward.domain.task import ProcessState
+from stepward.wiring.clock import now
 from tests.contract.store_worlds import SHARDS
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, order_body, sample
@@ -31,7 +31,7 @@ def sweep(now: int) -> dict[str, int]:
 
 def told_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
     """What is in the Scheduler's queue an hour later, when no message rests any more."""
-    with time_machine.travel(wiring.now() / 1000 + 3_600, tick=False):
+    with time_machine.travel(now() / 1000 + 3_600, tick=False):
         return [json.loads(body) for body in deployment.taken("scheduler")]
 
 
@@ -206,7 +206,7 @@ def test_supervisors_without_their_controls_table_sweep_all_the_same(deployment:
 
     lines = told()
     (metrics,) = [line for line in lines if "_aws" in line]
-    assert metrics["Unleased"] == [1.0] * SHARDS
+    assert metrics["Unleased"] == [1.0 * SHARDS]
     assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
 
 

@@ -39,7 +39,7 @@ def world() -> World:
 
 
 def test_a_command_is_kept_with_who_why_and_when(world: World) -> None:
-    """Issue 3: an audit trail per task, in rows of its own."""
+    """An audit trail per task, in rows of its own."""
     given(world, PAUSE)
 
     assert kept(world) == (Entry(T0, "pause", "", 0, "ada", "asking the customer", applied=True),)

@@ -11,7 +11,7 @@ from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.alerting import Throttled
-from stepward.app.breakers import Breakers, Watch
+from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
@@ -20,6 +20,7 @@ from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
+from stepward.app.watching import Watch
 from stepward.domain.breaker import Limits
 from stepward.domain.facts import FactKind
 from stepward.domain.plan import Plan

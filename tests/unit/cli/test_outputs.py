@@ -7,9 +7,11 @@ import pytest
 from stepward.domain.errors import Misconfigured
 from stepward.local.deployment import DeadLetters, Deployment
 
-NAMES = ("OrdersQueueUrl", "SchedulerQueueUrl", "ResponsesQueueUrl", "AlertsTopicArn", "SupervisorFunctionName")
-TABLES = ("OrdersTableName", "TasksTableName", "RejectsTableName", "ControlsTableName")
-OUTPUTS = {name: name.lower() for name in (*NAMES, *TABLES)} | {
+QUEUES = ("OrdersQueueUrl", "SchedulerQueueUrl", "ResponsesQueueUrl", "LedgersQueueUrl", "OrderEventsQueueUrl")
+TABLES = ("OrdersTableName", "TasksTableName", "RejectsTableName", "ControlsTableName", "LanesTableName")
+OTHERS = ("LedgersBucketName", "AlertsTopicArn", "SupervisorFunctionName")
+OUTPUTS = {name: name.lower() for name in (*QUEUES, *TABLES, *OTHERS)} | {
+    "CustomerLedgerQueueUrls": "{}",
     "AgentQueueUrls": "{}",
     "AgentFunctionNames": "{}",
     "Shards": "4",

@@ -19,19 +19,34 @@ PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = P
 
 
 def test_a_forward_reply_after_the_undo_began_completes_nothing() -> None:
-    """S17, design rule 6: its effect is what the compensation under way takes back."""
+    """S17: the step stays fenced."""
     life = shipping()
     life.undo()
     before = life.task.process_state
 
-    decision = life.done("ship")
+    life.done("ship")
 
     assert (before, life.task.process_state, life.state("ship")) == (UNDOING, UNDOING, STOPPED)
-    assert requests(decision) == []
     assert life.count(FactKind.LATE_EFFECT) == 1
 
 
-def test_a_late_success_after_undone_is_undone_again_once() -> None:
+def test_an_undo_under_way_when_the_effect_is_told_is_done_once_more() -> None:
+    """S17, I6: it may have come before the effect, at a service that keeps no tombstone; its answer proves nothing."""
+    life = shipping()
+    late = answer(life.request("ship"))
+    life.undo()
+    early = answer(life.request("ship/undo"))
+
+    (request,) = requests(life.apply(late))
+
+    assert (request.step, request.attempt, request.idempotency_key) == ("ship/undo", 2, f"{ORDER_ID}/ship/undo")
+    assert [fact.kind for fact in life.apply(early).facts] == [FactKind.LATE_REPLY]
+    assert (life.state("ship/undo"), life.state("charge/undo")) == (PROCESSING, PENDING)
+    life.done("ship/undo")
+    assert (life.state("ship/undo"), life.state("charge/undo")) == (PROCESSED, PROCESSING)
+
+
+def test_a_late_success_after_undone_is_undone_again() -> None:
     """tl_reply_for_compensated_order, S17, I6: under the same key, with the result at hand; an operator can see it."""
     life = shipping()
     late = answer(life.request("ship"), result={"ref": "charge-9"})
@@ -48,9 +63,27 @@ def test_a_late_success_after_undone_is_undone_again_once() -> None:
     assert life.task.due == life.step("ship/undo").complete_by
 
     again = life.apply(late)
-    assert (requests(again), [fact.kind for fact in again.facts]) == ([], [FactKind.LATE_REPLY])
+    assert [fact.kind for fact in again.facts] == [FactKind.LATE_REPLY]
+    assert requests(again) == [request], "its first asking may be lost"
     life.done("ship/undo")
-    assert (life.task.process_state, life.apply(late).messages) == (UNDONE, ())
+    assert life.task.process_state is UNDONE
+
+
+def test_the_same_late_success_once_more_is_undone_once_more() -> None:
+    """I6: a copy of the request came later still, to a service that forgets its keys, and worked a second time."""
+    life = shipping()
+    late = answer(life.request("ship"))
+    life.undo()
+    for name in ("ship/undo", "charge/undo", "reserve/undo"):
+        life.done(name)
+    life.apply(late)
+    life.done("ship/undo")
+
+    (request,) = requests(life.apply(late))
+
+    assert (request.step, request.attempt) == ("ship/undo", 3)
+    life.done("ship/undo")
+    assert life.task.process_state is UNDONE
 
 
 def test_a_late_refusal_after_undone_changes_nothing() -> None:

@@ -26,14 +26,15 @@ def resting(life: Life) -> StepRecord:
 
 
 def test_each_failure_rests_longer_than_the_one_before() -> None:
-    """S13: back-off as a due time, never a sleep; the longest is five minutes."""
+    """S13: back-off as a due time, never a sleep; none after the first, the longest is five minutes."""
     life = paying(ALERTS, threshold=20)
     rests = []
     for attempt in range(1, 15):
-        rests.append((resting(life).not_before or 0) - life.now)
+        rests.append((resting(life).not_before or life.now) - life.now)
         life.retry("pay", attempt)
 
-    for failures, rest in enumerate(rests):
+    assert rests[0] == 0
+    for failures, rest in enumerate(rests[1:]):
         ceiling = min(300 * SECOND, SECOND << failures)
         assert ceiling // 2 <= rest <= ceiling
 
@@ -44,6 +45,8 @@ def test_orders_that_failed_together_do_not_return_together() -> None:
     for millisecond in range(20):
         life = Life(Plan("line", 1, (planned("pay"),)), now=T0 + millisecond)
         life.start()
+        resting(life)
+        life.retry("pay", 1)
         rests.add((resting(life).not_before or 0) - life.now)
 
     assert len(rests) > 10
@@ -51,16 +54,18 @@ def test_orders_that_failed_together_do_not_return_together() -> None:
 
 def test_a_retry_that_comes_early_is_told_again_when_it_may() -> None:
     """S13: the queue may be early, or a copy; nothing is claimed before its time."""
-    life = paying(ALERTS)
+    life = paying(ALERTS, threshold=3)
+    resting(life)
+    life.retry("pay", 1)
     record = resting(life)
     assert record.not_before is not None
     before = life.task
 
-    decision = life.retry("pay", 1, at=record.not_before - 1)
+    decision = life.retry("pay", 2, at=record.not_before - 1)
 
     assert (decision.task, requests(decision)) == (before, [])
-    assert [(retry.attempt, retry.delay) for retry in retries(decision)] == [(1, 1)]
-    assert [request.attempt for request in requests(life.retry("pay", 1, at=record.not_before))] == [2]
+    assert [(retry.attempt, retry.delay) for retry in retries(decision)] == [(2, 1)]
+    assert [request.attempt for request in requests(life.retry("pay", 2, at=record.not_before))] == [3]
 
 
 def test_nothing_else_wakes_a_step_that_rests() -> None:

@@ -21,8 +21,8 @@ def one(**changes: Any) -> Plan:
     return Plan("line", 1, (replace(planned("charge", threshold=2), **changes),))
 
 
-def test_a_step_may_use_up_all_its_attempts_and_rest_after_each() -> None:
-    assert worst_case(one(), TIMING) == 2 * ATTEMPT + SECOND + 2 * SECOND
+def test_a_step_may_use_up_all_its_attempts_and_rest_after_each_but_the_first() -> None:
+    assert worst_case(one(), TIMING) == 2 * ATTEMPT + SECOND
 
 
 def test_waits_and_fallbacks_come_on_top() -> None:

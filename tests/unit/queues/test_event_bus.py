@@ -77,6 +77,15 @@ def test_a_failed_undo_has_a_type_of_its_own() -> None:
     ]
 
 
+def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
+    """C6."""
+    events = FlakyEvents()
+    lane = [Alert("b", f"event {n}", 0, "no", 1_000_000, trouble=what) for n, what in enumerate(("gap", "blocked"))]
+    EventBus(events.client()).put([*lane, *alerts("a")])
+    kinds = [entry["DetailType"] for entry in events.entries]
+    assert kinds == ["stepward.step.failed", "stepward.lane.blocked", "stepward.lane.gap"]
+
+
 def test_nothing_to_tell_makes_no_call() -> None:
     events = FlakyEvents()
     EventBus(events.client()).put([])

@@ -50,3 +50,9 @@ def test_a_reason_is_short_whatever_was_sent() -> None:
         converted({"type": "x" * 100_000}, EITHER)
     assert caught.value.field == "type"
     assert len(caught.value.reason) == 300
+
+
+def test_a_name_that_is_no_unicode_text_is_refused_like_any_fault() -> None:
+    with pytest.raises(Rejected) as caught:
+        converted({"type": "whole", "parts": [], "\ud800": 1}, EITHER)
+    assert "U+D800" in str(caught.value)

@@ -85,10 +85,3 @@ def encode_history(history: tuple[Fact, ...]) -> str | None:
 def decode_history(text: str | None) -> tuple[Fact, ...]:
     """The troubles that `encode_history` wrote."""
     return tuple(Fact(row[0], FactKind(row[1]), *row[2:]) for row in json.loads(text or "[]"))
-
-
-def whole(number: float) -> int:
-    """The number as an int; raises ValueError rather than cut something off."""
-    if number != int(number):
-        raise ValueError(f"{number} is not a whole number")
-    return int(number)

@@ -1,21 +1,22 @@
-"""How the tables look to pynamodb; a model class is made per table name, so nothing is global."""
+"""How tables look to pynamodb, and how they are reached; a model class is made per table name, so nothing is global."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, TypeVar
 
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.connection import Connection
 from pynamodb.exceptions import AttributeDeserializationError, DoesNotExist
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.indexes import GlobalSecondaryIndex
 from pynamodb.models import Model
 
-from stepward.adapters.dynamodb.records import StepsAttribute
 from stepward.domain.errors import Unreadable
 
 M = TypeVar("M", bound=Model)
+Indexes = Mapping[str, Callable[[], GlobalSecondaryIndex[Any]]]
 
 RETRIES = 2
 """Of the SDK's standard mode; pynamodb hands no other setting of retries on from a model to its client."""
@@ -63,77 +64,6 @@ class OrderItem(Model):
     write_id = UnicodeAttribute(attr_name="WriteId")
 
 
-class PlanItem(Model):
-    """A plan in a row of its own, in the state store's table, under a key that no order can have."""
-
-    key = UnicodeAttribute(hash_key=True, attr_name="OrderID")
-    body = UnicodeAttribute(attr_name="Body")
-
-
-class DueIndex(GlobalSecondaryIndex["TaskItem"]):  # type: ignore[no-untyped-call]
-    """The sparse index of the tasks that wait for something."""
-
-    class Meta:
-        """Its name in the table, and that it holds keys only."""
-
-        index_name = "due"
-        projection = KeysOnlyProjection()
-
-    shard = NumberAttribute(hash_key=True, attr_name="Shard")
-    due = NumberAttribute(range_key=True, attr_name="Due")
-
-
-class AttentionIndex(GlobalSecondaryIndex["TaskItem"]):  # type: ignore[no-untyped-call]
-    """The sparse index of the tasks that wait for an operator."""
-
-    class Meta:
-        """Its name in the table, and that it holds keys only."""
-
-        index_name = "attention"
-        projection = KeysOnlyProjection()
-
-    attention = NumberAttribute(hash_key=True, attr_name="Attention")
-    since = NumberAttribute(range_key=True, attr_name="Since")
-
-
-class TaskItem(Model):
-    """A task in the state store.
-
-    `shard` and `due` are there only while it waits for something, `attention` and `since` only while an operator
-    has to act, `expires_at` (epoch seconds, as DynamoDB wants it) only when it has ended.
-    """
-
-    due_index: ClassVar[DueIndex]
-    attention_index: ClassVar[AttentionIndex]
-    order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
-    process_state = UnicodeAttribute(attr_name="ProcessState")
-    plan_id = UnicodeAttribute(attr_name="Plan")
-    created_at = NumberAttribute(attr_name="CreatedAt")
-    revision = NumberAttribute(attr_name="Revision")
-    write_id = UnicodeAttribute(attr_name="WriteId")
-    fence = NumberAttribute(attr_name="Fence")
-    fence_base = NumberAttribute(attr_name="FenceBase", null=True)
-    shard = NumberAttribute(attr_name="Shard", null=True)
-    due = NumberAttribute(attr_name="Due", null=True)
-    steps = StepsAttribute(attr_name="Steps")
-    history = UnicodeAttribute(attr_name="History", null=True)
-    undoing = UnicodeAttribute(attr_name="Undoing", null=True)
-    paused = UnicodeAttribute(attr_name="Paused", null=True)
-    reply_to = UnicodeAttribute(attr_name="ReplyTo", null=True)
-    correlation_id = UnicodeAttribute(attr_name="CorrelationId", null=True)
-    attention = NumberAttribute(attr_name="Attention", null=True)
-    since = NumberAttribute(attr_name="Since", null=True)
-    expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)
-
-    @classmethod
-    def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
-        try:
-            return super().from_raw_data(data)
-        except (AttributeDeserializationError, Unreadable, LookupError, AttributeError, ValueError) as error:
-            raise Unreadable(f"{data['OrderID']['S']}: {error}") from error
-
-
 class RejectItem(Model):
     """One part of a rejected message; `key` is arrival, message id and part number, `day` its UTC date."""
 
@@ -155,23 +85,40 @@ class ControlItem(Model):
     body = UnicodeAttribute(attr_name="Body")
 
 
-def bound(model: type[M], table: str, access: Access) -> type[M]:
-    """`model` on the table of that name.
+def readable(from_raw_data: Callable[[dict[str, Any]], M], data: dict[str, Any]) -> M:
+    """What `from_raw_data` makes of an item in DynamoDB's JSON; raises Unreadable with the order's id."""
+    try:
+        return from_raw_data(data)
+    except (AttributeDeserializationError, Unreadable, LookupError, AttributeError, ValueError) as error:
+        raise Unreadable(f"{data['OrderID']['S']}: {error}") from error
 
-    Tasks get indexes of their own: those in the class body would be shared, and read the table that was bound last.
-    """
-    own = {"due_index": DueIndex(), "attention_index": AttentionIndex()} if issubclass(model, TaskItem) else {}
-    made: type[M] = type(model.__name__, (model,), {"Meta": access.meta(table), **own})
+
+def _indexes(model: type[Model]) -> dict[str, GlobalSecondaryIndex[Any]]:
+    """Indexes of its own for a model: those in a class body would be shared, and read the table bound last."""
+    kinds: Indexes = getattr(model, "INDEXES", {})
+    return {name: kind() for name, kind in kinds.items()}
+
+
+def bound(model: type[M], table: str, access: Access) -> type[M]:
+    """`model` on the table of that name."""
+    made: type[M] = type(model.__name__, (model,), {"Meta": access.meta(table), **_indexes(model)})
     reached = made._get_connection()  # noqa: SLF001 - pynamodb offers no other way to share a connection
-    with suppress(ValueError):  # tasks and their plans are in one table, whose keys are known already
+    with suppress(ValueError):  # two models may share a table, whose keys are known already then
         access.connection.add_meta_table(reached.get_meta_table())
     reached.connection = access.connection
     return made
 
 
-def find(model: type[M], key: str) -> M | None:
+def find(model: type[M], key: str, range_key: str | None = None) -> M | None:
     """The row under `key`, read consistently; None if there is none."""
     try:
-        return model.get(key, consistent_read=True)
+        return model.get(key, range_key, consistent_read=True)
     except DoesNotExist:
         return None
+
+
+def whole(number: float) -> int:
+    """The number as an int; raises ValueError rather than cut something off."""
+    if number != int(number):
+        raise ValueError(f"{number} is not a whole number")
+    return int(number)

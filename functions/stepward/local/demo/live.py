@@ -14,6 +14,7 @@ from rich.text import Text
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.task import ProcessState, Task
 from stepward.local.demo.audit import Heard
+from stepward.local.demo.ledger_play import LedgerPlay
 from stepward.local.demo.scenario import Scenario
 
 _TOLD = {
@@ -46,13 +47,13 @@ class Screen:
     told: Counter[str] = field(default_factory=Counter)
     notices: int = 0
 
-    def show(self, tasks: Mapping[str, Task], seconds: float) -> None:
+    def show(self, tasks: Mapping[str, Task], ledgers: LedgerPlay, seconds: float) -> None:
         """Bring the table up to date and tell what is new."""
         for task in tasks.values():
             for fact in task.history[self.told[task.order_id] :]:
                 self._tell(task, fact, seconds)
             self.told[task.order_id] = len(task.history)
-        self.live.update(self._table(tasks, seconds), refresh=True)
+        self.live.update(self._table(tasks, ledgers, seconds), refresh=True)
 
     def line(self, text: str, seconds: float) -> None:
         """Tell one thing."""
@@ -79,10 +80,14 @@ class Screen:
             line.append(f": {fact.note}")
         self.console.print(line, soft_wrap=True)
 
-    def _table(self, tasks: Mapping[str, Task], seconds: float) -> Table:
+    def _table(self, tasks: Mapping[str, Task], ledgers: LedgerPlay, seconds: float) -> Table:
         states = Counter(task.process_state for task in tasks.values())
-        total = len(self.acts.orders)
-        title = f"{total} orders, {seconds:.1f} s; submitters heard {self.notices} notices"
+        lanes = len(ledgers.acts.orders)
+        total = len(self.acts.orders) + lanes
+        title = (
+            f"{total} orders, {seconds:.1f} s; submitters heard {self.notices} notices; "
+            f"{ledgers.applied} events applied, {ledgers.ended} of {lanes} lanes ended"
+        )
         table = Table(title=title, title_justify="left")
         table.add_column("state")
         table.add_column("orders", justify="right")

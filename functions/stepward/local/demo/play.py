@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
 
 from stepward.domain.breaker import Mode
 from stepward.domain.task import ProcessState, Task
 from stepward.local.demo.audit import is_stuck
+from stepward.local.demo.ledger_play import LedgerPlay
 from stepward.local.demo.live import Screen
 from stepward.local.demo.scenario import OUTAGE, SERVICES, Expected, Scenario, cancellation
 from stepward.local.demo.stage import Stage, heard
 from stepward.local.services import Services
+
+Operator = Callable[[Mapping[str, Task], float], None]
 
 REFRESH_S = 0.4
 PATIENCE_S = 90.0
@@ -24,31 +24,46 @@ PATIENCE_PER_ORDER_S = 1.0
 
 @dataclass(slots=True)
 class Play:
-    """One performance of `acts` on `stage`, told on `screen`."""
+    """One performance of `acts` on `stage`, told on `screen`.
+
+    What comes first is sent at once, or steadily over `pace_s` seconds; `patience_s` is how long the rest may take.
+    `operator` sees every task again and again, with the seconds since the beginning, and may act beside the play.
+    """
 
     acts: Scenario
     stage: Stage
     services: Services
     screen: Screen
+    ledgers: LedgerPlay
+    pace_s: float = 0.0
+    patience_s: float = PATIENCE_S
+    operator: Operator = lambda _tasks, _seconds: None
     began: float = field(default_factory=monotonic)
+    first_sent: int = 0
     sent: set[str] = field(default_factory=set)
     breakers: dict[str, Mode] = field(default_factory=dict)
 
     def perform(self) -> None:
         """Send everything and watch until every order has ended, or patience has."""
-        patience = PATIENCE_S + PATIENCE_PER_ORDER_S * len(self.acts.orders)
+        orders = len(self.acts.orders) + len(self.ledgers.acts.orders)
+        patience = self.pace_s + self.patience_s + PATIENCE_PER_ORDER_S * orders
         for fault in (fault for order in self.acts.orders for fault in order.faults):
             self.services.misbehave(fault)
-        self.stage.send(self.acts.first_messages)
+        self.ledgers.begin(self._seconds)
+        mine = {order.order_id for order in self.acts.orders}
         while self._seconds < patience:
-            tasks = self.stage.tasks()
+            self._send_first(self.acts.first_messages)
+            everyones = self.stage.tasks()
+            tasks = {order_id: task for order_id, task in everyones.items() if order_id in mine}
             self._tell()
-            self.screen.show(tasks, self._seconds)
+            all_lanes_ended = self.ledgers.look(self._seconds)
+            self.screen.show(everyones, self.ledgers, self._seconds)
+            self.operator(everyones, self._seconds)
             self._send_what_is_due(tasks)
             for order in self.acts.orders:
                 if task := tasks.get(order.order_id):
                     self._act_on(order, task)
-            if self._is_over(tasks):
+            if all_lanes_ended and self._is_over(tasks) and _have_ended(everyones):
                 return
             sleep(REFRESH_S)
 
@@ -64,6 +79,12 @@ class Play:
             if mode is not self.breakers.get(agent, Mode.CLOSED):
                 self.screen.line(f"the breaker of {agent} is {mode}", self._seconds)
             self.breakers[agent] = mode
+
+    def _send_first(self, messages: Sequence[str]) -> None:
+        """Send as much of what comes first as is due by now."""
+        due = len(messages) if self._seconds >= self.pace_s else int(len(messages) * self._seconds / self.pace_s)
+        self.stage.send(messages[self.first_sent : due])
+        self.first_sent = due
 
     def _send_what_is_due(self, tasks: Mapping[str, Task]) -> None:
         waiting = {ProcessState.PENDING, ProcessState.PROCESSING}
@@ -87,7 +108,7 @@ class Play:
         if order.kind.resubmitted and failed and self._once(order.order_id):
             words = ["resubmit", order.order_id, "--why", "the card was unblocked"]
             self.screen.line(f"an operator types: stepward {' '.join(words)}", self._seconds)
-            _stepward(words, self.stage)
+            self.stage.type_in(words)
 
     def _once(self, what: str) -> bool:
         fresh = what not in self.sent
@@ -98,21 +119,13 @@ class Play:
         """Whether nothing is left to happen: every order ended, every Error told, every reject kept."""
         if len(tasks) < len(self.acts.orders) or "repeated" not in self.sent:
             return False
-        ended = all(task.due is None and not is_stuck(task) for task in tasks.values())
         as_wanted = all(
             tasks[order.order_id].process_state is order.ends for order in self.acts.orders if order.kind.resubmitted
         )
-        kept = len(self.stage.rejects.newest(len(self.acts.rejected))) >= len(self.acts.rejected)
-        return ended and as_wanted and kept
+        all_rejected = len(self.acts.rejected) + self.ledgers.acts.rejected
+        kept = len(self.stage.rejects.newest(all_rejected)) >= all_rejected
+        return as_wanted and kept
 
 
-def _stepward(words: list[str], stage: Stage) -> None:
-    """Type a command, as a person would."""
-    env = os.environ | {
-        "STEPWARD_ENDPOINT": stage.endpoint,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    command = [sys.executable, "-c", "from stepward.cli.main import main; main()", *words, "--no-wait"]
-    subprocess.run(command, env=env, check=True, capture_output=True, timeout=60)  # noqa: S603 - our own command
+def _have_ended(tasks: Mapping[str, Task]) -> bool:
+    return all(task.due is None and not is_stuck(task) for task in tasks.values())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -14,15 +15,18 @@ from rich.live import Live
 
 from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
-from stepward.local.demo.audit import audit
+from stepward.local.demo.audit import Findings, audit
 from stepward.local.demo.inbox import Inbox
+from stepward.local.demo.ledger_audit import LedgerFindings, audit_ledgers
+from stepward.local.demo.ledger_play import LedgerPlay
+from stepward.local.demo.ledgers import LedgerScenario, ledger_scenario
 from stepward.local.demo.live import Screen
 from stepward.local.demo.play import Play
 from stepward.local.demo.scenario import SERVICES, Expected, Scenario, kinds_of, scenario
 from stepward.local.demo.stage import Stage
 from stepward.local.deploy import ACCOUNT, deploy
 from stepward.local.deployment import Deployment
-from stepward.local.server import LOOPBACK, free_port
+from stepward.local.server import LOOPBACK, Server, free_port
 from stepward.local.services import FaultKind, Services
 from stepward.local.standing import project_root
 from stepward.local.synth import synthesise
@@ -30,7 +34,7 @@ from stepward.ports import Loaded
 
 View = Callable[[Loaded], RenderableType]
 
-QUICK = {"claim_within_ms": 2_000, "skew_margin_ms": 200}
+QUICK = {"claim_within_ms": 2_000, "skew_margin_ms": 200, "gap_ms": 3_000, "lane_timeout_s": 5}
 FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
 """This machine has fewer cores than Lambda: more functions at once would only start more slowly."""
 REPLIES = "demo-replies"
@@ -42,10 +46,13 @@ def run(
     console: Console,
     view: View,
     *,
+    ledger_orders: int = 60,
     complete_within_ms: int = 4_000,
     honour_keys: bool = True,
 ) -> int:
-    """Deploy, send `orders` orders, wait until each has ended, show one by `view`, audit; the exit code.
+    """Deploy, send `orders` orders and ledgers of `ledger_orders` more, wait for their ends, audit; the exit code.
+
+    `view` shows one of them.
 
     An attempt has `complete_within_ms`: short, so that a demonstration of lateness is not late itself.
     `honour_keys=False` makes the remote services forget idempotency keys, to show that the audit notices.
@@ -54,42 +61,59 @@ def run(
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite", honour_keys=honour_keys) as services,
-        _deployed(root, Path(scratch), services, console, complete_within_ms) as stage,
+        deployed(root, Path(scratch), services, console, {"complete_within_ms": complete_within_ms}) as (stage, _),
     ):
-        acts = scenario(orders, seed, root / "events" / "orders", stage.submitter.url)
-        _introduce(acts, seed, console)
+        samples = root / "events" / "orders"
+        acts = scenario(orders, seed, samples, stage.submitter.url)
+        ledgers = ledger_scenario(ledger_orders, seed, json.loads((samples / "order.json").read_text()))
+        _introduce(acts, ledgers, seed, console)
         with stage.supervised(), Live(console=console, auto_refresh=False) as live:
-            Play(acts, stage, services, Screen(console, acts, live)).perform()
+            screen = Screen(console, acts, live)
+            theirs = LedgerPlay(ledgers, stage, screen.line)
+            Play(acts, stage, services, screen, theirs).perform()
         _tell_one(acts, stage, console, view)
-        findings = audit(acts, stage.evidence(services.ledger))
+        others = {order.order_id for order in ledgers.orders}
+        findings = audit(acts, stage.evidence(services.ledger, others))
+        of_ledgers = audit_ledgers(ledgers, theirs.evidence(services.ledger))
+    return _verdict(findings, of_ledgers, console)
+
+
+def _verdict(findings: Findings, of_ledgers: LedgerFindings, console: Console) -> int:
+    """Tell what the audits found; the exit code."""
     console.print()
-    for fault in findings.faults():
+    for fault in (*findings.faults(), *of_ledgers.faults):
         console.print(fault, style="red", markup=False, soft_wrap=True)
-    style = "green" if findings.passed else "red"
-    console.print(findings.summary, style=style, markup=False, highlight=False, soft_wrap=True)
-    return 0 if findings.passed else 1
+    passed = findings.passed and not of_ledgers.faults
+    for summary in (findings.summary, of_ledgers.summary):
+        console.print(summary, style="green" if passed else "red", markup=False, highlight=False, soft_wrap=True)
+    return 0 if passed else 1
 
 
 @contextmanager
-def _deployed(
-    root: Path, scratch: Path, services: Services, console: Console, complete_within_ms: int
-) -> Iterator[Stage]:
-    """The stack, synthesised while the local cloud starts, and deployed there; gone afterwards."""
+def deployed(
+    root: Path,
+    scratch: Path,
+    services: Services,
+    console: Console,
+    settings: Mapping[str, object],
+    *,
+    functions_reach: Callable[[str], AbstractContextManager[str]] = nullcontext,
+) -> Iterator[tuple[Stage, Server]]:
+    """The stack, synthesised while the local cloud starts, and deployed there; gone afterwards.
+
+    `settings` are added to those of a demonstration; `functions_reach` leads from the cloud's endpoint to the one
+    at which its functions look for AWS.
+    """
     began, port = monotonic(), free_port()
-    context = {
-        "platform": "local",
-        "service_urls": {name: services.url(name) for name in SERVICES},
-        "reply_accounts": ACCOUNT,
-        "reply_regions": REGION,
-        "reply_prefixes": REPLIES,
-        "reply_endpoint": f"http://{LOOPBACK}:{port}",
-        "complete_within_ms": complete_within_ms,
-        **QUICK,
-        **FEW_PROCESSES,
-    }
-    with ThreadPoolExecutor(1) as beside, console.status("synthesising the stack, starting the local cloud") as status:
+    endpoint = f"http://{LOOPBACK}:{port}"
+    context = {**_context(services, endpoint), **settings}
+    with (
+        ThreadPoolExecutor(1) as beside,
+        console.status("synthesising the stack, starting the local cloud") as status,
+        functions_reach(endpoint) as reach,
+    ):
         synthesis = beside.submit(synthesise, root, scratch / "cdk.out", context)
-        with local_cloud(log=scratch / "cloud.log", port=port) as cloud:
+        with local_cloud(log=scratch / "cloud.log", port=port, functions_reach=reach) as cloud:
             synthesis.result()
             console.print(f"{monotonic() - began:5.1f} s  synthesised the stack; the local cloud answers")
             status.update("deploying")
@@ -97,14 +121,31 @@ def _deployed(
             stage = Stage(cloud.endpoint, Deployment.from_outputs(outputs), Inbox(cloud.endpoint, f"{REPLIES}-shop"))
             console.print(f"{monotonic() - began:5.1f} s  deployed it: queues, tables, functions, schedule, alarms")
             status.stop()
-            yield stage
+            yield stage, cloud
 
 
-def _introduce(acts: Scenario, seed: int, console: Console) -> None:
+def _context(services: Services, endpoint: str) -> Mapping[str, object]:
+    return {
+        "platform": "local",
+        "service_urls": {name: services.url(name) for name in SERVICES},
+        "reply_accounts": ACCOUNT,
+        "reply_regions": REGION,
+        "reply_prefixes": REPLIES,
+        "reply_endpoint": endpoint,
+        **QUICK,
+        **FEW_PROCESSES,
+    }
+
+
+def _introduce(acts: Scenario, ledgers: LedgerScenario, seed: int, console: Console) -> None:
     console.print(f"\nSending {len(acts.orders)} orders (seed {seed}):")
     for name, count in kinds_of(acts.orders):
         console.print(f"  {count:3d}  {name}", highlight=False)
-    console.print(f"  {len(acts.malformed):3d}  malformed messages beside them\n", highlight=False)
+    console.print(f"  {len(acts.malformed):3d}  malformed messages beside them", highlight=False)
+    console.print(f"and, in {len(ledgers.ledgers)} ledgers, {ledgers.entries} events of {len(ledgers.orders)} more:")
+    for story, count in ledgers.by_story.items():
+        console.print(f"  {count:3d}  {story.value}", highlight=False)
+    console.print()
 
 
 def _tell_one(acts: Scenario, stage: Stage, console: Console, view: View) -> None:

@@ -1,0 +1,96 @@
+"""How the lanes' table looks to pynamodb: a head for each order, and the rows of its events."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.models import Model
+
+from stepward.adapters.dynamodb.lane_records import RecentAttribute
+from stepward.adapters.dynamodb.tables import Indexes, readable
+
+
+class LaneDueIndex(GlobalSecondaryIndex["LaneItem"]):  # type: ignore[no-untyped-call]
+    """The sparse index of the lanes that have to be looked at."""
+
+    class Meta:
+        """Its name in the table, and that it holds keys only."""
+
+        index_name = "due"
+        projection = KeysOnlyProjection()
+
+    shard = NumberAttribute(hash_key=True, attr_name="Shard")
+    due = NumberAttribute(range_key=True, attr_name="Due")
+
+
+class LaneAttentionIndex(GlobalSecondaryIndex["LaneItem"]):  # type: ignore[no-untyped-call]
+    """The sparse index of the lanes that wait for an operator."""
+
+    class Meta:
+        """Its name in the table, and that it holds keys only."""
+
+        index_name = "attention"
+        projection = KeysOnlyProjection()
+
+    attention = NumberAttribute(hash_key=True, attr_name="Attention")
+    since = NumberAttribute(range_key=True, attr_name="Since")
+
+
+class LaneItem(Model):
+    """The lane of an order, in one table with the rows of its events: `place` is the word that no row has.
+
+    What is usual is left out. `shard` and `due` are there only while somebody has to look at the lane, `attention` and
+    `since` only while an operator has to act.
+    """
+
+    due_index: ClassVar[LaneDueIndex]
+    attention_index: ClassVar[LaneAttentionIndex]
+    INDEXES: ClassVar[Indexes] = {"due_index": LaneDueIndex, "attention_index": LaneAttentionIndex}
+    order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
+    place = UnicodeAttribute(range_key=True, attr_name="Place")
+    revision = NumberAttribute(attr_name="Revision")
+    write_id = UnicodeAttribute(attr_name="WriteId")
+    touched_at = NumberAttribute(attr_name="TouchedAt")
+    unnumbered = BooleanAttribute(attr_name="Unnumbered", null=True)
+    last = NumberAttribute(attr_name="Last", null=True)
+    highest = NumberAttribute(attr_name="Highest", null=True)
+    end = NumberAttribute(attr_name="End", null=True)
+    created = BooleanAttribute(attr_name="Created", null=True)
+    deleted = NumberAttribute(attr_name="Deleted", null=True)
+    blocked_at = NumberAttribute(attr_name="BlockedAt", null=True)
+    blocked_since = NumberAttribute(attr_name="BlockedSince", null=True)
+    reason = UnicodeAttribute(attr_name="Reason", null=True)
+    gap_since = NumberAttribute(attr_name="GapSince", null=True)
+    attempts = NumberAttribute(attr_name="Attempts", null=True)
+    told = UnicodeAttribute(attr_name="Told", null=True)
+    recent = RecentAttribute(attr_name="Recent", null=True)
+    marks = UnicodeAttribute(attr_name="Marks", null=True)
+    strays = NumberAttribute(attr_name="Strays", null=True)
+    unplaced = UnicodeAttribute(attr_name="Unplaced", null=True)
+    as_of = NumberAttribute(attr_name="AsOf", null=True)
+    done = UnicodeAttribute(attr_name="Done", null=True)
+    shard = NumberAttribute(attr_name="Shard", null=True)
+    due = NumberAttribute(attr_name="Due", null=True)
+    attention = NumberAttribute(attr_name="Attention", null=True)
+    since = NumberAttribute(attr_name="Since", null=True)
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> Self:
+        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
+        return readable(super().from_raw_data, data)
+
+
+class LaneRowItem(Model):
+    """One event of a lane, in a row of its own; `place` sorts as the numbers do."""
+
+    order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
+    place = UnicodeAttribute(range_key=True, attr_name="Place")
+    body = UnicodeAttribute(attr_name="Body")
+    passed_over = UnicodeAttribute(attr_name="PassedOver", null=True)
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> Self:
+        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
+        return readable(super().from_raw_data, data)

@@ -1,0 +1,211 @@
+"""The lanes of the orders: one item per lane, one per event that has left it, one conditional write per change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pynamodb.connection import Connection
+from pynamodb.exceptions import PutError, TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from stepward.adapters.dynamodb.failures import CONDITION, CONFLICT, lost_the_condition, meaning, reasons, translated
+from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
+from stepward.adapters.dynamodb.lane_records import (
+    HEAD,
+    LAST_KEY,
+    KeptText,
+    decode_marks,
+    decode_places,
+    encode_marks,
+    encode_places,
+    key_of,
+    place_in,
+)
+from stepward.adapters.dynamodb.store import PAGE, TRIES, shard_of
+from stepward.adapters.dynamodb.tables import find, whole
+from stepward.domain.errors import Rejected, Transient, Unreadable
+from stepward.domain.lane import Blocked, Lane, Told
+from stepward.domain.order_event import Kept, OrderEvent
+
+MOST_ROWS = 99
+"""Beside the lane itself: a transaction takes 100 items."""
+_COUNTS = ("last", "highest", "end", "deleted", "attempts", "strays")
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoLanes:
+    """`ports.Lanes` on two models of one table; `decode` reads the text of an event that was kept.
+
+    `new_id` gives a unique id for each write.
+    """
+
+    heads: type[LaneItem]
+    events: type[LaneRowItem]
+    connection: Connection
+    shards: int
+    new_id: Callable[[], str]
+    decode: Callable[[str], OrderEvent]
+
+    def load(self, order_id: str) -> Lane | None:
+        """The lane with its newest events, in one consistent read; see the port."""
+        item = self._find(order_id)
+        return None if item is None else self._lane(item)
+
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+        """The rows from a place on, in one consistent query; see the port."""
+        reached = LaneRowItem.place.between(key_of(first), LAST_KEY)
+        with translated(f"read the events of {order_id}"):
+            found = list(self.events.query(order_id, reached, consistent_read=True, limit=most))
+        return [self._kept(order_id, item.place, item.body, item.passed_over or "") for item in found]
+
+    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+        """Write what has left the lane, then the lane, with its new rows in one transaction; see the port.
+
+        The SDK repeats a write whose answer was lost, and then fails on its own success: the write id tells.
+        """
+        if len(rows) > MOST_ROWS:
+            raise ValueError(f"{len(rows)} rows in one change of {lane.order_id}; the limit is {MOST_ROWS}")
+        # Before the lane, that holds them no more: whoever dies in between leaves the same events in both.
+        self._keep(lane.order_id, older)
+        head = self._item(lane, self.new_id())
+        written = self._put_all(head, rows, _unchanged(replaces)) if rows else self._put(head, _unchanged(replaces))
+        return written or self._is_ours(head)
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The lanes of one shard that are to be looked at, page by page; see the port."""
+        with translated(f"read the lanes' due index, shard {shard}"):
+            for item in self.heads.due_index.query(shard, LaneItem.due <= until, page_size=PAGE):
+                yield item.order_id
+
+    def needing_attention(self) -> Iterator[str]:
+        """The lanes that wait for an operator, oldest first; see the port."""
+        with translated("read the index of lanes that need attention"):
+            for item in self.heads.attention_index.query(1, page_size=PAGE):
+                yield item.order_id
+
+    def _find(self, order_id: str) -> LaneItem | None:
+        with translated(f"read the lane of {order_id}"):
+            return find(self.heads, order_id, HEAD)
+
+    def _keep(self, order_id: str, older: Sequence[Kept]) -> None:
+        if not older:
+            return
+        with translated(f"keep older events of {order_id}"), self.events.batch_write() as batch:
+            for kept in older:
+                batch.save(self._row(order_id, kept))
+
+    def _put(self, head: LaneItem, unchanged: Condition) -> bool:
+        try:
+            head.save(condition=unchanged)
+        except PutError as error:
+            if not lost_the_condition(error):
+                raise meaning(error, f"write the lane of {head.order_id}") from error
+            return False
+        return True
+
+    def _put_all(self, head: LaneItem, rows: Sequence[Kept], unchanged: Condition) -> bool:
+        for _ in range(TRIES):
+            try:
+                with TransactWrite(connection=self.connection) as transaction:
+                    transaction.save(head, condition=unchanged)
+                    for kept in rows:
+                        transaction.save(self._row(head.order_id, kept))
+            except TransactWriteError as error:
+                found = reasons(error)
+                if CONDITION in found:
+                    return False
+                if not set(found) <= {CONFLICT, "None"}:
+                    raise meaning(error, f"write the lane of {head.order_id}") from error
+            else:
+                return True
+        raise Transient(f"write the lane of {head.order_id}: {TRIES} transactions met others; it will be tried again")
+
+    def _is_ours(self, head: LaneItem) -> bool:
+        found = self._find(head.order_id)
+        return found is not None and found.write_id == head.write_id
+
+    def _row(self, order_id: str, kept: Kept) -> LaneRowItem:
+        return self.events(order_id, key_of(kept.place), body=kept.event.body, passed_over=kept.passed_over or None)
+
+    def _item(self, lane: Lane, write_id: str) -> LaneItem:
+        blocked = lane.blocked
+        return self.heads(
+            lane.order_id,
+            HEAD,
+            revision=lane.revision,
+            write_id=write_id,
+            touched_at=lane.touched_at,
+            unnumbered=None if lane.sequenced else True,
+            last=lane.last or None,
+            highest=lane.highest or None,
+            end=lane.end or None,
+            created=lane.created or None,
+            deleted=lane.deleted or None,
+            blocked_at=blocked.place if blocked else None,
+            blocked_since=blocked.since if blocked else None,
+            reason=blocked.reason if blocked else None,
+            gap_since=lane.gap_since,
+            attempts=lane.attempts or None,
+            told=None if lane.told is Told.NOTHING else lane.told.value,
+            recent={kept.place: KeptText(kept.event.body, kept.passed_over) for kept in lane.recent} or None,
+            marks=encode_marks(lane.marks),
+            strays=lane.strays or None,
+            unplaced=encode_places(lane.unplaced),
+            as_of=lane.as_of,
+            done=lane.done or None,
+            shard=None if lane.due is None else shard_of(lane.order_id, self.shards),
+            due=lane.due,
+            attention=None if lane.needs_attention is None else 1,
+            since=lane.needs_attention,
+        )
+
+    def _lane(self, item: LaneItem) -> Lane:
+        order_id = item.order_id
+        texts = item.recent or {}
+        recent = (self._kept(order_id, place, text.body, text.passed_over) for place, text in texts.items())
+        try:
+            return Lane(
+                order_id=order_id,
+                revision=whole(item.revision),
+                sequenced=not item.unnumbered,
+                created=bool(item.created),
+                blocked=_blocked(item),
+                told=Told(item.told or Told.NOTHING.value),
+                recent=tuple(recent),
+                marks=decode_marks(item.marks),
+                unplaced=decode_places(item.unplaced),
+                touched_at=whole(item.touched_at),
+                done=item.done or "",
+                **{name: whole(getattr(item, name) or 0) for name in _COUNTS},
+                gap_since=_maybe(item.gap_since),
+                as_of=_maybe(item.as_of),
+                due=_maybe(item.due),
+            )
+        except (TypeError, ValueError) as error:
+            raise Unreadable(f"{order_id}: its lane: {error!r}") from error
+
+    def _kept(self, order_id: str, place: int | str, body: str, passed_over: str) -> Kept:
+        try:
+            number = place_in(place) if isinstance(place, str) else place
+            return Kept(number, self.decode(body), passed_over)
+        except (Rejected, AttributeError, ValueError) as error:
+            raise Unreadable(f"{order_id}: its event at {place}: {error}") from error
+
+
+def _unchanged(replaces: Lane) -> Condition:
+    if not replaces.revision:
+        return LaneItem.order_id.does_not_exist()
+    unchanged: Any = LaneItem.revision == replaces.revision
+    return unchanged  # type: ignore[no-any-return]
+
+
+def _blocked(item: LaneItem) -> Blocked | None:
+    place = _maybe(item.blocked_at)
+    return None if place is None else Blocked(place, item.reason or "", whole(item.blocked_since))
+
+
+def _maybe(number: float | None) -> int | None:
+    return None if number is None else whole(number)

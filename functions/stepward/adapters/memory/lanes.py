@@ -1,0 +1,92 @@
+"""The lanes and the ledgers' objects in memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+from stepward.adapters.delivery import lane_messages
+from stepward.adapters.memory.queue import MemoryQueue
+from stepward.adapters.memory.queues import send
+from stepward.domain.errors import Rejected
+from stepward.domain.lane import Lane
+from stepward.domain.order_event import Kept
+from stepward.ports import LaneMessage
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLanes:
+    """`ports.Lanes` in memory."""
+
+    shard_of: Callable[[str], int] = lambda _: 0
+    lanes: dict[str, Lane] = field(default_factory=dict)
+    kept: dict[str, dict[int, Kept]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def load(self, order_id: str) -> Lane | None:
+        """The lane; see the port."""
+        return self.lanes.get(order_id)
+
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+        """The first rows from a place on; see the port."""
+        with self.lock:
+            found = self.kept.get(order_id, {})
+            return [found[place] for place in sorted(place for place in found if place >= first)[:most]]
+
+    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+        """Write lane and rows if nobody was faster; see the port."""
+        with self.lock:
+            kept = self.kept.setdefault(lane.order_id, {})
+            kept.update({row.place: row for row in older})
+            now = self.lanes.get(lane.order_id)
+            if (now.revision if now else 0) != replaces.revision:
+                return False
+            self.lanes[lane.order_id] = lane
+            kept.update({row.place: row for row in rows})
+            return True
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The lanes to be looked at; see the port."""
+        with self.lock:
+            waiting = [(lane.due, lane.order_id) for lane in self.lanes.values() if lane.due is not None]
+        yield from (order_id for due, order_id in sorted(waiting) if due <= until and self.shard_of(order_id) == shard)
+
+    def needing_attention(self) -> Iterator[str]:
+        """The lanes that wait for an operator; see the port."""
+        waiting = [(lane.needs_attention, lane.order_id) for lane in self.lanes.values()]
+        yield from [order_id for since, order_id in sorted((s, o) for s, o in waiting if s is not None)]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLedgers:
+    """`ports.Ledgers` in memory; `piece` is how many bytes come at a time."""
+
+    objects: dict[str, bytes] = field(default_factory=dict)
+    piece: int = 64 * 1024
+
+    def version(self, key: str) -> str | None:
+        """The hash of the object; see the port."""
+        found = self.objects.get(key)
+        return None if found is None else hashlib.sha256(found).hexdigest()
+
+    def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
+        """The object in pieces; see the port."""
+        found = self.objects.get(key)
+        if found is None or version != self.version(key):
+            what = "is gone" if found is None else "has changed"
+            raise Rejected("objectKey", f"the object {key!r} {what} since the ledger was begun")
+        for begin in range(start, len(found), self.piece):
+            yield found[begin : begin + self.piece]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLaneQueue:
+    """`ports.LaneQueue` in memory."""
+
+    queue: MemoryQueue
+
+    def send(self, messages: Sequence[LaneMessage]) -> None:
+        """Send each order's messages in their order; see the port."""
+        send(self.queue, lane_messages(messages))

@@ -1,0 +1,83 @@
+"""The ledgers that lie in the deployment's bucket, one object each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from stepward.domain.errors import Misconfigured, Rejected, Transient
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+PIECE = 64 * 1024
+_GONE = frozenset({"404", "NoSuchKey", "NotFound"})
+_CHANGED = frozenset({"412", "PreconditionFailed"})
+_PAST_THE_END = frozenset({"416", "InvalidRange"})
+_FIX_THE_DEPLOYMENT = frozenset({"403", "AccessDenied", "NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
+
+
+@dataclass(frozen=True, slots=True)
+class S3Ledgers:
+    """`ports.Ledgers` on one bucket, and on no other, whatever a message says.
+
+    `client` makes the client, or brings the one that it has made: a ledger without an object needs none.
+    """
+
+    client: Callable[[], S3Client]
+    bucket: str
+
+    def version(self, key: str) -> str | None:
+        """The object's entity tag; see the port."""
+        try:
+            with self._translated(key):
+                return self.client().head_object(Bucket=self.bucket, Key=key)["ETag"]
+        except ClientError as error:
+            if _code(error) in _GONE:
+                return None
+            raise
+
+    def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
+        """The object's bytes in pieces, never held all at once; see the port. Raises Rejected if it has changed."""
+        try:
+            with self._translated(key):
+                answer = self.client().get_object(Bucket=self.bucket, Key=key, IfMatch=version, Range=f"bytes={start}-")
+        except ClientError as error:
+            if _code(error) in _PAST_THE_END:
+                return
+            gone = _code(error) in _GONE
+            what = "is gone" if gone else "has changed"
+            raise Rejected("objectKey", f"the object {key!r} {what} since the ledger was begun") from error
+        with closing(answer["Body"]) as body:
+            pieces = body.iter_chunks(PIECE)
+            while piece := self._next(pieces, key):
+                yield piece
+
+    def _next(self, pieces: Iterator[bytes], key: str) -> bytes:
+        with self._translated(key):
+            return next(pieces, b"")
+
+    @contextmanager
+    def _translated(self, key: str) -> Iterator[None]:
+        """Let pass only what tells of the object itself: that it is gone, has changed, or has ended."""
+        try:
+            yield
+        except ClientError as error:
+            code = _code(error)
+            if code in _GONE | _CHANGED | _PAST_THE_END:
+                raise
+            if code in _FIX_THE_DEPLOYMENT:
+                raise Misconfigured(
+                    f"{self.bucket}/{key}: {code}; check that this function may list and read"
+                ) from error
+            raise Transient(f"{self.bucket}/{key}: {code}; read it again") from error
+        except BotoCoreError as error:
+            raise Transient(f"{self.bucket}/{key}: {type(error).__name__}; read it again") from error
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", "no code"))

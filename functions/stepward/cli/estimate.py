@@ -1,0 +1,198 @@
+"""What orders cost on AWS: measured requests, dated prices, and every assumption by name."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+GIGABYTE = 1024**3
+MILLION = 1_000_000
+MINUTES_A_MONTH = 43_800
+
+Quantities = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What cannot be measured without an account; all times in milliseconds."""
+
+    memory_mb: int = 512
+    run_ms: float = 2
+    """Of each run of a function, beside its messages."""
+    message_ms: float = 7
+    """Of computing for each message, at the share of a CPU that 512 MB buy."""
+    read_ms: float = 5
+    write_ms: float = 6
+    transaction_ms: float = 12
+    send_ms: float = 10
+    """How long a function waits for one call."""
+    operation_ms: float = 0
+    """How long an agent's operation waits for its service; 0 leaves the workflow's own work out."""
+    platform_log_bytes: int = 0
+    """What Lambda itself logs of a run: nothing if it went well, for the stack lets only its warnings through."""
+    traced: float = 0
+    """Share of the runs that X-Ray records, each as a trace of its own; 0.05 with `-c tracing=true`."""
+    pollers: int = 5
+    """Pollers that Lambda keeps at each queue."""
+    empty_receives_a_minute: float = 3
+    """Of each poller at an idle queue: one long poll takes 20 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a bill: so many of what `price` names, in US dollars."""
+
+    name: str
+    quantity: float
+    price: str
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The bill of one order, line by line, what a month costs without any, and what keeping an order for one does."""
+
+    per_order: tuple[Line, ...]
+    per_month: tuple[Line, ...]
+    kept: tuple[Line, ...]
+
+    @property
+    def order_usd(self) -> float:
+        """US dollars for one order."""
+        return sum(line.usd for line in self.per_order)
+
+    @property
+    def month_usd(self) -> float:
+        """US dollars for a month without orders."""
+        return sum(line.usd for line in self.per_month)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the benchmark counted: per order by steps and batch size, what one recovery adds, what idling takes."""
+
+    orders: Mapping[int, Mapping[int, Quantities]]
+    recovery: Quantities
+    sweep: Quantities
+    stack: Quantities
+
+    @property
+    def steps(self) -> Sequence[int]:
+        """The numbers of steps that were measured."""
+        return sorted(self.orders)
+
+    def order(self, steps: int, batch: int) -> Quantities:
+        """Of one order; between the measured points by straight lines, along 1/batch for the batch."""
+        if not 1 <= steps <= self.steps[-1]:
+            raise ValueError(f"{steps} steps: 1 to {self.steps[-1]} were measured")
+        above = self.steps[bisect_left(self.steps, steps)]
+        below = max((known for known in self.steps if known <= steps), default=above)
+        share = (steps - below) / (above - below) if above > below else 0.0
+        return _between(self._batched(below, batch), self._batched(above, batch), share)
+
+    def _batched(self, steps: int, batch: int) -> Quantities:
+        alone, full = min(self.orders[steps]), max(self.orders[steps])
+        share = (1 / alone - 1 / batch) / (1 / alone - 1 / full)
+        return _between(self.orders[steps][alone], self.orders[steps][full], share)
+
+
+def _between(low: Quantities, high: Quantities, share: float) -> Quantities:
+    names = dict.fromkeys([*low, *high])
+    return {name: low.get(name, 0) * (1 - share) + high.get(name, 0) * share for name in names}
+
+
+@cache
+def prices() -> Mapping[str, Mapping[str, Any]]:
+    """The dated prices of us-east-1, each with its source."""
+    found: Mapping[str, Mapping[str, Any]] = json.loads(_read("prices.json"))
+    return found
+
+
+@cache
+def measured() -> Measured:
+    """What the benchmark wrote."""
+    raw = json.loads(_read("measured.json"))
+    orders = {
+        int(steps): {int(batch): counted for batch, counted in by_batch.items()}
+        for steps, by_batch in raw["orders"].items()
+    }
+    return Measured(orders, raw["recovery"], raw["sweep"], raw["stack"])
+
+
+def estimate(
+    found: Measured, *, steps: int, batch: int, recoveries: float = 0, assumed: Assumptions | None = None
+) -> Estimate:
+    """The bill of an order of that many steps, when `recoveries` of them have to be run again."""
+    assumed = assumed or Assumptions()
+    order = found.order(steps, batch)
+    names = dict.fromkeys([*order, *found.recovery])
+    counted = {name: order.get(name, 0) + recoveries * found.recovery.get(name, 0) for name in names}
+    gigabytes = counted["stored bytes"] / GIGABYTE
+    kept = (_line("Stored", gigabytes, "stored gigabyte"), _line("Restorable", gigabytes, "restorable gigabyte"))
+    return Estimate(tuple(_order_lines(counted, assumed)), tuple(_month_lines(found, assumed)), kept)
+
+
+def _order_lines(counted: Quantities, assumed: Assumptions) -> list[Line]:
+    seconds = run_ms(counted, assumed) / 1000
+    runs = counted["invocations"]
+    logged = counted["log bytes"] + counted["metric bytes"] + runs * assumed.platform_log_bytes
+    return [
+        _line("DynamoDB writes", counted["write units"], "write unit"),
+        _line("DynamoDB reads", counted["read units"], "read unit"),
+        _line("SQS requests", counted["sqs requests"], "sqs request"),
+        _line("SQS fair queues", counted["fair requests"], "fair request"),
+        _line("Lambda requests", runs, "invocation"),
+        _line("Lambda time", seconds * assumed.memory_mb / 1024, "gigabyte-second"),
+        _line("Logs", logged / GIGABYTE, "log gigabyte"),
+        _line("Traces", runs * assumed.traced, "trace"),
+    ]
+
+
+def run_ms(counted: Quantities, assumed: Assumptions) -> float:
+    """Milliseconds that functions run for: their calls one after another, their computing, what operations wait."""
+    waits = {
+        "reads waited for": assumed.read_ms,
+        "writes waited for": assumed.write_ms,
+        "transactions waited for": assumed.transaction_ms,
+        "sends waited for": assumed.send_ms,
+        "invocations": assumed.run_ms,
+        "messages": assumed.message_ms,
+        "invocations of agent": assumed.operation_ms,
+    }
+    return sum(counted.get(name, 0) * each for name, each in waits.items())
+
+
+def _month_lines(found: Measured, assumed: Assumptions) -> list[Line]:
+    stack, sweep = found.stack, found.sweep
+    receives = stack["queues"] * assumed.pollers * assumed.empty_receives_a_minute * MINUTES_A_MONTH
+    seconds = run_ms(sweep, assumed) / 1000 * MINUTES_A_MONTH
+    logged = (sweep["log bytes"] + sweep["metric bytes"] + assumed.platform_log_bytes) * MINUTES_A_MONTH
+    return [
+        _line("Alarms", stack["alarms"], "alarm"),
+        _line("Custom metrics", stack["metrics"], "metric"),
+        _line("Empty receives", receives, "sqs request"),
+        _line("Supervisor, writes", sweep["write units"] * MINUTES_A_MONTH, "write unit"),
+        _line("Supervisor, reads", sweep["read units"] * MINUTES_A_MONTH, "read unit"),
+        _line("Supervisor, requests", MINUTES_A_MONTH, "invocation"),
+        _line("Supervisor, time", seconds * assumed.memory_mb / 1024, "gigabyte-second"),
+        _line("Supervisor, logs", logged / GIGABYTE, "log gigabyte"),
+    ]
+
+
+def _line(name: str, quantity: float, price: str) -> Line:
+    known = prices()[price]
+    return Line(name, quantity, price, quantity * known["usd"] / known["per"])
+
+
+def told(assumed: Assumptions) -> Mapping[str, float]:
+    """The assumptions by name."""
+    return {each.name: getattr(assumed, each.name) for each in fields(assumed)}
+
+
+def _read(name: str) -> str:
+    return files("stepward.cli").joinpath(name).read_text(encoding="utf-8")

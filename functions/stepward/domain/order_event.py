@@ -1,0 +1,62 @@
+"""One transaction of one order, as a ledger brings it and the order's lane keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Op(StrEnum):
+    """What an event does to its order."""
+
+    CREATE = "create"
+    ADD = "add"
+    MODIFY = "modify"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEvent:
+    """An event of an order; one that is not valid says so in `fault`, and its lane stops there.
+
+    `body` is its canonical JSON text, `digest` the hash of what counts in it: the ledger that brought it and its
+    `index` there do not, so the same event from two ledgers is one. `ledger_id` names the customer, too. `sequence`
+    is None if it has none that can be used, `as_of` (epoch ms) None unless its source says how new it is.
+    """
+
+    order_id: str
+    body: str
+    digest: str
+    op: Op | None = None
+    sequence: int | None = None
+    modifies: int | None = None
+    end: bool = False
+    as_of: int | None = None
+    ledger_id: str = ""
+    index: int = 0
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a lane holds at one place; `passed_over` says why it has no effect, where that is so.
+
+    A place below zero holds an event of which nobody knows where it belongs.
+    """
+
+    place: int
+    event: OrderEvent
+    passed_over: str = ""
+
+
+def sequence_name(place: int) -> str:
+    """What people call a place of a lane: its sequence number, or u1, u2 … for an event without a usable one."""
+    return str(place) if place > 0 else f"u{-place}"
+
+
+def place_of(name: str) -> int | None:
+    """The place that people call `name`; None if they call none so."""
+    stray, digits = name.startswith("u"), name.removeprefix("u")
+    if not (digits.isascii() and digits.isdigit()) or not 0 < int(digits) < 10**10:
+        return None
+    return -int(digits) if stray else int(digits)

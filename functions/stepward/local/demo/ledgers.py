@@ -1,0 +1,164 @@
+"""The ledgers of the demonstration: whose they are, what is wrong in them, and what each order must come to."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import chain
+from typing import Any
+
+CUSTOMERS = ("customer-north", "customer-south", "customer-west")
+LEDGERS_PER_CUSTOMER = 4
+EVENTS_PER_ORDER = 6
+DUPLICATES = 12
+Entry = Mapping[str, Any]
+_NOT_OF_A_CREATE = frozenset({"orderId", "type", "version", "customerId", "correlationId"})
+
+
+class Story(Enum):
+    """What happens to an order's events on their way."""
+
+    PLAIN = "in sequence, interleaved with all others"
+    SWAPPED = "two events change places"
+    LATE = "one event is missing, and comes when all others are done"
+    POISON = "one event is wrong: an operator replaces it"
+    CANCELLED = "its last event cancels it"
+    AFTER_END = "an event comes after its end"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerOrder:
+    """An order as its customer meant it: `entries` in sequence. What is sent first lacks `missing`."""
+
+    order_id: str
+    customer: str
+    story: Story
+    entries: tuple[Entry, ...]
+    wrong: Entry | None = None
+    """What is sent in place of the entry of the same sequence, where one is wrong."""
+    given_up: bool = False
+    """Whether the order used up its attempts, so that its task must end Undone, whatever its events say."""
+
+    @property
+    def troubled(self) -> int:
+        """The sequence at which the order waits for somebody; 0 if it does not."""
+        return len(self.entries) // 2 if self.story in {Story.LATE, Story.POISON} else 0
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerScenario:
+    """The ledgers to send at first, those that come late, and the orders that they are about."""
+
+    orders: tuple[LedgerOrder, ...]
+    ledgers: tuple[Mapping[str, Any], ...]
+    late: tuple[Mapping[str, Any], ...] = ()
+    rejected: int = 0
+    """How many entries are kept and not applied: one without an order, those after an end, those that were replaced."""
+    by_story: Mapping[Story, int] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> int:
+        """How many entries all ledgers hold."""
+        return sum(len(ledger["entries"]) for ledger in (*self.ledgers, *self.late))
+
+
+def ledger_scenario(orders: int, seed: int, template: Mapping[str, Any]) -> LedgerScenario:
+    """Ledgers of about `orders` * 6.5 entries, the same for the same `seed`; orders are made like `template`."""
+    if not orders:
+        return LedgerScenario((), ())
+    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
+    template = {name: value for name, value in template.items() if name not in _NOT_OF_A_CREATE}
+    stories = [*Story, *[Story.PLAIN] * orders][:orders]
+    chance.shuffle(stories)
+    told = tuple(_order(number, story, seed, template, chance) for number, story in enumerate(stories))
+    ledgers = [ledger for customer in CUSTOMERS for ledger in _ledgers(customer, told, seed, chance)]
+    # Of ledgers that say the same, and of entries that come a second time, only the first count.
+    ledgers.append(ledgers[0])
+    late = [_late_ledger(order, seed) for order in told if order.story is Story.LATE]
+    return LedgerScenario(
+        orders=told,
+        ledgers=tuple(ledgers),
+        late=tuple(late),
+        rejected=1 + sum(story in {Story.AFTER_END, Story.POISON} for story in stories),
+        by_story={story: stories.count(story) for story in Story if story in stories},
+    )
+
+
+def _order(number: int, story: Story, seed: int, template: Mapping[str, Any], chance: random.Random) -> LedgerOrder:
+    order_id, customer = f"led-{seed}-{number + 1:03d}", CUSTOMERS[number % len(CUSTOMERS)]
+    events = EVENTS_PER_ORDER + chance.choice((-1, 0, 1, 2))
+    entries = [{"orderId": order_id, "sequence": 1, "op": "create", **template}]
+    entries += [_change(order_id, sequence, chance) for sequence in range(2, events + 1)]
+    if story is Story.CANCELLED:
+        entries[-1] = {"orderId": order_id, "sequence": events, "op": "delete", "reason": "bought elsewhere"}
+    entries[-1] = {**entries[-1], "end": True}
+    order = LedgerOrder(order_id, customer, story, tuple(entries))
+    if story is not Story.POISON:
+        return order
+    wrong = {"orderId": order_id, "sequence": order.troubled, "op": "multiply", "amount": "7.00"}
+    return LedgerOrder(order_id, customer, story, tuple(entries), wrong)
+
+
+def _change(order_id: str, sequence: int, chance: random.Random) -> dict[str, Any]:
+    """An addition, or now and then a correction of the second event, which is always one."""
+    amount = f"{chance.randrange(1, 100)}.{chance.randrange(100):02d}"
+    if sequence > 2 and chance.random() < 0.25:
+        return {"orderId": order_id, "sequence": sequence, "op": "modify", "modifies": 2, "amount": amount}
+    return {"orderId": order_id, "sequence": sequence, "op": "add", "amount": amount}
+
+
+def _ledgers(
+    customer: str, orders: Sequence[LedgerOrder], seed: int, chance: random.Random
+) -> Iterator[Mapping[str, Any]]:
+    entries = _interleaved([list(_sent(order)) for order in orders if order.customer == customer], chance)
+    if customer == CUSTOMERS[0]:
+        entries.insert(len(entries) // 2, {"sequence": 1, "op": "add", "amount": "1.00"})
+    plain = {order.order_id for order in orders if order.story is Story.PLAIN}
+    for _ in range(DUPLICATES // len(CUSTOMERS)):
+        of_plain = [at for at, entry in enumerate(entries) if entry.get("orderId") in plain]
+        if of_plain:
+            place = chance.choice(of_plain)
+            entries.insert(chance.randrange(place, len(entries)) + 1, entries[place])
+    size = max(1, -(-len(entries) // LEDGERS_PER_CUSTOMER))
+    for number, start in enumerate(range(0, len(entries), size), start=1):
+        yield _ledger(customer, f"{seed}-{number}", entries[start : start + size])
+
+
+def _sent(order: LedgerOrder) -> Iterator[Entry]:
+    """The order's entries as its customer sends them."""
+    entries = list(order.entries)
+    middle = len(entries) // 2
+    match order.story:
+        case Story.SWAPPED:
+            entries[middle - 1], entries[middle] = entries[middle], entries[middle - 1]
+        case Story.LATE:
+            del entries[order.troubled - 1]
+        case Story.AFTER_END:
+            entries.append({"orderId": order.order_id, "sequence": len(entries) + 1, "op": "add", "amount": "1.00"})
+    if order.wrong:
+        entries[order.troubled - 1] = dict(order.wrong)
+    yield from entries
+
+
+def _interleaved(lanes: list[list[Entry]], chance: random.Random) -> list[Entry]:
+    """All lanes mixed at random, each in its own order."""
+    turns = list(chain.from_iterable([number] * len(lane) for number, lane in enumerate(lanes)))
+    chance.shuffle(turns)
+    left = [iter(lane) for lane in lanes]
+    return [next(left[number]) for number in turns]
+
+
+def _late_ledger(order: LedgerOrder, seed: int) -> Mapping[str, Any]:
+    return _ledger(order.customer, f"{seed}-late", [order.entries[order.troubled - 1]])
+
+
+def _ledger(customer: str, name: str, entries: Sequence[Entry]) -> Mapping[str, Any]:
+    return {"ledgerId": f"{customer}-{name}", "customerId": customer, "entries": list(entries)}
+
+
+def replacement(order: LedgerOrder) -> str:
+    """The event that an operator puts in the place of the wrong one."""
+    return json.dumps(order.entries[order.troubled - 1])

@@ -1,0 +1,110 @@
+"""Ledgers: the transactions of many orders, interleaved, in one message or in one object of lines."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+
+from stepward.domain.errors import Rejected
+from stepward.ports import LaneMessage
+from stepward.wire import strict_json
+from stepward.wire.conversion import converted
+from stepward.wire.envelope import Ignored, open_envelope
+from stepward.wire.order import MAX_ORDER_BYTES, ShortText, order_id_hint
+from stepward.wire.order_event import BROUGHT_BY, Source, adapted, addressee, ledger_name, unusable
+from stepward.wire.plain import BODY
+
+LONGEST_LINE = 350_000
+MOST_ENTRIES = 50_000
+"""Of one message: an empty entry takes a few bytes, and a message may hold a megabyte."""
+_Key = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:@=/-]{0,511}\Z")]
+
+
+class _Ledger(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    ledger_id: ShortText
+    customer_id: ShortText
+    entries: Annotated[list[Any], msgspec.Meta(min_length=1, max_length=MOST_ENTRIES)] | None = None
+    object_key: _Key | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A ledger: its `entries`, or the key of the object that holds one entry per line.
+
+    `digest` is the hash of what the message says, so that a second ledger cannot pose as this one.
+    """
+
+    ledger_id: str
+    customer_id: str
+    digest: str
+    entries: tuple[Any, ...] = ()
+    object_key: str = ""
+
+
+def decode_ledger(text: str) -> Ledger | Ignored:
+    """The ledger in a message; raises Rejected with field and reason. What its entries hold is not looked at yet."""
+    content = open_envelope(text, strict_json.parse_unchecked)
+    if isinstance(content, Ignored):
+        return content
+    ledger = converted(content, _Ledger)
+    if (ledger.entries is None) == (ledger.object_key is None):
+        raise Rejected("entries", "is needed, or objectKey in its place: a ledger has either its entries or an object")
+    return Ledger(
+        ledger.ledger_id,
+        ledger.customer_id,
+        _digest(content, text),
+        tuple(ledger.entries or ()),
+        ledger.object_key or "",
+    )
+
+
+def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source]) -> LaneMessage:
+    """An entry as its order's lane takes it; raises Rejected if it names no order that can be.
+
+    Whatever else is wrong with it, the lane has to know.
+    """
+    if not isinstance(raw, Mapping):
+        raise Rejected(f"entries[{index}]", "is not an object")
+    event = adapted(raw, sources)
+    order_id = addressee(event)
+    own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
+    brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
+    try:
+        body = _sendable({**own, **brought})
+    except Rejected as fault:
+        instead = unusable(order_id, own.get("sequence"), fault, repr(raw))
+        body = strict_json.canonical({**instead, **brought})
+    name = ledger_name(ledger.customer_id, ledger.ledger_id)
+    return LaneMessage.of_ledger(order_id, name, index, body, alone="sequence" not in own)
+
+
+def _sendable(entry: Mapping[str, Any]) -> str:
+    body = strict_json.canonical(entry)
+    if len(body) > MAX_ORDER_BYTES:
+        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
+    return body
+
+
+def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source]) -> LaneMessage:
+    """The entry in a line of an object; raises Rejected like `entry_of`."""
+    try:
+        raw = strict_json.parse_unchecked(line)
+    except Rejected as fault:
+        text = line.decode(errors="replace")
+        if not (order_id := order_id_hint(text)):
+            raise
+        return entry_of(ledger, index, unusable(order_id, None, fault, text), sources)
+    return entry_of(ledger, index, raw, sources)
+
+
+def _digest(content: Mapping[str, object], text: str) -> str:
+    """The hash of what a ledger says, however it is written; one with faulty entries is known by its very text."""
+    try:
+        said = strict_json.canonical(content)
+    except Rejected:
+        said = text
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,25 @@
+"""What tells operators; its clients, and the code of its texts, are loaded with the first alert."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stepward.adapters.operators import FirstNeeded, OperatorAlerts
+from stepward.app.alerting import Throttled
+from stepward.wiring.clock import now
+from stepward.wiring.parts import Parts
+
+
+def alerts(parts: Parts) -> Throttled:
+    """Alerts to people and machines, as many as they can follow."""
+    topic, bus = parts.config.alerts_topic, parts.config.event_bus
+
+    @cache
+    def both() -> OperatorAlerts:
+        # Few runs tell any, and these two take a twentieth of a start-up.
+        from stepward.adapters.events import EventBus  # noqa: PLC0415
+        from stepward.adapters.sns import SnsTopic  # noqa: PLC0415
+
+        return OperatorAlerts(SnsTopic(parts.client("sns"), topic), EventBus(parts.client("events"), bus))
+
+    return Throttled(FirstNeeded(both), parts.controls(), now)

@@ -1,0 +1,16 @@
+"""The one place that reads the clock and draws names."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+
+def now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def new_id() -> str:
+    """A name that no other write or instance has."""
+    return secrets.token_hex(6)

@@ -1,0 +1,60 @@
+"""What all functions have in common, made for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from botocore.config import Config as ClientConfig
+
+from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.adapters.dynamodb.rejects import DynamoRejects
+from stepward.adapters.dynamodb.tables import Access
+from stepward.adapters.sqs import SqsQueues
+from stepward.adapters.telemetry import PowertoolsTelemetry
+from stepward.config import Config
+from stepward.wiring.records import kept_rejects, shared_controls
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The settings of a function, its telemetry, and the clients that it makes in one session."""
+
+    config: Config
+    telemetry: PowertoolsTelemetry = field(default_factory=PowertoolsTelemetry)
+    access: Access = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "access", Access(self.config.region))
+
+    def rejects(self) -> DynamoRejects:
+        """Where what cannot be accepted is kept."""
+        return kept_rejects(self.access, self.config.rejects_table)
+
+    def controls(self) -> DynamoControls:
+        """The small records that all instances share."""
+        return shared_controls(self.access, self.config.controls_table)
+
+    def queues(self, scheduler: str = "", responses: str = "", agents: Mapping[str, str] | None = None) -> SqsQueues:
+        """The queues at these URLs."""
+        lanes = self.config.agent_lanes if agents else {}
+        return SqsQueues(self.sqs(), scheduler, responses, agents or {}, self.config.backlog, lanes)
+
+    def sqs(self) -> SQSClient:
+        """A client of the function's own region."""
+        return cast("SQSClient", self.client("sqs"))
+
+    def client(self, service: str, region: str = "", config: ClientConfig | None = None) -> Any:
+        """A client in DynamoDB's own session: boto3 would take its time, and read the SDK's data again."""
+        region, config = region or self.config.region, config or self.client_config
+        return self.access.connection.session.create_client(service, region_name=region, config=config)
+
+    @property
+    def client_config(self) -> ClientConfig:
+        """How long a call may take, and how often it is tried."""
+        retries: Any = {"mode": "standard", "total_max_attempts": 3}
+        return ClientConfig(connect_timeout=1, read_timeout=5, retries=retries)

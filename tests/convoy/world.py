@@ -1,0 +1,210 @@
+"""The convoy in memory: ledgers in, lanes of orders out, under a clock that the test holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+from stepward.adapters.delivery import lane_messages
+from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
+from stepward.adapters.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
+from stepward.adapters.memory.messages import Received as Message
+from stepward.adapters.memory.queues import send
+from stepward.adapters.memory.sqs_rules import Refused
+from stepward.app.convoy import Convoy
+from stepward.app.effects import Effects
+from stepward.app.intake import Intake, Received
+from stepward.app.lane_intake import LaneIntake
+from stepward.app.lane_telling import LaneTelling
+from stepward.app.ledgers import Split
+from stepward.app.trail import Trail
+from stepward.domain.errors import PutBack, Transient
+from stepward.domain.lane import Lane, LaneRules
+from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.order_event import Kept
+from stepward.ports import LaneMessage
+from stepward.wire.lane import decode_for_lane, encode_command
+from stepward.wire.order import OrderMessage
+from stepward.wire.order_event import EventMessage, Source, kept_event
+from tests.convoy.gate import Gate, guarded
+from tests.factories import MINUTE
+from tests.unit.app.world import World
+
+TODAY = "2026-01-01T00:00:00Z"
+
+
+def entry(order_id: str, sequence: int | None, op: str, **content: Any) -> dict[str, Any]:
+    """An entry of a ledger; a create says what its order has to."""
+    numbered = {} if sequence is None else {"sequence": sequence}
+    return {"orderId": order_id, **numbered, "op": op, **({"submittedAt": TODAY} if op == "create" else {}), **content}
+
+
+def order(order_id: str, length: int, **last: Any) -> list[dict[str, Any]]:
+    """A create and adds behind it; `last` says more of the last one."""
+    entries = [entry(order_id, 1, "create")] + [
+        entry(order_id, number, "add", amount=f"{number}.00") for number in range(2, length + 1)
+    ]
+    entries[-1] |= last
+    return entries
+
+
+@dataclass
+class ConvoyWorld(World):
+    """A deployment with a ledger queue and lanes; every port of the convoy is behind the gate."""
+
+    rules: LaneRules = field(default_factory=LaneRules)
+    sources: Sequence[Source] = ()
+    schema: type[EventMessage] = EventMessage
+    order_schema: type[OrderMessage] = OrderMessage
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.gate = Gate()
+        self.lanes, self.objects = MemoryLanes(), MemoryLedgers(piece=64)
+        self.ledgers = MemoryFifoQueue(name="ledgers.fifo", clock=self.clock, visibility_timeout=60)
+        self.events = MemoryFifoQueue(name="order-events.fifo", clock=self.clock, deduplication_per_group=True)
+        self.names = count(1)
+        self.submit = replace(
+            self.submit,
+            store=guarded(self.store, self.gate),
+            queues=guarded(self.queues, self.gate),
+            schema=self.order_schema,
+        )
+
+    def split(self, customer: str = "") -> Split:
+        """One ledger processor."""
+        return Split(
+            lanes=guarded(MemoryLaneQueue(self.events), self.gate),
+            ledgers=guarded(self.objects, self.gate),
+            controls=guarded(self.controls, self.gate),
+            rejects=guarded(self.rejects, self.gate),
+            telemetry=self.telemetry,
+            sources=self.sources,
+            now=self.clock,
+            customer=customer,
+        )
+
+    def convoy(self) -> Convoy:
+        """One consumer."""
+        lanes = guarded(self.lanes, self.gate)
+        transition = replace(
+            self.transition("convoy-1"), store=self.submit.store, queues=self.submit.queues, claims=False
+        )
+        return Convoy(
+            lanes=lanes,
+            effects=Effects(self.submit, transition),
+            rejects=guarded(self.rejects, self.gate),
+            telling=self.telling(),
+            trail=Trail(guarded(self.controls, self.gate)),
+            telemetry=self.telemetry,
+            rules=self.rules,
+            decode=lambda body: kept_event(body, self.schema),
+            now=self.clock,
+        )
+
+    def telling(self) -> LaneTelling:
+        """Who tells operators."""
+        return LaneTelling(guarded(self.lanes, self.gate), guarded(self.alerts, self.gate), self.telemetry, self.rules)
+
+    def ledger(self, ledger_id: str, *entries: Any, customer: str = "c1", again: bool = False) -> str:
+        """A ledger in its queue; `again` is another message of the same."""
+        text = json.dumps({"ledgerId": ledger_id, "customerId": customer, "entries": list(entries)})
+        name = f"{customer}|{ledger_id}" + (f"|{next(self.names)}" if again else "")
+        self.ledgers.send(text, group=customer, deduplication=name)
+        return text
+
+    def asks(self, command: LaneCommand) -> None:
+        """An operator's command in the queue of the lanes."""
+        body = encode_command(command)
+        send(self.events, lane_messages([LaneMessage(command.order_id, f"command-{next(self.names)}", body)]))
+
+    def retry(self, order_id: str, asked: str = "") -> None:
+        self.asks(RetryLane(order_id, "ann", "mended", asked or f"a-{next(self.names)}"))
+
+    def skip(self, order_id: str, place: int, asked: str = "") -> None:
+        self.asks(SkipEvent(order_id, place, "ann", "not needed", asked or f"a-{next(self.names)}"))
+
+    def replace(self, order_id: str, place: int, event: dict[str, Any], asked: str = "") -> None:
+        body = json.dumps(event)
+        self.asks(ReplaceEvent(order_id, place, body, "ann", "corrected", asked or f"a-{next(self.names)}"))
+
+    def run(self, *entries: Any) -> None:
+        """Until nothing waits in the queues; `entries` come in a ledger of their own."""
+        if entries:
+            self.ledger(f"L{next(self.names)}", *entries)
+        while self.walk(self.ledgers.receive(1)) or self.work(self.events.receive()):
+            pass
+
+    def walk(self, messages: Sequence[Message], remaining: Callable[[], int] = lambda: 10 * MINUTE) -> bool:
+        """One ledger processor takes the ledgers; what is not done comes again after its visibility timeout."""
+        intake = Intake(lambda text: self.split().handle(text, remaining), self.rejects, self.telemetry)
+        for message in messages:
+            try:
+                intake.accept(_received(message, self.ledgers))
+            except PutBack:
+                _end(partial(self.ledgers.change_visibility, message.handle, 0))
+                continue
+            except Transient:
+                continue
+            _end(partial(self.ledgers.delete, message.handle))
+        return bool(messages)
+
+    def work(self, messages: Sequence[Message]) -> bool:
+        """One consumer takes a batch; a group whose work fails comes again from there on."""
+        groups: dict[str, list[Message]] = {}
+        for message in messages:
+            groups.setdefault(message.attributes["MessageGroupId"], []).append(message)
+        for group in groups.values():
+            self._work_group(group)
+        return bool(messages)
+
+    def _work_group(self, group: Sequence[Message]) -> None:
+        decode = partial(decode_for_lane, schema=self.schema, sources=self.sources)
+        intake = LaneIntake(self.convoy(), decode, guarded(self.rejects, self.gate), self.telemetry)
+        done = 0
+        try:
+            for reached in intake.take([_received(message, self.events) for message in group], lambda: MINUTE):
+                for message in group[done:reached]:
+                    _end(partial(self.events.delete, message.handle))
+                done = reached
+        except Transient:
+            return
+
+    def patrol(self) -> None:
+        """The Supervisor looks at the lanes that are due."""
+        for order_id in list(self.lanes.due(0, self.clock())):
+            self.telling().tell(self.lanes.lanes[order_id], self.clock())
+
+    def lane(self, order_id: str = "A") -> Lane:
+        """The lane of an order."""
+        return self.lanes.lanes[order_id]
+
+    def history(self, order_id: str = "A") -> list[Kept]:
+        """Everything up to the last applied event, in order."""
+        lane = self.lane(order_id)
+        rows = self.lanes.kept.get(order_id, {}) | {kept.place: kept for kept in lane.recent}
+        return [rows[place] for place in range(1, lane.last + 1)]
+
+    def applied(self, order_id: str = "A") -> list[int]:
+        """The places whose events had their effect."""
+        return [kept.place for kept in self.history(order_id) if not kept.passed_over]
+
+    def reasons(self) -> list[str]:
+        """Why what is among the rejects is there."""
+        return [f"{reject.field}: {reject.reason}" for reject in reversed(self.rejects.newest(1000))]
+
+
+def _received(message: Message, queue: MemoryFifoQueue) -> Received:
+    return Received(message.message_id, queue.name, int(message.attributes["SentTimestamp"]), message.body)
+
+
+def _end(call: Callable[[], None]) -> None:
+    """A handle that is too late is refused, and the message comes again."""
+    try:
+        call()
+    except Refused:
+        return

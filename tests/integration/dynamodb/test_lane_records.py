@@ -1,0 +1,141 @@
+"""How lanes lie in their table: what they cost, and what nobody can read."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepward.adapters.dynamodb.lane_records import key_of, place_in
+from stepward.app.lane_work import RECENT_BYTES
+from stepward.domain.errors import Unreadable
+from stepward.domain.lane import Lane
+from tests.contract.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
+from tests.integration.dynamodb.item_size import KB, size_of
+
+ABSENT = Lane(ORDER_ID)
+HEAD = {"Revision": {"N": "1"}, "WriteId": {"S": "w"}, "TouchedAt": {"N": "1"}}
+
+
+@pytest.fixture
+def moto(request: pytest.FixtureRequest) -> Iterator[DynamoLaneWorld]:
+    with lane_world_named("moto", request) as world:
+        assert isinstance(world, DynamoLaneWorld)
+        yield world
+
+
+def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto: DynamoLaneWorld) -> None:
+    """A write is billed in whole kilobytes; the lane holds its newest events up to the limit that makes that so."""
+    body = "x" * (RECENT_BYTES // 4 - 60)
+    events = tuple(kept(999_999_990 + place, note=body, ledgerId="2026-01-01-a", index=99_999) for place in range(3))
+    assert sum(len(event.event.body) for event in events) > RECENT_BYTES - 60
+    lane = Lane(
+        "order-2026-0000123456",
+        revision=123_456,
+        last=999_999_992,
+        highest=999_999_993,
+        created=True,
+        gap_since=NOW,
+        attempts=3,
+        recent=events,
+        touched_at=NOW,
+        due=NOW,
+        done="0123456789abcdef",
+    )
+    moto.lanes.save(lane, replaces=Lane(lane.order_id))
+
+    (item,) = moto.raw(lane.order_id)
+
+    assert size_of(item) < KB
+
+
+def test_what_is_as_usual_is_left_out(moto: DynamoLaneWorld) -> None:
+    """Design rule 8: null is absence, and the indexes stay sparse."""
+    moto.lanes.save(Lane(ORDER_ID, 1, touched_at=NOW), replaces=ABSENT)
+
+    (item,) = moto.raw()
+
+    assert item.keys() == {"OrderID", "Place", "Revision", "WriteId", "TouchedAt"}
+
+
+def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
+    lane = replace(eventful(), revision=1)
+    moto.lanes.save(lane, replaces=ABSENT, rows=[kept(-1), kept(7)])
+
+    stray, row, head = moto.raw()
+
+    assert [item["Place"]["S"] for item in (stray, row, head)] == ["-9999999999", "0000000007", "lane"]
+    assert stray.keys() == row.keys() == {"OrderID", "Place", "Body"}
+    assert not any("NULL" in value for value in head.values())
+    assert head["Recent"]["M"].keys() == {"4", "5"}
+
+
+@pytest.mark.parametrize("place", [-9_999_999_999, -10, -2, -1, 1, 2, 10, 999_999_999, 9_999_999_999])
+def test_a_place_can_be_read_off_its_key(place: int) -> None:
+    assert place_in(key_of(place)) == place
+    assert len(key_of(place)) <= 11
+
+
+def test_keys_sort_as_places_do() -> None:
+    places = [-9_999_999_999, -100, -10, -2, -1, 1, 2, 10, 100, 9_999_999_999]
+
+    assert sorted(places, key=key_of) == places
+    assert max(map(key_of, places)) < "lane"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        {"Revision": {"S": "1"}},
+        {"Revision": {"N": "1.5"}},
+        {"Revision": None},
+        {"TouchedAt": None},
+        {"Last": {"S": "three"}},
+        {"Told": {"S": "everything"}},
+        {"Marks": {"S": "no JSON"}},
+        {"Unplaced": {"S": '["u1"]'}},
+        {"BlockedAt": {"N": "3"}},
+        {"Recent": {"S": "[]"}},
+        {"Recent": {"M": {"one": {"S": "{}"}}}},
+        {"Recent": {"M": {"1": {"N": "1"}}}},
+        {"Recent": {"M": {"1": {"S": "no JSON"}}}},
+        {"Recent": {"M": {"1": {"S": "[]"}}}},
+        {"Recent": {"M": {"1": {"S": '{"op":"add"}'}}}},
+    ],
+)
+def test_a_lane_that_cannot_be_understood_is_unreadable(moto: DynamoLaneWorld, garbage: dict[str, Any]) -> None:
+    """It is named, and stops no other."""
+    found = HEAD | garbage
+    moto.put("lane", **{name: value for name, value in found.items() if value})
+
+    with pytest.raises(Unreadable, match=ORDER_ID):
+        moto.lanes.load(ORDER_ID)
+
+
+@pytest.mark.parametrize(
+    ("place", "garbage"),
+    [
+        ("0000000007", {"Body": {"S": "no JSON"}}),
+        ("0000000007", {"Body": {"S": '{"op":"add"}'}}),
+        ("0000000007", {"Body": {"N": "1"}}),
+        ("0000000007", {}),
+        ("5 and more", {"Body": {"S": kept(5).event.body}}),
+    ],
+)
+def test_a_row_that_cannot_be_understood_is_unreadable(
+    moto: DynamoLaneWorld, place: str, garbage: dict[str, Any]
+) -> None:
+    moto.put(place, **garbage)
+
+    with pytest.raises(Unreadable, match=ORDER_ID):
+        moto.lanes.rows(ORDER_ID, 1, 10)
+
+
+def test_a_lane_that_cannot_be_understood_is_listed_all_the_same(moto: DynamoLaneWorld) -> None:
+    moto.lanes.save(applied(1, due=NOW), replaces=ABSENT)
+    (item,) = moto.raw()
+    indexed = {name: item[name] for name in ("Shard", "Due")}
+    moto.put("lane", Recent={"S": "garbage"}, Attention={"N": "1"}, Since={"N": "5"}, **indexed)
+
+    assert ORDER_ID in [name for shard in (0, 1) for name in moto.lanes.due(shard, NOW)]
+    assert list(moto.lanes.needing_attention()) == [ORDER_ID]

@@ -1,0 +1,58 @@
+"""A batch sends together what its messages ask for, and gives back those whose messages do not get out."""
+
+import json
+import threading
+
+import scheduler
+import submission
+from stepward.adapters.lambda_batch import BatchWorker
+from stepward.adapters.memory.store import MemoryRejects
+from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.adapters.outbox import Outbox
+from stepward.adapters.sqs import SqsQueues
+from stepward.adapters.telemetry import PowertoolsTelemetry
+from stepward.app.intake import Intake
+from stepward.domain.messages import Outcome, Reply
+from stepward.domain.task import ProcessState
+from tests.integration.handlers.deployment import Deployment, batch, failed, order_body
+from tests.unit.queues.flaky_sqs import FlakySqs
+
+ORDERS = ["ord-0", "ord-1", "ord-2"]
+PATIENCE_S = 30
+
+
+def test_what_cannot_be_sent_brings_its_messages_back_and_the_next_delivery_sends_it(deployment: Deployment) -> None:
+    """S22: written first, sent second; nothing is claimed twice."""
+    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), None)
+    starts = batch("sqs-scheduler-start.json", deployment.taken("scheduler"))
+    deployment.lose("agent-inventory")
+
+    assert failed(scheduler.handler(starts, None)) == ["m-0", "m-1", "m-2"]
+    deployment.sqs.create_queue(QueueName="agent-inventory")
+
+    assert failed(scheduler.handler(starts, None)) == []
+    assert len(deployment.taken("agent-inventory")) == len(ORDERS)
+    steps = [deployment.step("reserve", name) for name in ORDERS]
+    assert [(step.process_state, step.attempt) for step in steps] == [(ProcessState.PROCESSING, 1)] * len(ORDERS)
+
+
+def test_an_answer_does_not_wait_for_a_neighbour_that_takes_its_time() -> None:
+    """S5: what an agent serves side by side goes out as it is done."""
+    sent = threading.Event()
+
+    def taken(_body: str, _attempt: int) -> str:
+        sent.set()
+        return ""
+
+    sqs = FlakySqs(fails=taken)
+    outbox = Outbox(SqsQueues(sqs.client(), "https://sqs/scheduler", "https://sqs/responses", {}))
+
+    def handle(text: str) -> None:
+        if text == "slow":
+            assert sent.wait(PATIENCE_S), "its neighbour's answer was held back"
+        outbox.reply([Reply(text, "charge", 1, "token", Outcome.OK)])
+
+    worker = BatchWorker(Intake(handle, MemoryRejects(), MemoryTelemetry()), PowertoolsTelemetry(), True, None, outbox)
+
+    assert failed(worker.answer(batch("sqs-scheduler-start.json", ["slow", "quick"]))) == []
+    assert [json.loads(body)["orderId"] for call in sqs.calls for body in call] == ["quick", "slow"]

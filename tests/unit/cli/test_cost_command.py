@@ -1,0 +1,50 @@
+import json
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from stepward.cli.main import app
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, ["cost", *words])
+
+
+def test_it_prices_the_workflow_that_the_module_holds() -> None:
+    answer = run("--json")
+
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["steps"] == 3
+
+
+def test_its_json_names_every_assumption_and_the_source_of_every_price() -> None:
+    told = json.loads(run("--json", "--orders", "1000", "--batch", "1", "--operation-ms", "150").stdout)
+
+    assert told["assumptions"]["operation_ms"] == 150
+    used = {line["price"] for line in (*told["perOrder"], *told["perMonth"], *told["kept"])}
+    assert used <= told["prices"].keys()
+    month = sum(line["usd"] for line in told["perMonth"])
+    assert told["usdPerMonth"] == pytest.approx(told["usdPerMillionOrders"] / 1000 + month)
+
+
+def test_it_tells_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
+    told = run("--steps", "5").stdout
+
+    assert "1,000,000 orders a month of 5 steps, in batches of 10" in told
+    for word in ("DynamoDB writes", "Lambda time", "Alarms", "In all $", "message ms", "Not counted"):
+        assert word in told
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--steps", "31"], "1 to 30 were measured"),
+        (["--workflow", "nowhere"], "name one with --workflow, or say --steps"),
+        (["--workflow", "json"], "no workflow in the module 'json'"),
+    ],
+)
+def test_what_it_cannot_price_is_refused(words: list[str], complaint: str) -> None:
+    answer = run(*words)
+
+    assert answer.exit_code == 2
+    assert complaint in answer.stderr

@@ -1,0 +1,102 @@
+from datetime import date
+
+import pytest
+
+from stepward.cli.estimate import Assumptions, Measured, estimate, measured, prices, run_ms
+
+FEW = {
+    "write units": 10.0,
+    "read units": 8.0,
+    "sqs requests": 24.0,
+    "fair requests": 3.0,
+    "messages": 8.0,
+    "invocations": 8.0,
+    "invocations of agent": 3.0,
+    "log bytes": 2000.0,
+    "metric bytes": 1000.0,
+    "stored bytes": 1024.0**3,
+}
+MANY = {name: value * 3 for name, value in FEW.items()}
+BATCHED = FEW | {"sqs requests": 6.0, "invocations": 0.8, "invocations of agent": 0.3}
+NOTHING = dict.fromkeys(FEW, 0.0)
+STACK = {"alarms": 40.0, "queues": 6.0, "metrics": 20.0}
+FOUND = Measured({3: {1: FEW, 10: BATCHED}, 9: {1: MANY, 10: MANY}}, FEW, NOTHING, STACK)
+
+
+WATCHED = Assumptions(platform_log_bytes=340, traced=0.05)
+
+
+def usd(name: str, **how: float) -> float:
+    bill = estimate(FOUND, **({"steps": 3, "batch": 1, "assumed": WATCHED} | how))  # type: ignore[arg-type]
+    return next(line.usd for line in (*bill.per_order, *bill.per_month, *bill.kept) if line.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("DynamoDB writes", 10 * 0.625e-6),
+        ("DynamoDB reads", 8 * 0.125e-6),
+        ("SQS requests", 24 * 0.40e-6),
+        ("SQS fair queues", 3 * 0.10e-6),
+        ("Lambda requests", 8 * 0.20e-6),
+        ("Logs", (3000 + 8 * 340) / 1024**3 * 0.50),
+        ("Traces", 8 * 0.05 * 5e-6),
+        ("Alarms", 4.0),
+        ("Custom metrics", 6.0),
+        ("Empty receives", 6 * 5 * 3 * 43_800 * 0.40e-6),
+        ("Stored", 0.25),
+    ],
+)
+def test_each_line_is_its_quantity_at_its_price(name: str, expected: float) -> None:
+    assert usd(name) == pytest.approx(expected)
+
+
+def test_a_deployment_that_asks_for_no_traces_pays_for_its_own_log_lines_only() -> None:
+    bill = {line.name: line.usd for line in estimate(FOUND, steps=3, batch=1).per_order}
+
+    assert bill["Traces"] == 0
+    assert bill["Logs"] == pytest.approx(3000 / 1024**3 * 0.50)
+
+
+def test_a_bill_is_the_sum_of_its_lines() -> None:
+    bill = estimate(FOUND, steps=3, batch=1)
+
+    assert bill.order_usd == pytest.approx(sum(line.usd for line in bill.per_order))
+
+
+def test_functions_are_billed_for_their_calls_their_computing_and_what_operations_wait() -> None:
+    counted = FEW | {"reads waited for": 4.0, "writes waited for": 3.0, "transactions waited for": 1.0}
+    assumed = Assumptions(run_ms=1, message_ms=2, read_ms=3, write_ms=4, transaction_ms=5, operation_ms=100)
+
+    assert run_ms(counted, assumed) == 8 * 1 + 8 * 2 + 4 * 3 + 3 * 4 + 1 * 5 + 3 * 100
+
+
+def test_between_two_measured_numbers_of_steps_lies_a_straight_line() -> None:
+    assert FOUND.order(6, 1)["write units"] == pytest.approx(20)
+
+
+def test_what_a_batch_shares_falls_with_its_size() -> None:
+    assert FOUND.order(3, 2)["invocations"] == pytest.approx(0.8 / 2 * 10)
+    assert FOUND.order(3, 5)["invocations"] == pytest.approx(0.8 / 5 * 10)
+
+
+@pytest.mark.parametrize("steps", [0, 10])
+def test_steps_that_nobody_measured_are_refused(steps: int) -> None:
+    with pytest.raises(ValueError, match="1 to 9 were measured"):
+        FOUND.order(steps, 1)
+
+
+def test_recoveries_add_their_share() -> None:
+    assert usd("DynamoDB writes", recoveries=0.5) == pytest.approx(15 * 0.625e-6)
+
+
+def test_every_price_has_its_source_and_its_date() -> None:
+    for price in prices().values():
+        assert price["source"].startswith("https://")
+        assert date.fromisoformat(price["date"])
+        assert price["usd"] > 0
+
+
+def test_what_is_measured_covers_one_to_thirty_steps() -> None:
+    assert measured().steps[0] == 1
+    assert measured().steps[-1] == 30
