@@ -47,6 +47,7 @@ def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControl
             assert Counter(won) == {True: 1, False: RACERS - 1}
             before = shared[0].read(f"lease/{name}")
             assert before == bids[won.index(True)]
+            race.told["written"] += 1
 
 
 def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoControls]) -> None:
@@ -58,6 +59,7 @@ def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Seque
 
         assert Breakers(shared[0]).of(name).mode is Mode.OPEN
         assert telemetry.count(FactKind.BREAKER_OPENED) == 1
+        race.told["opened"] += 1
 
 
 def test_one_of_many_probes(race: Race, shared: Sequence[DynamoControls]) -> None:
@@ -70,3 +72,4 @@ def test_one_of_many_probes(race: Race, shared: Sequence[DynamoControls]) -> Non
 
         assert sum(isinstance(each, Admitted) for each in found) == 1
         assert telemetry.count(FactKind.BREAKER_PROBING) == 1
+        race.told["let through"] += 1

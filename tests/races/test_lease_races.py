@@ -12,9 +12,10 @@ import pytest
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.adapters.memory.telemetry import MemoryTelemetry
-from stepward.app.breakers import Breakers, Watch
+from stepward.app.breakers import Breakers
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
+from stepward.app.watching import Watch
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from tests.contract.control_tables import created, on
@@ -92,6 +93,7 @@ def test_each_shard_is_swept_by_one_at_a_time(race: Race, shared: Sequence[Dynam
         skipped += sum(each.skipped for each in figures)
     assert (watched.overlaps, unleased(racing)) == (0, 0)
     assert skipped + watched.swept.total() == RUNS * RACERS * SHARDS
+    race.told["shards swept"], race.told["shards left to others"] = watched.swept.total(), skipped
 
 
 def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(

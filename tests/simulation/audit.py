@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stepward.domain.facts import OVERDUE, FactKind
-from stepward.domain.messages import Outcome, Reply, Resubmit
-from stepward.domain.plan import UNDO_SUFFIX, forward_name
-from stepward.domain.task import ProcessState, StepRecord
+from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
+from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
+from stepward.domain.task import ProcessState, StepRecord, Task
 from tests.factories import waiting
 from tests.simulation.deployment import TIMING, Deployment
 from tests.simulation.faults import Write
@@ -32,31 +33,41 @@ def not_ended(world: Deployment) -> Iterator[str]:
 def two_holders(world: Deployment) -> Iterator[str]:
     """I2: a change of holder that is neither a claim of what is free nor an end; work of one who is no holder."""
     for write in world.store.writes:
-        if write.after.revision != write.before.revision + 1:
-            yield f"revision {write.before.revision} was replaced by {write.after.revision}"
-        for before, after in changes(write):
-            if (after.process_state is PROCESSING) != (after.locked_by is not None):
-                yield f"{after} is held by {after.locked_by}"
-            if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
-                yield f"{before} became {after} by {write.cause}"
+        yield from held_wrongly(write)
     yield from (f"{request} was sent before its claim was written" for request in world.post.too_early)
     yield from (f"{called} had been ended before it began" for called in world.service.calls if called.freed)
+
+
+def held_wrongly(write: Write) -> Iterator[str]:
+    """I2, of one write."""
+    if write.after.revision != write.before.revision + 1:
+        yield f"revision {write.before.revision} was replaced by {write.after.revision}"
+    for before, after in changes(write):
+        if (after.process_state is PROCESSING) != (after.locked_by is not None):
+            yield f"{after} is held by {after.locked_by}"
+        if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
+            yield f"{before} became {after} by {write.cause}"
 
 
 def out_of_turn(world: Deployment) -> Iterator[str]:
     """I3: a step that was claimed before all that it waits for was done, beside an Error or in a pause."""
     for write in world.store.writes:
-        for before, after in changes(write):
-            if after.attempt == before.attempt:
-                continue
-            waits_for = _waits_for(world, write, after.name)
-            states = {write.after.steps[name].process_state for name in waits_for}
-            if states - {PROCESSED}:
-                yield f"{after.name} was claimed while {waits_for} were {states}"
-            if write.after.paused or write.after.process_state in (ERROR, UNDO_FAILED):
-                yield f"{after.name} was claimed beside a step in Error, or in a pause"
-            if write.after.undoing and not after.is_compensation:
-                yield f"{after.name} was claimed after the undo had begun"
+        yield from claimed_out_of_turn(world.plan, write)
+
+
+def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
+    """I3, of one write."""
+    for before, after in changes(write):
+        if after.attempt == before.attempt:
+            continue
+        waits_for = _waits_for(plan, write.after, after.name)
+        states = {write.after.steps[name].process_state for name in waits_for}
+        if states - {PROCESSED}:
+            yield f"{after.name} was claimed while {waits_for} were {states}"
+        if write.after.paused or write.after.process_state in (ERROR, UNDO_FAILED):
+            yield f"{after.name} was claimed beside a step in Error, or in a pause"
+        if write.after.undoing and not after.is_compensation:
+            yield f"{after.name} was claimed after the undo had begun"
 
 
 def called_early(world: Deployment) -> Iterator[str]:
@@ -83,32 +94,44 @@ def doubled(world: Deployment) -> Iterator[str]:
 
 def late(world: Deployment) -> Iterator[str]:
     """I9: a task that the index lists later than something in it waits for, or not at all though it is to run."""
-    for order_id, task in world.store.inner.tasks.items():
-        limits = waiting(task)
-        if task.process_state is PENDING and not limits and not task.paused:
-            limits = [task.created_at + TIMING.claim_within]
-        if limits and (task.due is None or task.due > min(limits)):
-            yield f"{order_id} is due at {task.due} and waits until {min(limits)}"
-        if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
-            yield f"{order_id} is under way and waits for nothing"
+    for task in world.store.inner.tasks.values():
+        yield from listed_late(world.plan, task)
+
+
+def listed_late(plan: Plan, task: Task) -> Iterator[str]:
+    """I9, of one task; what still waits for other steps waits for no moment."""
+    moments = {name: record for name, record in task.steps.items() if not _waits_for_others(plan, task, record)}
+    limits = waiting(replace(task, steps=moments))
+    if task.process_state is PENDING and not limits and not task.paused:
+        limits = [task.created_at + TIMING.claim_within]
+    if limits and (task.due is None or task.due > min(limits)):
+        yield f"{task.order_id} is due at {task.due} and waits until {min(limits)}"
+    if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
+        yield f"{task.order_id} is under way and waits for nothing"
 
 
 def miscounted(world: Deployment) -> Iterator[str]:
     """I5: a threshold reached without its policy, a policy applied twice, or a count that does not follow failures."""
+    trouble = world.post.backlog_seen or "breaker/worker" in world.controls.kept
     for write in world.store.writes:
-        for before, after in changes(write):
-            threshold = world.plan.by_name[after.name].threshold
-            ends = after.process_state in (ERROR, STOPPED)
-            if after.failure_count > threshold or (after.failure_count == threshold and not ends):
-                yield f"{after} goes on though its threshold is {threshold}"
-            if isinstance(write.cause, Resubmit):
-                continue
-            taken = (after.policy, after.rounds) != (before.policy, before.rounds)
-            counted = after.failure_count - before.failure_count + (threshold if taken and not ends else 0)
-            if counted != _failed(world, write, before, after) and not _stands_by(write, after):
-                yield f"{before} became {after}: {counted} failures more"
-            if (after.policy, after.rounds) < (before.policy, before.rounds):
-                yield f"{before} became {after}: its policies begin anew"
+        yield from counted_wrongly(world.plan, write, trouble=trouble)
+
+
+def counted_wrongly(plan: Plan, write: Write, *, trouble: bool) -> Iterator[str]:
+    """I5, of one write; `trouble` says that agents had a backlog or a breaker, which excuses failures."""
+    for before, after in changes(write):
+        threshold = plan.by_name[after.name].threshold
+        ends = after.process_state in (ERROR, STOPPED)
+        if after.failure_count > threshold or (after.failure_count == threshold and not ends):
+            yield f"{after} goes on though its threshold is {threshold}"
+        if isinstance(write.cause, Resubmit):
+            continue
+        taken = (after.policy, after.rounds) != (before.policy, before.rounds)
+        counted = after.failure_count - before.failure_count + (threshold if taken and not ends else 0)
+        if counted != _failed(write, before, after, trouble=trouble) and not _stands_by(write, after):
+            yield f"{before} became {after}: {counted} failures more"
+        if (after.policy, after.rounds) < (before.policy, before.rounds):
+            yield f"{before} became {after}: its policies begin anew"
 
 
 def changes(write: Write) -> Iterator[tuple[StepRecord, StepRecord]]:
@@ -119,25 +142,32 @@ def changes(write: Write) -> Iterator[tuple[StepRecord, StepRecord]]:
             yield before, after
 
 
-def _waits_for(world: Deployment, write: Write, name: str) -> list[str]:
+def _waits_for(plan: Plan, task: Task, name: str) -> list[str]:
     """What has to be done before: predecessors and their own earlier undo; for an undo, that of what came after."""
-    undos = [other for other, record in write.after.steps.items() if record.is_compensation]
+    undos = [other for other, record in task.steps.items() if record.is_compensation]
     if not name.endswith(UNDO_SUFFIX):
-        return [*world.plan.by_name[name].after, *(other for other in undos if forward_name(other) == name)]
-    later = world.plan.dependents[forward_name(name)] if write.after.undoing else frozenset()
+        return [*plan.by_name[name].after, *(other for other in undos if forward_name(other) == name)]
+    later = plan.dependents[forward_name(name)] if task.undoing else frozenset()
     return [other for other in undos if forward_name(other) in later]
 
 
+def _waits_for_others(plan: Plan, task: Task, record: StepRecord) -> bool:
+    states = {task.steps[name].process_state for name in _waits_for(plan, task, record.name)}
+    return record.process_state is PENDING and bool(states - {PROCESSED})
+
+
 def _is_claim(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    asked_again = isinstance(write.cause, Resubmit) and write.cause.step == before.name
+    cause = write.cause
+    asked_again = isinstance(cause, Resubmit) and (cause.step, cause.attempt) == (before.name, before.attempt)
     free = (
         before.process_state is PENDING
         or (before.process_state is ERROR and asked_again)
-        or (before.process_state is PROCESSED and _undone_too_early(write, before))
+        or (before.process_state in (PROCESSED, PROCESSING) and _undone_too_early(write, before))
     )
     higher = write.before.fence < after.fence <= write.after.fence
     taken = after.process_state is PROCESSING and after.attempt == before.attempt + 1
-    return free and taken and higher and after.token != before.token
+    meant = not isinstance(cause, Retry) or (cause.step, cause.attempt) == (before.name, before.attempt)
+    return free and taken and higher and meant and after.token != before.token
 
 
 def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:
@@ -165,7 +195,9 @@ def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
     cause = write.cause
     if not isinstance(cause, Reply) or cause.outcome is not Outcome.OK or not compensation.is_compensation:
         return False
-    return cause.step == forward_name(compensation.name) and write.before.steps[cause.step].process_state is STOPPED
+    forward = write.before.steps[cause.step]
+    ours = forward.process_state is STOPPED and forward.token == cause.token
+    return ours and cause.step == forward_name(compensation.name)
 
 
 def _stands_by(write: Write, after: StepRecord) -> bool:
@@ -176,7 +208,7 @@ def _stands_by(write: Write, after: StepRecord) -> bool:
     )
 
 
-def _failed(world: Deployment, write: Write, before: StepRecord, after: StepRecord) -> int:
+def _failed(write: Write, before: StepRecord, after: StepRecord, *, trouble: bool) -> int:
     """1 if this change ended an attempt that ran past complete-by, unless it was excused."""
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
@@ -184,6 +216,5 @@ def _failed(world: Deployment, write: Write, before: StepRecord, after: StepReco
         return int(write.after.undoing.startswith(f"{after.name}: no answer"))
     told = (fact for fact in reversed(write.after.history) if (fact.step, fact.attempt) == (after.name, after.attempt))
     fact = next(fact for fact in told if fact.kind in OVERDUE)
-    trouble = world.post.backlog_seen or "breaker/worker" in world.controls.kept
     excused = fact.value > TIMING.outage_after or (fact.kind is FactKind.EXCUSED and trouble)
     return 0 if excused else 1

@@ -7,7 +7,7 @@ from itertools import count
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.alerting import Throttled
-from stepward.app.breakers import Breakers, Watch
+from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
@@ -16,6 +16,7 @@ from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
+from stepward.app.watching import Watch
 from stepward.domain.breaker import Limits
 from stepward.domain.errors import PutBack, Rejected, Transient
 from stepward.domain.messages import ToScheduler

@@ -52,7 +52,7 @@ def told_wrongly(world: Deployment) -> Iterator[str]:
     reached = {(write.after.order_id, write.after.revision): write.after for write in world.store.writes}
     highest: dict[str, int] = {}
     for notice in dict.fromkeys(world.submitters.told):
-        if not _is_true(notice, reached.get((notice.order_id, notice.revision))):
+        if not is_true(notice, reached.get((notice.order_id, notice.revision))):
             yield f"{notice} was never so"
         if notice.revision < highest.get(notice.order_id, 0):
             yield f"{notice} came after {highest[notice.order_id]}"
@@ -68,7 +68,7 @@ def not_told(world: Deployment) -> Iterator[str]:
                 yield f"{order_id} is {status} and nobody was told"
 
 
-def _is_true(notice: Notice, task: Task | None) -> bool:
+def is_true(notice: Notice, task: Task | None) -> bool:
     if notice.status is Status.RECEIVED:
         return notice.revision == 1 or task is not None
     if task is None:

@@ -1,0 +1,102 @@
+"""Whatever is in a file that somebody gives to the command line: it says what is wrong, or sends what can be taken."""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stepward.adapters.memory.controls import MemoryControls
+from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
+from stepward.adapters.memory.lanes import MemoryLaneQueue, MemoryLedgers
+from stepward.adapters.memory.store import MemoryRejects
+from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.app.ledgers import Split
+from stepward.cli import order_files
+from stepward.cli.lane_refusals import replacement
+from stepward.cli.ledger_files import LedgerFile, as_lines, message_of, opened, pointer_of, surveyed
+from stepward.cli.where import Declined
+from stepward.domain.lane import Lane
+from stepward.domain.lane_commands import ReplaceEvent
+from stepward.wire.lane import encode_command
+from tests.bad_input.damage import damaged
+from tests.bad_input.lane_doors import ORDER, create
+from tests.bad_input.ledger_doors import ledger
+from tests.bad_input.test_bad_input import EXAMPLES, FOUND
+from tests.convoy.world import entry
+from tests.factories import order_text
+
+
+def a_ledger(path: Path) -> None:
+    """A ledger is surveyed, then sent as a message or as an object, and is split either way."""
+    given = opened(path, "c1", "")
+    survey = surveyed(given)
+    assert split(given) == survey.entries
+    assert len(survey.faults) <= survey.faulty <= survey.entries
+
+
+def split(given: LedgerFile) -> int:
+    """How many messages to lanes, and rejects, a processor makes of the file's ledger."""
+    text, objects = message_of(given), {}
+    if not text:
+        with as_lines(given) as (lines, key):
+            objects[key], text = lines.read_bytes(), pointer_of(given, key)
+    queue = MemoryFifoQueue(name="order-events.fifo", clock=lambda: 1_000)
+    rejects = MemoryRejects()
+    lanes, ledgers = MemoryLaneQueue(queue), MemoryLedgers(objects)
+    Split(lanes, ledgers, MemoryControls(), rejects, MemoryTelemetry(), (), lambda: 1_000).handle(text, lambda: 60_000)
+    return len(queue.bodies) + len(rejects.kept)
+
+
+def orders(path: Path) -> None:
+    """Each order message is taken as it is written, with its fault."""
+    found = order_files.read(path)
+    assert all(written.place and written.body for written in found)
+    assert all(str(written.fault) for written in found)
+
+
+def an_event(path: Path) -> None:
+    """A corrected event can be sent, or is refused at once."""
+    (written, *_) = order_files.read(path)
+    body = replacement(Lane(ORDER), 2, written.body)
+    assert encode_command(ReplaceEvent(ORDER, 2, body, "ann", "why", "a-1"))
+
+
+EVENT = json.dumps(entry(ORDER, 2, "add", amount="1.50"))
+FILES: Mapping[str, tuple[str, str, Callable[[Path], None]]] = {
+    "a ledger": ("ledger.json", ledger("L-1", json.dumps(create(ORDER)), EVENT), a_ledger),
+    "a ledger of lines": ("ledger.jsonl", f"{json.dumps(create(ORDER))}\n{EVENT}\n", a_ledger),
+    "orders": ("orders.json", f"[{order_text()}, {order_text('ord-2')}]", orders),
+    "an event": ("event.json", EVENT, an_event),
+}
+
+
+def give(name: str, text: str) -> None:
+    """Have the command line read a file with this text."""
+    file, _, read = FILES[name]
+    said = "taken"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / file
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        try:
+            read(path)
+        except Declined as refused:
+            said = str(refused)
+    assert said
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(data=st.data())
+def test_a_damaged_file_is_declined_in_words_or_taken(name: str, data: st.DataObject) -> None:
+    """What every part must give: a clear error, and no traceback."""
+    give(name, data.draw(damaged(FILES[name][1])))
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
+@pytest.mark.parametrize("name", FILES)
+def test_what_was_found_before_is_declined_in_words_or_taken(name: str, path: Path) -> None:
+    give(name, path.read_bytes().decode("utf-8", "surrogatepass"))

@@ -1,0 +1,64 @@
+"""Orders and ledgers at a steady rate, none of which anything ails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from stepward.local.demo.ledgers import CUSTOMERS
+from stepward.local.demo.stage import Stage
+
+BY_LEDGER = 4
+"""One order in so many comes by a ledger."""
+EVENTS = 5
+LEDGER_EVERY_S = 10.0
+
+
+@dataclass(slots=True)
+class Flow:
+    """Sends `rate` orders a second to `stage`, made like `template`."""
+
+    stage: Stage
+    template: Mapping[str, Any]
+    rate: float
+    seed: int
+    direct: int = 0
+    by_ledger: int = 0
+    ledgers: int = 0
+
+    @property
+    def sent(self) -> int:
+        """How many orders were sent so far."""
+        return self.direct + self.by_ledger
+
+    def go_on(self, seconds: float) -> None:
+        """Send what is due by now."""
+        due = int(seconds * self.rate * (BY_LEDGER - 1) / BY_LEDGER)
+        self.stage.send([self._order(number) for number in range(self.direct, due)])
+        self.direct = max(self.direct, due)
+        if seconds >= (self.ledgers + 1) * LEDGER_EVERY_S:
+            self._send_ledger(max(1, int(seconds * self.rate / BY_LEDGER) - self.by_ledger))
+
+    def _order(self, number: int) -> str:
+        return json.dumps({**self.template, "orderId": f"soak-{self.seed}-{number:06d}"})
+
+    def _send_ledger(self, orders: int) -> None:
+        """A ledger of whole orders, their events interleaved."""
+        customer = CUSTOMERS[self.ledgers % len(CUSTOMERS)]
+        lanes = [self._events(number) for number in range(self.by_ledger, self.by_ledger + orders)]
+        entries = list(chain.from_iterable(zip(*lanes, strict=True)))
+        ledger = {"ledgerId": f"soak-{self.seed}-{self.ledgers}", "customerId": customer, "entries": entries}
+        self.stage.send_ledgers([ledger], self.ledgers)
+        self.ledgers += 1
+        self.by_ledger += orders
+
+    def _events(self, number: int) -> Iterator[Mapping[str, Any]]:
+        order_id = f"soak-led-{self.seed}-{number:06d}"
+        content = {name: self.template[name] for name in ("submittedAt", "currency", "items")}
+        yield {"orderId": order_id, "sequence": 1, "op": "create", **content}
+        for sequence in range(2, EVENTS):
+            yield {"orderId": order_id, "sequence": sequence, "op": "add", "amount": "1.00"}
+        yield {"orderId": order_id, "sequence": EVENTS, "op": "add", "amount": "1.00", "end": True}

@@ -1,0 +1,99 @@
+"""Switches a guard off in the running process: its function gets the code that the changed source would give it."""
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import stepward
+
+FUNCTIONS = Path(stepward.__file__).parents[1]
+
+
+class NoSuchPlace(Exception):
+    """The text of a guard is not where the table says; say where it is now, or take the guard out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """`text` stands once in `file`, below functions/, in one function; `instead` stands there with the guard off."""
+
+    file: str
+    text: str
+    instead: str
+
+
+@contextmanager
+def switched_off(patches: Sequence[Patch]) -> Iterator[None]:
+    """Nobody in this process has the guard until the block ends, whoever imported its function before.
+
+    Raises NoSuchPlace.
+    """
+    with ExitStack() as stack:
+        for patch in patches:
+            stack.enter_context(_changed(patch))
+        yield
+
+
+@contextmanager
+def _changed(patch: Patch) -> Iterator[None]:
+    source = (FUNCTIONS / patch.file).read_text()
+    if (times := source.count(patch.text)) != 1:
+        raise NoSuchPlace(f"{patch.file}: this stands there {times} times, not once: {patch.text!r}")
+    name = enclosing(source, source.index(patch.text))
+    if not name:
+        raise NoSuchPlace(f"{patch.file}: this is in no function: {patch.text!r}")
+    changed = compile(source.replace(patch.text, patch.instead), patch.file, "exec", dont_inherit=True)
+    function = _function(patch.file.removesuffix(".py").replace("/", "."), name)
+    whole = function.__code__
+    function.__code__ = dict(_codes(changed))[name]
+    try:
+        yield
+    finally:
+        function.__code__ = whole
+
+
+def enclosing(source: str, offset: int) -> str:
+    """The qualified name of the outermost function, or method, around the place; "" if there is none."""
+    line = source.count("\n", 0, offset) + 1
+    names: list[str] = []
+    nodes: Sequence[ast.stmt] = ast.parse(source).body
+    while node := next((node for node in nodes if _first_line(node) <= line <= (node.end_lineno or 0)), None):
+        if isinstance(node, ast.FunctionDef):
+            return ".".join([*names, node.name])
+        if not isinstance(node, ast.ClassDef):
+            return ""
+        names.append(node.name)
+        nodes = node.body
+    return ""
+
+
+def _first_line(node: ast.stmt) -> int:
+    return node.lineno
+
+
+def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
+    for found in (constant for constant in code.co_consts if isinstance(constant, CodeType)):
+        yield found.co_qualname, found
+        yield from _codes(found)
+
+
+def _function(module: str, name: str) -> FunctionType:
+    found: object = importlib.import_module(module)
+    for part in name.split("."):
+        found = inspect.getattr_static(found, part)
+    if isinstance(found, property):
+        found = found.fget
+    if isinstance(found, cached_property):
+        found = found.func
+    if isinstance(found, staticmethod | classmethod):
+        found = found.__func__
+    found = inspect.unwrap(found) if callable(found) else found
+    if not isinstance(found, FunctionType):
+        raise NoSuchPlace(f"{module}.{name} is no function")
+    return found

@@ -1,0 +1,119 @@
+"""Eight consumers of the lanes of orders, each with clients of its own, on one table."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import boto3
+
+from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.adapters.dynamodb.lanes import DynamoLanes
+from stepward.adapters.memory.queues import MemoryAlerts
+from stepward.adapters.memory.store import MemoryRejects
+from stepward.adapters.memory.telemetry import MemoryTelemetry
+from stepward.app.convoy import Convoy
+from stepward.app.effects import Effects
+from stepward.app.intake import Received
+from stepward.app.lane_history import history
+from stepward.app.lane_telling import LaneTelling
+from stepward.app.lane_work import Arrival
+from stepward.app.submission import Submit
+from stepward.app.trail import Trail
+from stepward.domain.facts import FactKind
+from stepward.domain.lane import Lane, LaneRules
+from stepward.domain.lane_commands import LaneCommand
+from stepward.domain.order_event import Kept
+from stepward.local.access import Access
+from stepward.wire.order import OrderMessage
+from stepward.wire.order_event import event_of, kept_event
+from tests.contract.control_tables import created, on
+from tests.contract.lane_worlds import DynamoLaneWorld
+from tests.contract.store_worlds import NOW, PLAN, TIMING
+from tests.convoy.world import entry
+from tests.races.conftest import RACERS, Race, until_done
+
+RULES = LaneRules()
+
+
+@dataclass(frozen=True)
+class Consumers:
+    """The racers; what one round told and kept is emptied when the next begins."""
+
+    race: Race
+    lanes: Sequence[DynamoLanes]
+    controls: Sequence[DynamoControls]
+    telemetry: MemoryTelemetry = field(default_factory=MemoryTelemetry)
+    rejects: MemoryRejects = field(default_factory=MemoryRejects)
+    alerts: MemoryAlerts = field(default_factory=MemoryAlerts)
+
+    @staticmethod
+    def new(race: Race, access: Access) -> "Consumers":
+        client, endpoint = boto3.client("dynamodb", **access), access["endpoint_url"]
+        world, table = DynamoLaneWorld.new(client, endpoint), created(client)
+        return Consumers(race, [world.another() for _ in range(RACERS)], [on(table, endpoint) for _ in range(RACERS)])
+
+    def convoy(self, racer: int) -> Convoy:
+        """One consumer."""
+        transition = self.race.transition(racer, NOW, "convoy")
+        submit = Submit(transition.store, transition.queues, self.telemetry, OrderMessage, PLAN, TIMING, transition.now)
+        return Convoy(
+            lanes=self.lanes[racer],
+            effects=Effects(submit, transition),
+            rejects=self.rejects,
+            telling=LaneTelling(self.lanes[racer], self.alerts, self.telemetry, RULES),
+            trail=Trail(self.controls[racer]),
+            telemetry=self.telemetry,
+            rules=RULES,
+            decode=kept_event,
+            now=lambda: NOW,
+        )
+
+    def begin(self, order_id: str, *events: dict[str, Any]) -> None:
+        """A new round: the order with its create, and whatever came behind it; then all is forgotten but the lane."""
+        self.applies(0, order_id, entry(order_id, 1, "create"), *events)()
+        self.telemetry.facts.clear()
+        self.rejects.kept.clear()
+        self.alerts.told.clear()
+
+    def applies(self, racer: int, order_id: str, *events: dict[str, Any]) -> Callable[[], None]:
+        """A consumer with a batch of events."""
+        arrivals = [
+            Arrival(Received(f"{racer}-{position}", "order-events.fifo", NOW, ""), event_of(event))
+            for position, event in enumerate(events)
+        ]
+        return until_done(partial(self.convoy(racer).events, order_id, arrivals))
+
+    def obeys(self, racer: int, command: LaneCommand) -> Callable[[], None]:
+        """A consumer with an operator's command."""
+        received = Received(f"command-{racer}", "order-events.fifo", NOW, "")
+        return until_done(partial(self.convoy(racer).command, command, received))
+
+    def lane(self, order_id: str) -> Lane:
+        """The lane as it stands."""
+        found = self.lanes[0].load(order_id)
+        assert found is not None
+        return found
+
+    def applied(self, order_id: str) -> list[Kept]:
+        """Everything up to the last applied event, in order."""
+        return list(history(self.lanes[0], self.lane(order_id)))
+
+    def counted(self, kind: FactKind) -> Counter[str]:
+        """How often each event's fact of this kind was told."""
+        return Counter(fact.step for _, fact in self.telemetry.facts if fact.kind is kind)
+
+    def check(self, order_id: str, last: int) -> list[Kept]:
+        """I7: all that came is applied or passed over, each once, in order, and nothing waits; what the lane holds."""
+        lane, held = self.lane(order_id), self.applied(order_id)
+        assert (lane.last, lane.highest, lane.blocked, lane.gap_since) == (last, last, None, None)
+        assert [kept.place for kept in held] == list(range(1, last + 1))
+        done = self.counted(FactKind.APPLIED) + self.counted(FactKind.PASSED_OVER)
+        assert set(done.values()) == {1}
+        return held
+
+
+def add(order_id: str, place: int, **more: Any) -> dict[str, Any]:
+    """An add at this place."""
+    return entry(order_id, place, "add", amount=f"{place}.00", **more)

@@ -1,0 +1,116 @@
+"""Remote services and their ledger: honest ones keep docs/service-contract.md, careless ones half of it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from stepward.domain.errors import Permanent
+from stepward.domain.plan import UNDO_SUFFIX
+from stepward.domain.workflow import Call
+from tests.simulation.faults import Died
+from tests.simulation.seeded.gate import Gate
+from tests.simulation.seeded.judge import Judge
+from tests.simulation.seeded.ledger import Ledger, Slot
+from tests.simulation.seeded.profile import PAUSES, Mood
+from tests.simulation.service import BURIED, STALE_FENCE
+
+QUICKEST, SLOWEST = 20, 400
+"""Milliseconds of an ordinary call, in which others act."""
+
+
+@dataclass(slots=True)
+class Remote:
+    """All services of a world; `down` are those that are out at present, by agent.
+
+    A careless service does each thing once per key, and knows neither fences nor tombstones: what was undone, or was
+    undone before it was done, it does when the call comes late.
+    """
+
+    gate: Gate
+    judge: Judge
+    ledger: Ledger
+    down: set[str] = field(default_factory=set)
+    fences: dict[str, int] = field(default_factory=dict)
+    answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    times: Counter[str] = field(default_factory=Counter)
+
+    def call(self, agent: str, call: Call) -> Mapping[str, Any]:
+        """Do it, or undo it."""
+        order_id = str(call.order["orderId"])
+        slot = call.idempotency_key.removeprefix(f"{order_id}/")
+        self.judge.called(order_id, slot, call)
+        self.times[call.idempotency_key] += 1
+        self.gate.diary.counts["service calls"] += 1
+        name = f"{order_id}: call {self.times[call.idempotency_key]} of {slot}"
+        self.gate.wait(QUICKEST + self.gate.chances.one_of(name, SLOWEST))
+        if agent in self.down:
+            raise OSError("the service is down")
+        dice = self.gate.chances.happens(name, self.gate.profile.calls)
+        if dice is None:
+            return self._do((order_id, slot), call)
+        mood = Mood(self.gate.profile.pick(dice, self.gate.profile.moods))
+        self.gate.diary.counts[mood] += 1
+        self.gate.diary.note(order_id, f"the service of {slot} {mood} (attempt {call.attempt})")
+        return self._misbehave(mood, dice, (order_id, slot), call)
+
+    def _misbehave(self, mood: Mood, dice: Random, slot: Slot, call: Call) -> Mapping[str, Any]:
+        match mood:
+            case Mood.FAILS:
+                raise OSError("connection refused")
+            case Mood.DECLINES:
+                raise Permanent("declined")
+            case Mood.DIES_BEFORE:
+                raise Died
+            case Mood.EXECUTES_LATE:
+                self._do_later(dice, slot, call)
+                raise OSError("timed out")
+            case Mood.HANGS:
+                self.gate.wait(dice.choice(PAUSES))
+                return self._do(slot, call)
+            case _:
+                return self._misbehave_after(mood, dice, slot, call)
+
+    def _misbehave_after(self, mood: Mood, dice: Random, slot: Slot, call: Call) -> Mapping[str, Any]:
+        answer = self._do(slot, call)
+        match mood:
+            case Mood.BREAKS:
+                raise OSError("connection reset")
+            case Mood.DIES_AFTER:
+                raise Died
+            case Mood.EXECUTES_TWICE:
+                self._do_later(dice, slot, call)
+            case _:
+                self.gate.wait(dice.choice(PAUSES))
+        return answer
+
+    def _do_later(self, dice: Random, slot: Slot, call: Call) -> None:
+        def act() -> None:
+            with suppress(Permanent):
+                self._do(slot, call)
+
+        self.gate.loop.later(dice.choice(PAUSES), act)
+
+    def _do(self, slot: Slot, call: Call) -> Mapping[str, Any]:
+        key = call.idempotency_key
+        honest = self.gate.profile.honest
+        if honest and call.fence < self.fences.get(key, 0):
+            raise Permanent(STALE_FENCE)
+        self.fences[key] = call.fence
+        order_id, name = slot
+        if name.endswith(UNDO_SUFFIX):
+            forward = (order_id, name.removesuffix(UNDO_SUFFIX))
+            self.ledger.undo(forward, self.gate.loop.now)
+            self.gate.diary.note(order_id, f"the service has undone {forward[1]}")
+            if not honest:
+                self.answers.pop(f"{order_id}/{forward[1]}", None)
+            return {}
+        if honest and slot in self.ledger.buried:
+            raise Permanent(BURIED)
+        if key not in self.answers:
+            self.answers[key] = {"done": len(self.answers)}
+            self.ledger.do(slot, self.gate.loop.now)
+            self.gate.diary.note(order_id, f"the service has done {name}")
+        return self.answers[key]

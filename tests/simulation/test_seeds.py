@@ -1,0 +1,17 @@
+"""S22: 300 worlds of 20 orders under faults, each made by its seed; `make simulate` lives through many more."""
+
+import pytest
+
+from tests.simulation.seeded.finding import live
+from tests.simulation.seeded.shrink import shortest
+from tests.simulation.seeded.story import story
+
+WORLDS, AT_ONCE = 300, 20
+
+
+@pytest.mark.parametrize("start", range(0, WORLDS, AT_ONCE))
+def test_no_world_breaks_an_invariant(start: int) -> None:
+    for seed in range(start, start + AT_ONCE):
+        _, finding = live(seed)
+        if finding:
+            pytest.fail("\n".join(story(shortest(finding))), pytrace=False)
