@@ -3,13 +3,23 @@
 PYTHON ?= python3
 ORDERS ?= 30
 SEED ?= 1
+SEEDS ?= 1000
+START ?= 0
 CDK_OPTIONS ?=
+SECONDS ?= 180
+MINUTES ?= 10
+RATE ?= 1
+OPTIONS ?=
 WORKERS ?= 2
+ONLY ?=
+ROUNDS ?= 500
+EXAMPLES ?= 4000
 CDK := aws-cdk@2.1148.1
 
 TOOLS := .venv-tools/.ready
 VENV := .venv/.ready
 LOCAL := .venv-local/.ready
+CHAOS := .venv-chaos/.ready
 UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment brings; the wheel's own npx cannot find its parts, its script can.
@@ -18,10 +28,10 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env demo local test simulate check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test bench profile simulate crash-points guards chaos soak races fuzz check format synth bootstrap deploy lock clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV) $(LOCAL) ## run orders through the stack, deployed on this machine (ORDERS=30 SEED=1)
 	@.venv/bin/stepward demo --orders $(ORDERS) --seed $(SEED)
@@ -32,8 +42,34 @@ local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 test: $(VENV) $(LOCAL) ## run every test
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
 
-simulate: $(VENV) ## put the engine through many more random faults than make test does
-	@HYPOTHESIS_PROFILE=deep .venv/bin/python -m pytest tests/simulation
+simulate: $(VENV) ## live through worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
+	@.venv/bin/python -m tests.simulation.seeded --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
+		$(if $(filter command environment,$(firstword $(origin SEED))),--seed $(SEED))
+
+crash-points: $(VENV) ## die before and after every port call of every path (OPTIONS=--help)
+	@.venv/bin/python -m tests.crash_points $(OPTIONS)
+
+guards: $(VENV) ## switch every guard off, one at a time, and see what misses it (OPTIONS=--help)
+	@.venv/bin/python -m tests.guards $(OPTIONS)
+
+chaos: $(VENV) $(LOCAL) $(CHAOS) ## make AWS fail and kill functions under orders and ledgers (SECONDS=180 SEED=1)
+	@.venv/bin/python -m tests.chaos --seconds $(SECONDS) --seed $(SEED)
+
+soak: $(VENV) $(LOCAL) ## run orders at a steady rate and see that nothing grows (MINUTES=10 RATE=1)
+	@.venv/bin/python -m tests.chaos.soak --minutes $(MINUTES) --rate $(RATE) --seed $(SEED)
+
+races: $(VENV) $(LOCAL) ## let eight racers meet on the local cloud, again and again (ROUNDS=500)
+	@RACE_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest -q -p no:randomly tests/races
+
+fuzz: $(VENV) ## damage good messages at every door (EXAMPLES=4000 of each)
+	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/bad_input
+
+bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
+	@.venv/bin/python -m tests.benchmarks $(ONLY)
+
+profile: $(VENV) ## show where the engine's time goes, and what each import of the scheduler takes
+	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
+	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.benchmarks.profile
 
 check: $(VENV) ## lint, format, types and layers
 	@.venv/bin/ruff check --quiet
@@ -58,15 +94,19 @@ env: $(VENV) ## install what development needs into .venv
 
 local-env: $(LOCAL) ## install the local cloud into .venv-local
 
+chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
+
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
 	@$(COMPILE) --upgrade pyproject.toml --group dev -c requirements/functions.txt -o requirements/dev.txt
 	@$(COMPILE) --upgrade --group local -o requirements/local.txt
+	@$(COMPILE) --upgrade --group chaos -o requirements/chaos.txt
 	@$(COMPILE) --upgrade --group uv -o requirements/uv.txt
+	@$(COMPILE) --upgrade --group bench -o requirements/bench.txt
 
 clean: ## remove everything that the other commands made
 	@[ ! -x .venv/bin/stepward ] || .venv/bin/stepward local down || true
-	@rm -rf .venv .venv-local .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-local .venv-chaos .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find functions infra tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS): requirements/uv.txt
@@ -89,4 +129,10 @@ $(LOCAL): requirements/local.txt $(TOOLS)
 	@echo "installing the local cloud into .venv-local"
 	@[ -x .venv-local/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-local
 	@$(UV) pip sync --python .venv-local/bin/python --require-hashes requirements/local.txt
+	@touch $@
+
+$(CHAOS): requirements/chaos.txt $(TOOLS)
+	@echo "installing the proxy that makes AWS fail into .venv-chaos"
+	@[ -x .venv-chaos/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-chaos
+	@$(UV) pip sync --python .venv-chaos/bin/python --require-hashes requirements/chaos.txt
 	@touch $@

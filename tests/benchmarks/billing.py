@@ -1,0 +1,120 @@
+"""What AWS bills for a call, by the rules that it publishes, from what was asked and what was answered."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.integration.dynamodb.item_size import size_of, units_of_write
+
+READ_BYTES = 4 * 1024
+CHUNK_BYTES = 64 * 1024
+INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"))
+"""The keys of each sparse index of the state store, which hold nothing else."""
+_ONE_REQUEST = {"GetQueueAttributes", "ChangeMessageVisibility"}
+_KEYS = ("OrderID", "Place", "Name", "Day", "Key")
+
+Item = Mapping[str, Any]
+
+
+def units_of_reads(items: Iterable[Item], *, asked: int, consistent: bool) -> float:
+    """Read units of single reads: each item in whole 4 KB, one that is not there as if it were small."""
+    found = [max(1, math.ceil(size_of(item) / READ_BYTES)) for item in items]
+    return (sum(found) + max(0, asked - len(found))) * (1.0 if consistent else 0.5)
+
+
+def units_of_query(items: Iterable[Item], *, consistent: bool = False) -> float:
+    """Read units of one page of a query: all items together in whole 4 KB."""
+    pages = max(1, math.ceil(sum(size_of(item) for item in items) / READ_BYTES))
+    return pages * (1.0 if consistent else 0.5)
+
+
+def units_of_indexes(before: Item, after: Item) -> int:
+    """Write units of the indexes: one to take an old entry out, one to put a new one in."""
+    entries = [(_entry(before, keys), _entry(after, keys)) for keys in INDEXES]
+    return sum(bool(old) + bool(new) for old, new in entries if old != new)
+
+
+def requests_of(payload: int) -> int:
+    """Requests to SQS that one call of this many bytes is billed as."""
+    return max(1, math.ceil(payload / CHUNK_BYTES))
+
+
+def _entry(item: Item, keys: tuple[str, ...]) -> Item:
+    return {name: item[name] for name in keys} if item.keys() >= set(keys) else {}
+
+
+@dataclass(slots=True)
+class Bill:
+    """Adds up calls; it remembers what it saw written, for a put is billed by the larger of old and new."""
+
+    totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    items: dict[tuple[str, str], Item] = field(default_factory=dict)
+
+    def add(self, operation: str, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """Bill one call; one that is not known here is an error, for its price would be left out."""
+        if operation in _ONE_REQUEST:
+            self.totals["sqs requests"] += 1
+            return
+        known: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], None]] = {
+            "PutItem": self._put_one,
+            "BatchWriteItem": self._put_many,
+            "TransactWriteItems": self._put_together,
+            "GetItem": self._get_one,
+            "BatchGetItem": self._get_many,
+            "Query": self._query,
+            "SendMessageBatch": self._send,
+        }
+        if operation not in known:
+            raise ValueError(f"{operation} is not billed yet; say how in billing.py")
+        known[operation](asked, answer)
+
+    def _put_one(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        self._put(asked, answer, times=1)
+
+    def _put_many(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        for table, wanted in asked["RequestItems"].items():
+            for each in wanted:
+                self._put({"TableName": table, "Item": each["PutRequest"]["Item"]}, answer, times=1)
+
+    def _put_together(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        for each in asked["TransactItems"]:
+            self._put(each["Put"], answer, times=2)
+
+    def _put(self, put: Mapping[str, Any], answer: Mapping[str, Any], times: int) -> None:
+        item = put["Item"]
+        key = (put["TableName"], "/".join(item[name]["S"] for name in _KEYS if name in item))
+        before = self.items.get(key, {})
+        self.totals["write units"] += units_of_write(before, item) * times
+        if "Error" in answer:
+            return
+        self.totals["write units"] += units_of_indexes(before, item)
+        self.items[key] = item
+
+    def _get_one(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        found = [answer["Item"]] if "Item" in answer else []
+        consistent = asked.get("ConsistentRead", False)
+        self.totals["read units"] += units_of_reads(found, asked=1, consistent=consistent)
+
+    def _get_many(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        for table, wanted in asked["RequestItems"].items():
+            found, consistent = answer["Responses"].get(table, []), wanted.get("ConsistentRead", False)
+            self.totals["read units"] += units_of_reads(found, asked=len(wanted["Keys"]), consistent=consistent)
+
+    def _query(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        consistent = asked.get("ConsistentRead", False)
+        self.totals["read units"] += units_of_query(answer.get("Items", []), consistent=consistent)
+
+    def _send(self, asked: Mapping[str, Any], _answer: Mapping[str, Any]) -> None:
+        sent = asked["Entries"]
+        requests = requests_of(sum(len(entry["MessageBody"].encode()) for entry in sent))
+        if asked.get("QueueUrl", "").endswith(".fifo"):
+            self.totals["fifo requests"] += requests
+            return
+        self.totals["sqs requests"] += requests
+        self.totals["sqs sends"] += requests
+        if any("MessageGroupId" in entry for entry in sent):
+            self.totals["fair requests"] += requests

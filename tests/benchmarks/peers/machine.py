@@ -1,0 +1,37 @@
+"""On what machine, and how busy with other things, something was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`busy` is how many processes wanted a core in the last minute, before anything was measured."""
+
+    cores: int
+    memory_gb: int
+    system: str
+    python: str
+    busy: float
+
+    @staticmethod
+    def here() -> Machine:
+        """This one, now."""
+        return Machine(
+            os.cpu_count() or 1,
+            round(psutil.virtual_memory().total / 1e9),
+            f"{platform.system()} {platform.machine()}",
+            platform.python_version(),
+            round(os.getloadavg()[0], 1),
+        )
+
+    def __str__(self) -> str:
+        """In one line, with a warning where one is due."""
+        told = f"{self.cores} cores, {self.memory_gb} GB, {self.system}, Python {self.python}, load {self.busy:g}"
+        idle = self.busy < self.cores / 2
+        return told if idle else f"{told}: TOO BUSY with other things; these figures say little"

@@ -1,0 +1,33 @@
+"""What the stack holds that is paid for by the month, counted in its template."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from aws_cdk import App
+from aws_cdk import aws_lambda as lambda_
+
+from infra.interpreter import ROOT
+from infra.settings import Settings
+from infra.stack import StepwardStack
+from orders import workflow
+
+_COUNTED = {"AWS::CloudWatch::Alarm": "alarms", "AWS::Lambda::EventSourceMapping": "queues"}
+
+
+def counted() -> Mapping[str, float]:
+    """How many alarms the stack of the sample workflow holds, and how many queues Lambda polls."""
+    with tempfile.TemporaryDirectory() as out:
+        code = Path(out) / "code"
+        code.mkdir()
+        (code / "submission.py").write_text("")
+        app = App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out")
+        StepwardStack(app, "Cost", workflow=workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code)))
+        app.synth()
+        template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
+    kinds = Counter(resource["Type"] for resource in template["Resources"].values())
+    return {name: kinds[kind] for kind, name in _COUNTED.items()}
