@@ -5,37 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
+from stepward.adapters.dynamodb.indexes import AttentionIndex, DueIndex
 from stepward.adapters.dynamodb.lane_records import RecentAttribute
 from stepward.adapters.dynamodb.tables import Indexes, readable
-
-
-class LaneDueIndex(GlobalSecondaryIndex["LaneItem"]):  # type: ignore[no-untyped-call]
-    """The sparse index of the lanes that have to be looked at."""
-
-    class Meta:
-        """Its name in the table, and that it holds keys only."""
-
-        index_name = "due"
-        projection = KeysOnlyProjection()
-
-    shard = NumberAttribute(hash_key=True, attr_name="Shard")
-    due = NumberAttribute(range_key=True, attr_name="Due")
-
-
-class LaneAttentionIndex(GlobalSecondaryIndex["LaneItem"]):  # type: ignore[no-untyped-call]
-    """The sparse index of the lanes that wait for an operator."""
-
-    class Meta:
-        """Its name in the table, and that it holds keys only."""
-
-        index_name = "attention"
-        projection = KeysOnlyProjection()
-
-    attention = NumberAttribute(hash_key=True, attr_name="Attention")
-    since = NumberAttribute(range_key=True, attr_name="Since")
 
 
 class LaneItem(Model):
@@ -45,9 +19,9 @@ class LaneItem(Model):
     `since` only while an operator has to act.
     """
 
-    due_index: ClassVar[LaneDueIndex]
-    attention_index: ClassVar[LaneAttentionIndex]
-    INDEXES: ClassVar[Indexes] = {"due_index": LaneDueIndex, "attention_index": LaneAttentionIndex}
+    due_index: ClassVar[DueIndex[LaneItem]]
+    attention_index: ClassVar[AttentionIndex[LaneItem]]
+    INDEXES: ClassVar[Indexes] = {"due_index": DueIndex, "attention_index": AttentionIndex}
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     place = UnicodeAttribute(range_key=True, attr_name="Place")
     revision = NumberAttribute(attr_name="Revision")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
+from stepward.adapters.dynamodb.indexes import AttentionIndex, DueIndex
 from stepward.adapters.dynamodb.records import StepsAttribute
 from stepward.adapters.dynamodb.tables import Indexes, readable
 
@@ -19,32 +19,6 @@ class PlanItem(Model):
     body = UnicodeAttribute(attr_name="Body")
 
 
-class DueIndex(GlobalSecondaryIndex["TaskItem"]):  # type: ignore[no-untyped-call]
-    """The sparse index of the tasks that wait for something."""
-
-    class Meta:
-        """Its name in the table, and that it holds keys only."""
-
-        index_name = "due"
-        projection = KeysOnlyProjection()
-
-    shard = NumberAttribute(hash_key=True, attr_name="Shard")
-    due = NumberAttribute(range_key=True, attr_name="Due")
-
-
-class AttentionIndex(GlobalSecondaryIndex["TaskItem"]):  # type: ignore[no-untyped-call]
-    """The sparse index of the tasks that wait for an operator."""
-
-    class Meta:
-        """Its name in the table, and that it holds keys only."""
-
-        index_name = "attention"
-        projection = KeysOnlyProjection()
-
-    attention = NumberAttribute(hash_key=True, attr_name="Attention")
-    since = NumberAttribute(range_key=True, attr_name="Since")
-
-
 class TaskItem(Model):
     """A task in the state store.
 
@@ -52,8 +26,8 @@ class TaskItem(Model):
     has to act, `expires_at` (epoch seconds, as DynamoDB wants it) only when it has ended.
     """
 
-    due_index: ClassVar[DueIndex]
-    attention_index: ClassVar[AttentionIndex]
+    due_index: ClassVar[DueIndex[TaskItem]]
+    attention_index: ClassVar[AttentionIndex[TaskItem]]
     INDEXES: ClassVar[Indexes] = {"due_index": DueIndex, "attention_index": AttentionIndex}
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     process_state = UnicodeAttribute(attr_name="ProcessState")
