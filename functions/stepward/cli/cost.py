@@ -72,7 +72,7 @@ def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", or
         price = prices()[each.price]
         unit = f"${price['usd']:g}" + (f" / {price['per']:,}" if price["per"] > 1 else "")
         extra = [f"{each.usd * orders:,.2f}"] if orders else []
-        rows.add_row(each.name, f"{each.quantity * times:,.6g}", unit, f"{each.usd * times:,.2f}", *extra)
+        rows.add_row(each.name, _amount(each.quantity * times), unit, f"{each.usd * times:,.2f}", *extra)
     total = sum(each.usd for each in lines)
     rows.add_row(
         "in all", "", "", f"{total * times:,.2f}", *([f"{total * orders:,.2f}"] if orders else []), style="bold"
@@ -122,3 +122,8 @@ def _steps_of(module: str) -> int:
         complain(f"{module}.workflow is not a Workflow")
         raise typer.Exit(2)
     return len(found.steps)
+
+
+def _amount(quantity: float) -> str:
+    """Whole where that says enough."""
+    return f"{quantity:,.0f}" if quantity >= 100 else f"{quantity:,.3g}"
