@@ -32,6 +32,7 @@ def test_one_batch_in_eight_consumers_is_applied_once(race: Race, consumers: Con
     """C4: as after a visibility timeout that was too short; its create submits one order."""
     for order_id in orders_of(race, "batch"):
         consumers.telemetry.facts.clear()
+        consumers.rejects.kept.clear()
         batch = [entry(order_id, 1, "create"), *(add(order_id, place) for place in range(2, 7))]
 
         race.run([consumers.applies(racer, order_id, *batch) for racer in range(RACERS)])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stepward.domain.facts import OVERDUE, FactKind
+from stepward.domain.looking import EXCUSES_PER_THRESHOLD
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
 from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
@@ -128,7 +129,7 @@ def counted_wrongly(plan: Plan, write: Write, *, trouble: bool) -> Iterator[str]
             continue
         taken = (after.policy, after.rounds) != (before.policy, before.rounds)
         counted = after.failure_count - before.failure_count + (threshold if taken and not ends else 0)
-        if counted != _failed(write, before, after, trouble=trouble) and not _stands_by(write, after):
+        if counted != _failed(write, before, after, threshold, trouble=trouble) and not _stands_by(write, after):
             yield f"{before} became {after}: {counted} failures more"
         if (after.policy, after.rounds) < (before.policy, before.rounds):
             yield f"{before} became {after}: its policies begin anew"
@@ -186,9 +187,9 @@ def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    """The answer of an attempt that the undo had fenced: its result is kept, once."""
+    """The answer of an attempt that the undo had fenced: its result is kept."""
     stopped = before.process_state is STOPPED is after.process_state
-    return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token and after.token is None
+    return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token == after.token
 
 
 def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
@@ -208,13 +209,14 @@ def _stands_by(write: Write, after: StepRecord) -> bool:
     )
 
 
-def _failed(write: Write, before: StepRecord, after: StepRecord, *, trouble: bool) -> int:
-    """1 if this change ended an attempt that ran past complete-by, unless it was excused."""
+def _failed(write: Write, before: StepRecord, after: StepRecord, threshold: int, *, trouble: bool) -> int:
+    """1 if this change ended an attempt that ran past complete-by, unless it was excused; that is not done for ever."""
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
     if after.process_state is STOPPED:
         return int(write.after.undoing.startswith(f"{after.name}: no answer"))
     told = (fact for fact in reversed(write.after.history) if (fact.step, fact.attempt) == (after.name, after.attempt))
     fact = next(fact for fact in told if fact.kind in OVERDUE)
-    excused = fact.value > TIMING.outage_after or (fact.kind is FactKind.EXCUSED and trouble)
+    lenient = before.attempt - before.failure_count <= EXCUSES_PER_THRESHOLD * threshold
+    excused = (fact.value > TIMING.outage_after and lenient) or (fact.kind is FactKind.EXCUSED and trouble)
     return 0 if excused else 1
