@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -25,6 +25,12 @@ def converted(value: object, into: type[T]) -> T:
     except UnicodeEncodeError as error:
         check(value)  # names the field, if there is no worse fault before it
         raise Rejected(BODY, "holds a name or a text that is no Unicode text") from error
+
+
+def fields(message: object, form: type[msgspec.Struct]) -> dict[str, Any]:
+    """What `message` says, under the names that its `form` has in a text, and the form's own tag."""
+    names = zip(form.__struct_fields__, form.__struct_encode_fields__, strict=True)
+    return {key: getattr(message, name) for name, key in names} | {"type": form.__struct_config__.tag}
 
 
 def _rejected(complaint: str) -> Rejected:

@@ -11,7 +11,7 @@ from stepward.domain.errors import Rejected
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import OrderEvent
 from stepward.wire import strict_json
-from stepward.wire.conversion import converted
+from stepward.wire.conversion import converted, fields
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import OrderId
 from stepward.wire.order_event import EventMessage, Source, adapted, event_of
@@ -50,11 +50,8 @@ _TAGS = ("convoy.retry", "convoy.skip", "convoy.replace")
 
 def encode_command(command: LaneCommand) -> str:
     """The text of a command; what people typed is cut and cleaned."""
-    form = _FORMS[type(command)]
-    names = zip(form.__struct_fields__, form.__struct_encode_fields__, strict=True)
-    fields: dict[str, Any] = {key: getattr(command, name) for name, key in names}
-    free = {key: cleaned(fields[key], LONGEST_TEXT) for key in ("who", "why")}
-    return strict_json.canonical(fields | free | {"type": form.__struct_config__.tag})
+    said = fields(command, _FORMS[type(command)])
+    return strict_json.canonical(said | {key: cleaned(said[key], LONGEST_TEXT) for key in ("who", "why")})
 
 
 def decode_for_lane(

@@ -28,7 +28,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.wire import strict_json
-from stepward.wire.conversion import converted
+from stepward.wire.conversion import converted, fields
 from stepward.wire.order import OrderId
 from stepward.wire.plain import MAX_DEPTH, cleaned
 
@@ -133,11 +133,9 @@ def encode(message: ToScheduler | StepRequest) -> str:
 
     Free text (who, why, error) is cut and cleaned instead: a fault must be told, however it is worded.
     """
-    form = _FORMS[type(message)]
-    names = zip(form.__struct_fields__, form.__struct_encode_fields__, strict=True)
-    fields: dict[str, Any] = {key: getattr(message, name) for name, key in names}
-    free = {key: cleaned(fields[key], MAX_ERROR_CHARACTERS) for key in ("who", "why", "error") if key in fields}
-    return strict_json.canonical(fields | free | {"type": form.__struct_config__.tag}, _DEEPEST)
+    said = fields(message, _FORMS[type(message)])
+    free = {key: cleaned(said[key], MAX_ERROR_CHARACTERS) for key in ("who", "why", "error") if key in said}
+    return strict_json.canonical(said | free, _DEEPEST)
 
 
 def decode_for_scheduler(text: str) -> ToScheduler:
