@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from threading import Lock
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,10 +16,15 @@ T = TypeVar("T")
 _LOCATED = re.compile(r"(?P<complaint>.*) - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 _LONGEST_REASON = 300
+_learned: set[type] = set()
+_learning = Lock()
+"""Held while msgspec learns a type. A second thread that met a half-learned type would end the process (0.22)."""
 
 
 def converted(value: object, into: type[T]) -> T:
     """`value` as an `into`, without bending any type; raises Rejected with the path of the first fault."""
+    if into not in _learned:
+        _learn(into)
     try:
         return msgspec.convert(value, into)
     except msgspec.ValidationError as error:
@@ -25,6 +32,12 @@ def converted(value: object, into: type[T]) -> T:
     except UnicodeEncodeError as error:
         check(value)  # names the field, if there is no worse fault before it
         raise Rejected(BODY, "holds a name or a text that is no Unicode text") from error
+
+
+def _learn(into: type) -> None:
+    with _learning, suppress(msgspec.ValidationError):
+        msgspec.convert(None, into)
+    _learned.add(into)
 
 
 def fields(message: object, form: type[msgspec.Struct]) -> dict[str, Any]:

@@ -49,5 +49,5 @@ def convoy(
     )
     decode = partial(decode_for_lane, schema=event_schema, sources=sources)
     intake = LaneIntake(applied, decode, parts.rejects(), parts.telemetry)
-    visibility = SqsVisibility(parts.sqs(), config.lanes_queue)
+    visibility = SqsVisibility(queues.client, config.lanes_queue)
     return GroupWorker(intake.take, parts.telemetry, visibility, together=True)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def ledger(env: Mapping[str, str], sources: Sequence[Source]) -> GroupWorker:
     """Splits ledgers whose entries may be written as one of `sources` knows it."""
     parts = Parts(Config(env))
-    config = parts.config
+    config, sqs = parts.config, parts.sqs()
     split = Split(
-        lanes=SqsLaneQueue(parts.sqs(), config.lanes_queue),
+        lanes=SqsLaneQueue(sqs, config.lanes_queue),
         ledgers=S3Ledgers(_s3(parts), config.ledgers_bucket),
         controls=parts.controls(),
         rejects=parts.rejects(),
@@ -36,7 +36,7 @@ def ledger(env: Mapping[str, str], sources: Sequence[Source]) -> GroupWorker:
         customer=config.ledger_customer,
     )
     intake = LedgerIntake(split, parts.rejects(), parts.telemetry)
-    return GroupWorker(intake.take, parts.telemetry, SqsVisibility(parts.sqs(), config.lanes_queue))
+    return GroupWorker(intake.take, parts.telemetry, SqsVisibility(sqs, config.lanes_queue))
 
 
 def _s3(parts: Parts) -> Callable[[], S3Client]:

@@ -30,6 +30,7 @@ class Parts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "access", Access(self.config.region))
+        self.access.connect()
 
     def rejects(self) -> DynamoRejects:
         """Where what cannot be accepted is kept."""

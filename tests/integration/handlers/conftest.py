@@ -3,11 +3,13 @@
 import json
 import logging
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any
 
 import pytest
 from aws_lambda_powertools import Metrics
 from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber
 
 import agent
 import convoy
@@ -35,11 +37,23 @@ def _cold_start() -> None:
     Metrics._metrics.clear()
 
 
+def _one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads may call moto, but its transactions copy whole tables and cannot bear a write meanwhile."""
+    answer, lock = BotocoreStubber.process_request, Lock()
+
+    def locked(stubber: BotocoreStubber, request: Any) -> Any:
+        with lock:
+            return answer(stubber, request)
+
+    monkeypatch.setattr(BotocoreStubber, "process_request", locked)
+
+
 @pytest.fixture
 def deployment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Deployment]:
     """Whatever a function says after this can be read by `told`."""
     capsys.readouterr()
     _cold_start()
+    _one_at_a_time(monkeypatch)
     with mock_aws():
         deployed = Deployment.new()
         for name, value in deployed.env.items():

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from botocore.session import Session
 
 import convoy
 from tests.integration.handlers.deployment import Deployment
@@ -52,6 +53,22 @@ def test_one_event_each_of_many_orders_takes_a_read_and_a_write_each(requests: C
     work(*(entry(order_id, 2) for order_id in ORDERS))
 
     assert requests == {"GetItem": 10, "PutItem": 10}
+
+
+@pytest.mark.usefixtures("deployment")
+def test_the_threads_of_a_cold_start_share_one_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: Counter[str] = Counter()
+    create_client = Session.create_client
+
+    def count(session: Session, service: Any, *args: Any, **kwargs: Any) -> Any:
+        made.update([service])
+        return create_client(session, service, *args, **kwargs)
+
+    monkeypatch.setattr(Session, "create_client", count)
+
+    assert work(*map(create, ORDERS)) == []
+
+    assert made == {"dynamodb": 1, "sqs": 1}
 
 
 def test_a_long_lane_costs_no_more_per_event_than_a_short_one(requests: Counter[str], deployment: Deployment) -> None:

@@ -1,5 +1,9 @@
 """The wording of msgspec's complaints, read in one place."""
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import msgspec
@@ -56,3 +60,70 @@ def test_a_name_that_is_no_unicode_text_is_refused_like_any_fault() -> None:
     with pytest.raises(Rejected) as caught:
         converted({"type": "whole", "parts": [], "\ud800": 1}, EITHER)
     assert "U+D800" in str(caught.value)
+
+
+def test_one_thread_at_a_time_learns_a_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    class New(msgspec.Struct):
+        count: int
+
+    convert = msgspec.convert
+    inside: list[object] = []
+    most: list[int] = []
+
+    def watched(value: object, into: Any) -> Any:
+        if value is not None:
+            return convert(value, into)
+        inside.append(into)
+        Event().wait(0.05)
+        most.append(len(inside))
+        inside.pop()
+        raise msgspec.ValidationError
+
+    monkeypatch.setattr(msgspec, "convert", watched)
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(converted, [{"count": 1}] * 2, [New] * 2)) == [New(1)] * 2
+
+    assert set(most) == {1}
+
+
+TWO_THREADS = """
+from threading import Event, Thread
+from msgspec import Struct
+from stepward.wire.conversion import converted
+
+inside, go_on = Event(), Event()
+
+def slow():
+    inside.set()
+    assert go_on.wait(60)
+    return int
+
+class Part(Struct):
+    count: "slow()"
+
+class Whole(Struct):
+    part: Part
+    parts: list[Part]
+
+def convert():
+    done.append(converted({"part": {"count": 1}, "parts": []}, Whole))
+
+done = []
+first, second = Thread(target=convert), Thread(target=convert)
+first.start()
+assert inside.wait(60)
+second.start()
+second.join(0.1)
+go_on.set()
+first.join()
+second.join()
+assert done == [Whole(Part(1), [])] * 2, done
+"""
+
+
+def test_a_form_that_one_thread_is_learning_is_not_used_by_another() -> None:
+    """In a process of its own: without the lock, msgspec 0.22 ends it with a segmentation fault."""
+    command = [sys.executable, "-c", TWO_THREADS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - this very Python
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -39,6 +39,10 @@ class Access:
     def __post_init__(self) -> None:
         object.__setattr__(self, "connection", Connection(host=self.endpoint, **self._settings()))
 
+    def connect(self) -> None:
+        """Make the client now: threads that need it in the same moment would each make one, in a session of its own."""
+        _ = self.connection.client
+
     def meta(self, table: str) -> type:
         """The pynamodb settings of one table."""
         return type("Meta", (), {"table_name": table, **self._settings(), "host": self.endpoint})
