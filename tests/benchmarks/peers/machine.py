@@ -33,5 +33,5 @@ class Machine:
     def __str__(self) -> str:
         """In one line, with a warning where one is due."""
         told = f"{self.cores} cores, {self.memory_gb} GB, {self.system}, Python {self.python}, load {self.busy:g}"
-        idle = self.busy <= self.cores  # what was measured before these is in the load, too
+        idle = self.busy < self.cores / 2
         return told if idle else f"{told}: TOO BUSY with other things; these figures say little"
