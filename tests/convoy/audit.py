@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
+from stepward.adapters.memory.controls import MemoryControls
+from stepward.adapters.memory.lanes import MemoryLanes
+from stepward.adapters.memory.queues import MemoryAlerts
+from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.app.lane_history import account as account_of_lane
 from stepward.app.trail import Trail
-from stepward.domain.lane import Lane, Told
+from stepward.domain.lane import Lane, LaneRules, Told
 from stepward.domain.order_event import Kept
 from tests.convoy.replay import Replay, said
 from tests.convoy.scripts import Book
 from tests.convoy.world import ConvoyWorld
+
+
+class Lived(Protocol):
+    """What a world has left: its ports in memory, and the rules of its lanes."""
+
+    rules: LaneRules
+    lanes: MemoryLanes
+    store: MemoryTaskStore
+    controls: MemoryControls
+    rejects: MemoryRejects
+    alerts: MemoryAlerts
 
 
 def sent(books: Iterable[Book], order_id: str) -> list[dict[str, Any]]:
@@ -21,7 +36,7 @@ def sent(books: Iterable[Book], order_id: str) -> list[dict[str, Any]]:
     return [written for written in entries if isinstance(written, dict) and written.get("orderId") == order_id]
 
 
-def at_rest(world: ConvoyWorld, lane: Lane) -> None:
+def at_rest(world: Lived, lane: Lane) -> None:
     """A lane that nobody works on: whatever has its turn is applied, and an operator knows of what is in the way."""
     if not lane.blocked and lane.last < lane.highest:
         assert next_of(world, lane) is None, f"{lane.order_id}: event {lane.last + 1} is there and waits"
@@ -33,23 +48,23 @@ def at_rest(world: ConvoyWorld, lane: Lane) -> None:
     assert (lane.due is None) or world.rules.idle_after
 
 
-def next_of(world: ConvoyWorld, lane: Lane) -> Kept | None:
+def next_of(world: Lived, lane: Lane) -> Kept | None:
     """The event that is next, if it has come."""
     return world.lanes.kept.get(lane.order_id, {}).get(lane.last + 1)
 
 
-def _told(world: ConvoyWorld, lane: Lane, trouble: str, place: int) -> bool:
+def _told(world: Lived, lane: Lane, trouble: str, place: int) -> bool:
     step = f"event {place}" if place > 0 else f"event u{-place}"
     return any(
         (alert.order_id, alert.trouble, alert.step) == (lane.order_id, trouble, step) for alert in world.alerts.told
     )
 
 
-def replayed(world: ConvoyWorld, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
+def replayed(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
     """I7: the order is what a plain replay of its events makes of it, and each has had its effect once."""
-    lane, replay = world.lane(order_id), Replay()
-    possible = _possible(world, lane, entries)
-    for kept in world.history(order_id):
+    lane, replay = world.lanes.lanes[order_id], Replay()
+    possible, held = _possible(world, lane, entries), _held(world, lane)
+    for kept in (held[place] for place in range(1, lane.last + 1)):
         content = json.loads(kept.event.body)
         if kept.passed_over:
             assert _is_skipped(world, order_id, kept.place), kept
@@ -70,7 +85,7 @@ def replayed(world: ConvoyWorld, order_id: str, entries: Sequence[dict[str, Any]
         assert world.store.tasks[order_id].undoing
 
 
-def _possible(world: ConvoyWorld, lane: Lane, entries: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+def _possible(world: Lived, lane: Lane, entries: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
     """What may stand at each place: what was sent for it, or an operator's replacement."""
     found: dict[int, list[dict[str, Any]]] = {}
     if lane.sequenced:
@@ -87,24 +102,24 @@ def _possible(world: ConvoyWorld, lane: Lane, entries: Sequence[dict[str, Any]])
     return found
 
 
-def _held(world: ConvoyWorld, lane: Lane) -> dict[int, Kept]:
+def _held(world: Lived, lane: Lane) -> dict[int, Kept]:
     return world.lanes.kept.get(lane.order_id, {}) | {kept.place: kept for kept in lane.recent}
 
 
-def _is_skipped(world: ConvoyWorld, order_id: str, place: int) -> bool:
+def _is_skipped(world: Lived, order_id: str, place: int) -> bool:
     entries = Trail(world.controls).of(order_id)
     return any(e.applied and (e.command, e.step) == ("convoy skip", f"event {place}") for e in entries)
 
 
-def _replacements(world: ConvoyWorld, order_id: str) -> list[tuple[int, dict[str, Any]]]:
+def _replacements(world: Lived, order_id: str) -> list[tuple[int, dict[str, Any]]]:
     entries = Trail(world.controls).of(order_id)
     places = [int(e.step.split()[1]) for e in entries if e.applied and e.command == "convoy replace"]
-    return [(place, replacement(world, order_id, place)) for place in places]
+    return [(place, replacement(world.rules, order_id, place)) for place in places]
 
 
-def replacement(world: ConvoyWorld, order_id: str, place: int) -> dict[str, Any]:
+def replacement(rules: LaneRules, order_id: str, place: int) -> dict[str, Any]:
     """What the operator puts in the place of an event."""
-    numbered = {"sequence": place} if world.rules.sequenced else {}
+    numbered = {"sequence": place} if rules.sequenced else {}
     return {"orderId": order_id, **numbered, "op": "add", "amount": "9.99"}
 
 
@@ -114,7 +129,7 @@ def told_once(world: ConvoyWorld) -> None:
     assert world.gate.hit or len(told) == len(set(told)), told
 
 
-def nothing_is_lost(world: ConvoyWorld, books: Iterable[Book]) -> None:
+def nothing_is_lost(world: Lived, books: Iterable[Book]) -> None:
     """Every entry is in its order's lane, or among the rejects."""
     kept = [json.loads(kept.event.body) for lane in world.lanes.lanes.values() for kept in _held(world, lane).values()]
     rejected = [_read(reject.body) for reject in world.rejects.kept.values()]
@@ -126,9 +141,19 @@ def nothing_is_lost(world: ConvoyWorld, books: Iterable[Book]) -> None:
             assert said(written) in found if belongs else f"{book.ledger_id}/{index}" in named, written
 
 
-def nothing_comes_after_the_end(world: ConvoyWorld, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
+def nothing_is_missing(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
+    """What was sent for a place holds it, wherever its lane stands: only what another event holds is refused."""
+    lane = world.lanes.lanes[order_id]
+    if not lane.sequenced:
+        return
+    places = {written["sequence"] for written in entries if "sequence" in written}
+    meant = {place for place in places if not lane.end or place <= lane.end}
+    assert meant <= _held(world, lane).keys(), f"{order_id}: {meant - _held(world, lane).keys()} came and is not there"
+
+
+def nothing_comes_after_the_end(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
     """C5: what was sent for places behind the end is refused, and kept."""
-    lane = world.lane(order_id)
+    lane = world.lanes.lanes[order_id]
     rejected = [
         said(content) for reject in world.rejects.kept.values() if isinstance(content := _read(reject.body), dict)
     ]

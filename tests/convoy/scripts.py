@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from tests.convoy.world import entry
 
-CUSTOMERS = ("c1", "c2")
 ORDERS = {"A": "c1", "B": "c1", "C": "c2", "D": "c2"}
 LONGEST = 7
 
@@ -23,11 +22,11 @@ class Book:
     entries: tuple[Any, ...]
 
 
-def books(chance: Random, *, numbered: bool) -> list[Book]:
-    """The ledgers of all customers; those of one customer in the order in which they are sent."""
+def books(chance: Random, *, numbered: bool, orders: Mapping[str, str] = ORDERS) -> list[Book]:
+    """The ledgers of the customers of all `orders`; those of one in the order in which they are sent."""
     made: list[Book] = []
-    for customer in CUSTOMERS:
-        scripts = [_script(chance, order_id, numbered) for order_id, owner in ORDERS.items() if owner == customer]
+    for customer in sorted(set(orders.values())):
+        scripts = [_script(chance, order_id, numbered) for order_id, owner in orders.items() if owner == customer]
         entries = list(_interleaved(chance, scripts))
         if numbered:
             entries = _disturbed(chance, entries)
@@ -86,8 +85,8 @@ def _disturbed(chance: Random, entries: list[Any]) -> list[Any]:
 
 def _instead(chance: Random, written: Any) -> list[Any]:
     """What comes of an entry that is moved."""
-    stray = entry(_order(written), None, "add", amount="0.10")
     nobody = {"sequence": 1, "op": "add"}
+    stray = entry(written["orderId"], None, "add", amount="0.10") if _has_order(written) else nobody
     whole = [written]
     return chance.choice(
         [
@@ -107,6 +106,5 @@ def _contradicted(written: Any) -> Any:
     return {**written, "note": "otherwise"} if isinstance(written, dict) else written
 
 
-def _order(written: Any) -> str:
-    found = written.get("orderId", "A") if isinstance(written, dict) else "A"
-    return str(found)
+def _has_order(written: Any) -> bool:
+    return isinstance(written, dict) and "orderId" in written

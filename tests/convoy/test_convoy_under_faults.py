@@ -159,6 +159,7 @@ class LedgersUnderFaults(RuleBasedStateMachine):
             lane = self.world.lane(order_id)
             assert (lane.blocked, lane.waiting) == (None, 0)
             audit.replayed(self.world, order_id, entries)
+            audit.nothing_is_missing(self.world, order_id, entries)
             audit.nothing_comes_after_the_end(self.world, order_id, entries)
         audit.nothing_is_lost(self.world, self.sent)
         audit.told_once(self.world)
@@ -180,7 +181,7 @@ class LedgersUnderFaults(RuleBasedStateMachine):
             case "skip":
                 self.world.skip(order_id, place)
             case "replace" if place > 0:
-                self.world.replace(order_id, place, audit.replacement(self.world, order_id, place))
+                self.world.replace(order_id, place, audit.replacement(self.world.rules, order_id, place))
 
     def _arm(self, fault: Fault | None, after: int) -> None:
         self.world.gate.calm()

@@ -32,7 +32,7 @@ STORIES = {
     "poison, replaced": (
         "the same, and an operator replaces it",
         LedgerStory(
-            SPOILT, {"A": [1, 2, 3], "B": [1, 2]}, lambda world: world.replace("A", 2, replacement(world, "A", 2))
+            SPOILT, {"A": [1, 2, 3], "B": [1, 2]}, lambda world: world.replace("A", 2, replacement(world.rules, "A", 2))
         ),
     ),
     "delete": (

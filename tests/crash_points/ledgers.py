@@ -101,6 +101,7 @@ class Ledgers:
         world, entries = self.world, audit.sent(self.story.books, order_id)
         yield lambda: audit.at_rest(world, world.lane(order_id))
         yield lambda: audit.replayed(world, order_id, entries)
+        yield lambda: audit.nothing_is_missing(world, order_id, entries)
         yield lambda: audit.nothing_comes_after_the_end(world, order_id, entries)
         yield lambda: self._applied(order_id)
 

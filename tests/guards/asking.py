@@ -26,7 +26,7 @@ class NoVerdict(Exception):
     """The tests could not be asked; the table names something that is not there, or that breaks for other reasons."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Verdicts:
     """What the tests said, as a plugin of pytest; `failed` are those that miss something."""
 

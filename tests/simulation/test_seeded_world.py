@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 
+from stepward.app import lane_work
 from stepward.domain.draft import Draft
+from stepward.domain.lane import Lane, Place
 from stepward.domain.plan import PlannedStep
 from tests.simulation.seeded.finding import live
 from tests.simulation.seeded.profile import Delivery, Mishap, Mood
 from tests.simulation.seeded.shrink import fewest, shortest
 from tests.simulation.seeded.story import story
+from tests.simulation.seeded.world import ORDERS
 
 SOME = range(1_000, 1_030)
 
@@ -29,13 +32,26 @@ def test_a_seed_makes_the_same_world_again() -> None:
 
 
 def test_a_world_without_accidents_is_smooth() -> None:
-    everybody = frozenset(f"ord-{number} is ordered" for number in range(20))
+    everybody = frozenset(f"ord-{number} is ordered" for number in range(ORDERS))
 
     world, finding = live(7, everybody)
 
     assert finding is None
     assert {task.process_state for task in world.judge.tasks.tasks.values()} == {"Processed"}
     assert set(world.chances.happened) == everybody
+
+
+def test_a_world_of_ledgers_alone_is_smooth_but_for_what_they_say() -> None:
+    ledgers = frozenset(name for name in live(7)[0].chances.happened if name.endswith(" is sent"))
+
+    world, finding = live(7, ledgers)
+
+    assert finding is None
+    assert set(world.chances.happened) == ledgers
+    assert {
+        lane.order_id for lane in world.lane_judge.lanes.lanes.values() if lane.created
+    } == world.judge.tasks.tasks.keys()
+    assert world.judge.tasks.tasks
 
 
 def test_leaving_an_accident_out_changes_no_other() -> None:
@@ -55,6 +71,23 @@ def test_every_kind_of_accident_happens() -> None:
     assert wanted <= {name for name, count in counts.items() if count}
 
 
+def _jumps_gaps(lane: Lane, place: int) -> Place:
+    """What `standing` would say if an event did not wait for those before it."""
+    return Place.EARLIER if place <= lane.last else Place.NEXT
+
+
+def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane_work, "standing", _jumps_gaps)
+    _, finding = next(found for found in map(live, SOME) if found[1])
+    assert finding is not None
+
+    short = shortest(finding)
+
+    assert finding.invariant == short.invariant == "I7"
+    assert "was jumped" in short.what
+    assert all(name.startswith("ledger ") for name in short.accidents)
+
+
 def test_a_broken_guard_is_found_shortened_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Draft, "ready", _claims_out_of_turn)
     _, finding = live(0)
@@ -64,7 +97,7 @@ def test_a_broken_guard_is_found_shortened_and_told(monkeypatch: pytest.MonkeyPa
     told = "\n".join(story(short))
 
     assert (finding.invariant, short.invariant) == ("I3", "I3")
-    assert short.accidents == (f"{short.order_id} is ordered",)
+    assert len(short.accidents) == 1
     assert "make simulate SEED=0" in told
     assert "revision 2" in told
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
-from stepward.adapters.memory.store import MemoryRejects
 from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.alerting import Throttled
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.app.intake import Intake, Received
+from stepward.app.lane_patrol import LanePatrol
+from stepward.app.lane_telling import LaneTelling
 from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
 from stepward.app.serving import Serve
@@ -27,8 +28,9 @@ from stepward.wire.order import OrderMessage
 from tests.simulation.deployment import BREAKER, LEASE, REPLY_QUEUES, TIMING
 from tests.simulation.seeded.diary import Diary
 from tests.simulation.seeded.gate import Gate
+from tests.simulation.seeded.lanes import Lanes
 from tests.simulation.seeded.mail import Letter
-from tests.simulation.seeded.ports import SHARDS, Controls, Operators, Post, Store, Submitters
+from tests.simulation.seeded.ports import SHARDS, Controls, Operators, Post, Rejects, Store, Submitters
 from tests.simulation.seeded.remote import Remote
 
 
@@ -61,22 +63,25 @@ class Assembly:
     remote: Remote
     log: Log
     plans: Sequence[Plan]
+    lanes: Lanes
+    rejects: Rejects
     skews: dict[str, int] = field(default_factory=dict)
-    rejects: MemoryRejects = field(default_factory=MemoryRejects)
     guards: dict[tuple[str, int], Guard] = field(default_factory=dict)
     probes: count = field(default_factory=count)  # type: ignore[type-arg]
 
     def submit(self, copy: int, letter: Letter) -> None:
         """One instance of the function that takes orders handles a message."""
-        clock = self.clock(f"submission-{copy}")
-        plan = self.plans[copy % len(self.plans)]
-        use_case = Submit(self.store, self.post, self.log, OrderMessage, plan, TIMING, clock, REPLY_QUEUES)
-        self._take_in(use_case.handle, letter)
+        self.take_in(self.submission("submission", copy).handle, letter)
+
+    def submission(self, part: str, copy: int) -> Submit:
+        """What submits an order, in one instance of a part."""
+        clock, plan = self.clock(f"{part}-{copy}"), self.plans[copy % len(self.plans)]
+        return Submit(self.store, self.post, self.log, OrderMessage, plan, TIMING, clock, REPLY_QUEUES)
 
     def schedule(self, copy: int, letter: Letter) -> None:
         """One Scheduler handles a message."""
         transition = replace(self.transition(f"scheduler-{copy}"), notices=self.submitters)
-        self._take_in(Schedule(transition, Trail(self.controls)).handle, letter)
+        self.take_in(Schedule(transition, Trail(self.controls)).handle, letter)
 
     def serve(self, agent: str, copy: int, letter: Letter) -> None:
         """One instance of an agent handles a request."""
@@ -94,7 +99,7 @@ class Assembly:
             new_id = partial(self._probe, copy)
             self.guards[agent, copy] = Guard(agent, Breakers(self.controls), self.log, BREAKER, new_id)
         clock, guard = self.clock(f"{agent}-{copy}"), self.guards[agent, copy]
-        self._take_in(Serve(operations, self.post, self.log, clock, self._sleep, lambda: 0.5, guard).handle, letter)
+        self.take_in(Serve(operations, self.post, self.log, clock, self._sleep, lambda: 0.5, guard).handle, letter)
 
     def bury(self, agent: str, copy: int) -> None:
         """A process of an agent is gone, and with it what it remembered."""
@@ -105,22 +110,30 @@ class Assembly:
         instance = f"supervisor-{copy}"
         leases = Leases(self.controls, self.log, instance, LEASE, TIMING.skew_margin, self.clock(instance))
         watch = Watch(Breakers(self.controls), self.post.agents, self.log)
-        return Supervise(self.transition(instance), leases, watch, SHARDS)
+        patrol = LanePatrol(self.telling(instance), TIMING.skew_margin, self.clock(instance))
+        return Supervise(self.transition(instance), leases, watch, SHARDS, patrol)
 
     def transition(self, instance: str) -> Transition:
         """The write path of one instance."""
         clock = self.clock(instance)
-        alerts = Throttled(self.operators, self.controls, clock)
-        return Transition(self.store, self.post, alerts, self.log, TIMING, instance, clock)
+        return Transition(self.store, self.post, self._alerts(instance), self.log, TIMING, instance, clock)
+
+    def telling(self, instance: str) -> LaneTelling:
+        """What tells operators of lanes, in one instance."""
+        return LaneTelling(self.lanes, self._alerts(instance), self.log, self.lanes.rules)
 
     def clock(self, instance: str) -> Callable[[], int]:
         """The time as this instance sees it."""
         loop, skew = self.gate.loop, self.skews.get(instance, 0)
         return lambda: loop.now + skew
 
-    def _take_in(self, handle: Callable[[str], None], letter: Letter) -> None:
+    def take_in(self, handle: Callable[[str], None], letter: Letter) -> None:
+        """Handle a message, or keep it if it cannot be accepted."""
         message = Received(letter.name, letter.queue, self.gate.loop.now, letter.text)
         Intake(handle, self.rejects, self.log).accept(message)
+
+    def _alerts(self, instance: str) -> Throttled:
+        return Throttled(self.operators, self.controls, self.clock(instance))
 
     def _sleep(self, seconds: float) -> None:
         self.gate.wait(round(seconds * 1000))

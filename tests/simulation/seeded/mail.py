@@ -20,8 +20,11 @@ HIDDEN = 20 * SECOND
 MOST_RECEIVED = 5
 REDRIVEN = HOUR
 """After so long an operator has a look at the dead letters and sends them again."""
-KEPT = ("orders",)
+KEPT = ("orders", "ledgers", "lanes")
 """Queues whose messages nobody else remembers; from the others, one may be lost for good before it is first read."""
+IN_ORDER = ("ledgers", "lanes")
+"""Queues in which nothing of a group comes before what was sent earlier is done. Who still holds a message that was
+given to another by then may come late with it all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Handle(Protocol):
 class Part:
     """A function that queues trigger, in so many instances; `understood` tells what a message asks of a task.
 
-    `buried` is told of an instance that died, `handled` of a message that was acknowledged.
+    `buried` is told of an instance that died, `handled` of a message that was acknowledged. A message that has been
+    received `most` times goes to the dead letters.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Part:
     understood: Callable[[Letter], ToScheduler | None] = lambda _: None
     handled: Callable[[Letter], None] = lambda _: None
     buried: Callable[[int], None] = lambda _: None
+    most: int = MOST_RECEIVED
     busy: set[int] = field(default_factory=set)
 
     def idle(self, wish: int) -> int | None:
@@ -76,12 +81,14 @@ class Mailbox:
     waiting: Counter[str] = field(default_factory=Counter)
     deliveries: Counter[tuple[str, str]] = field(default_factory=Counter)
     acknowledged: Counter[str] = field(default_factory=Counter)
+    lines: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     is_closed: bool = False
 
     def send(self, queue: str, order_id: str, text: str, delay: int = 0) -> None:
         """Put a message on its way; the queue keeps it for `delay` milliseconds."""
         self.sent[order_id, queue] += 1
         letter = Letter(f"{order_id}: message {self.sent[order_id, queue]} to {queue}", queue, order_id, text)
+        self._line_up(letter)
         dice = self.gate.chances.happens(letter.name, self.gate.profile.mail)
         if dice is None:
             self._arrive(letter, delay + LATENCY)
@@ -106,7 +113,7 @@ class Mailbox:
             return
         part = self.parts[letter.queue]
         copy = part.idle(self.gate.chances.one_of(f"{letter.name} {received}", part.copies))
-        if copy is None:
+        if copy is None or self._is_behind(letter):
             self._arrive(letter, BUSY, received)
             return
         self.gate.diary.counts["deliveries"] += 1
@@ -117,14 +124,29 @@ class Mailbox:
         back = self._handled(letter, part, copy)
         if back is None:
             part.handled(letter)
+            self._leave(letter)
             self._perhaps_again(letter)
         elif back:
             self._arrive(letter, back, received)
-        elif received < MOST_RECEIVED:
+        elif received < part.most:
             self._arrive(letter, HIDDEN, received + 1)
         else:
             self.gate.diary.counts["dead letters"] += 1
+            self._leave(letter)
             self._arrive(letter, REDRIVEN)
+
+    def _line_up(self, letter: Letter) -> None:
+        if letter.queue in IN_ORDER:
+            self.lines.setdefault((letter.queue, letter.order_id), []).append(letter.name)
+
+    def _is_behind(self, letter: Letter) -> bool:
+        line = self.lines.get((letter.queue, letter.order_id), [])
+        return letter.name in line and line[0] != letter.name
+
+    def _leave(self, letter: Letter) -> None:
+        line = self.lines.get((letter.queue, letter.order_id), [])
+        if letter.name in line:
+            line.remove(letter.name)
 
     def _perhaps_again(self, letter: Letter) -> None:
         times = self.acknowledged[letter.name] = self.acknowledged[letter.name] + 1

@@ -6,11 +6,11 @@ from itertools import count
 from zlib import crc32
 
 from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.store import MemoryTaskStore
+from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
-from stepward.ports import Control, Loaded, Order, Submission
+from stepward.ports import Control, Loaded, Order, Reject, Submission
 from stepward.wire.messages import encode
 from tests.simulation.faults import Write
 from tests.simulation.seeded.broken import Broken
@@ -18,6 +18,11 @@ from tests.simulation.seeded.gate import Gate
 
 SHARDS = 2
 BACKLOG = 6
+
+
+def shard_of(order_id: str) -> int:
+    """Where the index lists what is due of an order."""
+    return crc32(order_id.encode()) % SHARDS
 
 
 @dataclass(slots=True)
@@ -29,9 +34,7 @@ class Store:
 
     gate: Gate
     written: Callable[[Write], None]
-    inner: MemoryTaskStore = field(
-        default_factory=lambda: MemoryTaskStore(shard_of=lambda order_id: crc32(order_id.encode()) % SHARDS)
-    )
+    inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=shard_of))
     write_ids: dict[str, int] = field(default_factory=dict)
     new_ids: Iterator[int] = field(default_factory=count)
     listed: dict[int, list[str]] = field(default_factory=dict)
@@ -126,6 +129,22 @@ class Controls:
             return put() or self.write_ids.get(control.name) == write_id
 
         return self.gate.through(f"a write of {control.name}", put, again=again)
+
+
+@dataclass(slots=True)
+class Rejects:
+    """What could not be accepted."""
+
+    gate: Gate
+    inner: MemoryRejects = field(default_factory=MemoryRejects)
+
+    def keep(self, reject: Reject) -> None:
+        """See the port."""
+        self.gate.through("the keeping of a reject", lambda: self.inner.keep(reject))
+
+    def newest(self, limit: int) -> list[Reject]:
+        """See the port."""
+        return self.inner.newest(limit)
 
 
 Mailed = Callable[[str, str, str, int], None]

@@ -11,25 +11,31 @@ from tests.simulation.faults import Died, Write
 from tests.simulation.seeded.assembly import Assembly, Log
 from tests.simulation.seeded.broken import Broken
 from tests.simulation.seeded.chances import Chances
+from tests.simulation.seeded.convoy import ConvoyParts
+from tests.simulation.seeded.customers import OWNERS, Customers
 from tests.simulation.seeded.diary import Diary
 from tests.simulation.seeded.gate import Gate
 from tests.simulation.seeded.judge import Judge
+from tests.simulation.seeded.lane_judge import LaneJudge
+from tests.simulation.seeded.lanes import LaneQueue, Lanes, rules
 from tests.simulation.seeded.ledger import Ledger
 from tests.simulation.seeded.loop import Loop
 from tests.simulation.seeded.mail import Letter, Mailbox, Part
 from tests.simulation.seeded.people import People
 from tests.simulation.seeded.plans import FAMILIES, LINE
-from tests.simulation.seeded.ports import Controls, Operators, Post, Store, Submitters
+from tests.simulation.seeded.ports import Controls, Operators, Post, Rejects, Store, Submitters
 from tests.simulation.seeded.profile import profile
 from tests.simulation.seeded.remote import Remote
 from tests.simulation.seeded.scenery import Scenery
 
-ORDERS = 20
+ORDERS = 20 - len(OWNERS)
+"""Those that come by the queue of orders; the others come by ledger."""
 ORDERED_WITHIN = 20 * MINUTE
 TROUBLE_ENDS = 90 * MINUTE
-COPIES = {"submission": 2, "scheduler": 3, "agent": 3, "supervisor": 2}
+COPIES = {"submission": 2, "scheduler": 3, "agent": 3, "supervisor": 2, "ledger": 2, "convoy": 3}
 SWEPT_EVERY = MINUTE
 MOST_ROUNDS = 400
+RECEIVED_IN_ORDER = 100
 EXPECTED_REJECTS = ("submitted before with other content", "there is no task for")
 
 
@@ -45,7 +51,9 @@ class World:
     judge: Judge = field(init=False)
     mailbox: Mailbox = field(init=False)
     people: People = field(init=False)
+    customers: Customers = field(init=False)
     parts: Assembly = field(init=False)
+    lane_judge: LaneJudge = field(init=False)
 
     def __post_init__(self) -> None:
         self.chances, loop = Chances(self.seed, self.only), Loop()
@@ -53,12 +61,17 @@ class World:
         dice, ledger = self.chances.dice("scenery"), Ledger()
         old, new = dice.choice(FAMILIES)
         self.mailbox = Mailbox(self.gate)
-        self.people = People(self.gate, self.mailbox, undoable=(old, new) != LINE)
+        undoable = (old, new) != LINE
+        self.people = People(self.gate, self.mailbox, undoable)
+        lanes = Lanes(self.gate, rules(self.chances.dice("rules of lanes")))
+        self.customers = Customers(self.gate, self.mailbox, lanes.rules, undoable)
         store = Store(self.gate, self._written)
         log = Log(diary=self.gate.diary)
         self.judge = Judge(self.gate, store.inner, ledger, lambda instance: self.parts.clock(instance)(), log.told)
         self.mailbox.ended_well = self.judge.ended_well
-        self.parts = self._assembled(store, Remote(self.gate, self.judge, ledger), log, old, new)
+        self.parts = self._assembled(store, Remote(self.gate, self.judge, ledger), log, lanes, old, new)
+        controls, rejects = self.parts.controls.inner, self.parts.rejects.inner
+        self.lane_judge = LaneJudge(lanes.rules, lanes.inner, store.inner, controls, rejects)
         self._staff()
         copies = COPIES | dict.fromkeys(self.parts.post.agents, COPIES["agent"])
         Scenery(self.gate, self.parts, self.mailbox, ORDERED_WITHIN).set(new, copies)
@@ -72,20 +85,22 @@ class World:
         """Live until nothing is on its way and nothing waits; raises Broken."""
         for number in range(ORDERS):
             self.people.order(number, ORDERED_WITHIN)
+        self.customers.write(ORDERED_WITHIN)
         for copy in range(COPIES["supervisor"]):
             self.gate.loop.later(copy * 7 * SECOND, partial(self._sweep_often, copy))
         self.gate.loop.run(T0 + TROUBLE_ENDS)
         self._calm_down()
         self._settle()
         self.judge.verdict()
+        self.lane_judge.verdict(self.customers.sent)
         self._all_were_taken()
 
-    def _assembled(self, store: Store, remote: Remote, log: Log, old: Plan, new: Plan) -> Assembly:
+    def _assembled(self, store: Store, remote: Remote, log: Log, lanes: Lanes, old: Plan, new: Plan) -> Assembly:
         agents = sorted({*old.agents, *new.agents})
         post = Post(self.gate, self.mailbox.send, self.mailbox.waiting.__getitem__, agents, *self.judge.of_messages)
         operators, submitters = Operators(self.gate, self._alerted), Submitters(self.gate, self.judge.heard)
-        controls = Controls(self.gate)
-        return Assembly(self.gate, store, controls, post, operators, submitters, remote, log, [old])
+        controls, rejects = Controls(self.gate), Rejects(self.gate)
+        return Assembly(self.gate, store, controls, post, operators, submitters, remote, log, [old], lanes, rejects)
 
     def _staff(self) -> None:
         """Whoever is triggered by queues; another part joins by a line here."""
@@ -97,6 +112,9 @@ class World:
         for agent in parts.post.agents:
             serve, bury = partial(parts.serve, agent), partial(parts.bury, agent)
             queues[f"agent {agent}"] = Part(agent, COPIES["agent"], serve, buried=bury)
+        convoy = ConvoyParts(parts, LaneQueue(self.gate, self.mailbox.send))
+        queues["ledgers"] = Part("ledger", COPIES["ledger"], convoy.split, most=RECEIVED_IN_ORDER)
+        queues["lanes"] = Part("convoy", COPIES["convoy"], convoy.apply, most=RECEIVED_IN_ORDER)
 
     def _sweep_often(self, copy: int) -> None:
         if self.chances.over:
@@ -122,11 +140,12 @@ class World:
 
     def _settle(self) -> None:
         """All messages come, time passes, and Supervisors look, until nothing waits."""
-        loop, tasks = self.gate.loop, self.judge.tasks.tasks
+        loop, tasks, lanes = self.gate.loop, self.judge.tasks.tasks, self.lane_judge.lanes.lanes
         for turn in range(MOST_ROUNDS):
             while loop.waiting:
                 loop.run(loop.waiting[0][0])
-            dues = [task.due for task in tasks.values() if task.due is not None]
+            looked_at = [*(task.due for task in tasks.values()), *(lane.due for lane in lanes.values())]
+            dues = [due for due in looked_at if due is not None]
             if not dues:
                 return
             loop.now = max(loop.now + 20 * SECOND, min(dues))
@@ -139,7 +158,11 @@ class World:
 
     def _alerted(self, alert: Alert) -> None:
         self.judge.alerted(alert)
-        self.people.hear(alert)
+        if alert.trouble:
+            self.lane_judge.alerts.tell(alert)
+            self.customers.hear(alert)
+        else:
+            self.people.hear(alert)
 
     def _scheduled(self, letter: Letter) -> None:
         message = decode_for_scheduler(letter.text)
@@ -153,7 +176,9 @@ class World:
                 raise Broken("I1", order_id, "the order was sent and never accepted")
             if self.parts.log.duplicates[order_id] >= self.mailbox.deliveries[order_id, "orders"]:
                 raise Broken("S", order_id, "each delivery of the order was taken for a second one")
-        for reject in self.parts.rejects.kept.values():
+        for reject in self.parts.rejects.inner.kept.values():
+            if reject.order_id in OWNERS or reject.source.startswith("ledger of "):
+                continue
             nonsense = reject.source == "orders" and "order.submitted" not in reject.body
             if not nonsense and not any(reason in reject.reason for reason in EXPECTED_REJECTS):
                 raise Broken("I1", reject.order_id, f"{reject.body} was rejected: {reject.field}: {reject.reason}")

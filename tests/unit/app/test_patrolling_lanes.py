@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from stepward.adapters.memory.lanes import MemoryLanes
+from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.app.lane_patrol import LanePatrol
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.supervision import Supervise
@@ -130,6 +133,28 @@ def test_more_lanes_than_people_can_follow_are_told_in_a_summary_and_noted() -> 
     assert {order_id for order_id, _ in world.told()} | {alert.order_id for alert in summary} == set(names)
     assert {lane.told for lane in world.lanes.lanes.values()} == {Told.GAP}
     assert (figures.listed, figures.overdue) == (40, 0)
+
+
+def test_lanes_whose_alerts_did_not_get_out_stay_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C6: until a later look tells of them."""
+    world = Patrolled()
+    world.gap("A")
+    world.pass_by(RULES.gap_within + MINUTE)
+    before = world.lanes.lanes["A"]
+    with monkeypatch.context() as throttled:
+        throttled.setattr(MemoryAlerts, "tell", _throttled)
+        throttled.setattr(MemoryAlerts, "summarise", _throttled)
+        world.patrolling().sweep(plenty)
+    assert world.lanes.lanes["A"] == before
+
+    world.patrolling().sweep(plenty)
+
+    assert world.told() == [("A", "gap")]
+    assert world.lanes.lanes["A"].due is None
+
+
+def _throttled(*_: object) -> bool:
+    raise Transient("the topic is throttled")
 
 
 def test_what_there_was_no_time_to_look_at_stays_due() -> None:
