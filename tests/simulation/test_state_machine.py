@@ -270,7 +270,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=300,
+    max_examples=150,
     stateful_step_count=50,
     deadline=None,
     derandomize=True,
