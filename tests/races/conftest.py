@@ -21,7 +21,7 @@ from stepward.local.access import Access
 from tests.contract.store_worlds import TIMING, DynamoWorld
 
 RACERS = 8
-ROUNDS = int(os.environ.get("RACE_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("RACE_ROUNDS", "3"))
 
 TOLD = "race"
 

@@ -14,7 +14,7 @@ from tests.simulation.seeded.shrink import fewest, shortest
 from tests.simulation.seeded.story import story
 from tests.simulation.seeded.world import ORDERS
 
-SOME = range(1_000, 1_030)
+SOME = range(1_000, 1_010)
 
 
 def _claims_out_of_turn(draft: Draft) -> list[PlannedStep]:

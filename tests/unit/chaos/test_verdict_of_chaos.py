@@ -34,7 +34,7 @@ def undone(failures: int) -> Task:
 def judged(task: Task) -> Verdict:
     effects = [_effect("ord-1/reserve", ""), _effect("ord-1/reserve/undo", "ord-1/reserve")]
     heard = [Heard("ord-1", "c", Status.UNDONE, "", task.revision)]
-    evidence = Evidence({"ord-1": task}, frozenset({"ord-1"}), [], frozenset(), effects, heard)
+    evidence = Evidence({"ord-1": task}, frozenset({"ord-1"}), [], frozenset(), effects, heard, 0)
     nothing = LedgerEvidence({}, {}, [], {}, frozenset(), [])
     return verdict(Scenario((PLAIN,), ()), LedgerScenario((), ()), evidence, nothing)
 

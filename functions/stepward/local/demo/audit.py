@@ -36,7 +36,10 @@ class Heard:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What stands at the end: tasks by order id, ids of stored orders and of those told of, effects in their order."""
+    """What stands at the end: tasks by order id, ids of stored orders and of those told of, effects in their order.
+
+    `replayed` counts the calls that came again under a key and were answered without a second effect.
+    """
 
     tasks: Mapping[str, Task]
     stored: frozenset[str]
@@ -44,6 +47,7 @@ class Evidence:
     alerted: frozenset[str]
     effects: Sequence[Effect]
     notices: Sequence[Heard]
+    replayed: int
 
     @cached_property
     def done(self) -> Counter[str]:
@@ -89,7 +93,8 @@ def audit(scenario: Scenario, evidence: Evidence) -> Findings:
     summary = (
         f"demo: {len(scenario.orders)} orders: {states[ProcessState.PROCESSED]} Processed, "
         f"{states[ProcessState.UNDONE]} Undone, {len(failed)} Error ({len(failed) - len(unalerted)} alerted); "
-        f"{kept} rejected, kept; {len(lost)} lost, {len(doubled)} doubled"
+        f"{kept} rejected, kept; {len(lost)} lost, {len(doubled)} doubled, "
+        f"{evidence.replayed} calls that came again had no second effect"
     )
     stuck = tuple(f"{order_id} is {task.process_state}" for order_id, task in evidence.tasks.items() if is_stuck(task))
     wrong = (*_ended_wrong(scenario, evidence), *_left_standing(evidence), *_told_wrong(scenario, evidence))

@@ -48,19 +48,17 @@ def run(
     *,
     ledger_orders: int = 60,
     complete_within_ms: int = 4_000,
-    honour_keys: bool = True,
 ) -> int:
     """Deploy, send `orders` orders and ledgers of `ledger_orders` more, wait for their ends, audit; the exit code.
 
     `view` shows one of them.
 
     An attempt has `complete_within_ms`: short, so that a demonstration of lateness is not late itself.
-    `honour_keys=False` makes the remote services forget idempotency keys, to show that the audit notices.
     """
     root = project_root()
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
-        Services(Path(scratch) / "ledger.sqlite", honour_keys=honour_keys) as services,
+        Services(Path(scratch) / "ledger.sqlite") as services,
         deployed(root, Path(scratch), services, console, {"complete_within_ms": complete_within_ms}) as (stage, _),
     ):
         samples = root / "events" / "orders"

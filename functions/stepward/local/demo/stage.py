@@ -114,6 +114,7 @@ class Stage:
             alerted=frozenset(order_id for order_id in tasks if any(order_id in told for told in heard_of)),
             effects=[effect for effect in ledger.effects() if effect.key.split("/")[0] not in others],
             notices=[heard(text) for text in self.submitter.heard],
+            replayed=sum(entry.outcome == "replayed" for entry in ledger.entries()),
         )
 
     def kept(self, lane: Lane) -> Sequence[Kept]:
