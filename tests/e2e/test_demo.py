@@ -36,11 +36,9 @@ def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> 
         "an operator types: stepward convoy replace",
     ):
         assert happening in text, text
-    replayed = re.search(r"0 lost, 0 doubled, (\d+) calls that came again had no second effect", text)
-    assert replayed, text
-    assert int(replayed[1]), (
-        "a service that forgot its keys would have doubled nothing: the run shows less than it says"
+    summary = "demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); 5 rejected, kept; 0 lost, 0 doubled"
+    assert re.search(re.escape(summary) + r" though [1-9]\d* calls came again", text), (
+        f"{text}\nWithout such a call, services that forget their keys would pass, too."
     )
-    assert "demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); 5 rejected, kept; 0 lost," in text
     assert "2 orders waited for somebody, and held up no other; 0 faults" in text
     assert "nothing that it did stands" in text, "the story of the undone order is told to its end"

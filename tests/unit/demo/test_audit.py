@@ -107,7 +107,7 @@ def test_what_is_right_passes_and_is_counted() -> None:
     assert right.passed, list(right.faults())
     assert right.summary == (
         f"demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); {len(ACTS.rejected)} rejected, kept; "
-        "0 lost, 0 doubled, 2 calls that came again had no second effect"
+        "0 lost, 0 doubled though 2 calls came again"
     )
 
 

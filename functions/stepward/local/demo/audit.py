@@ -93,8 +93,8 @@ def audit(scenario: Scenario, evidence: Evidence) -> Findings:
     summary = (
         f"demo: {len(scenario.orders)} orders: {states[ProcessState.PROCESSED]} Processed, "
         f"{states[ProcessState.UNDONE]} Undone, {len(failed)} Error ({len(failed) - len(unalerted)} alerted); "
-        f"{kept} rejected, kept; {len(lost)} lost, {len(doubled)} doubled, "
-        f"{evidence.replayed} calls that came again had no second effect"
+        f"{kept} rejected, kept; {len(lost)} lost, {len(doubled)} doubled "
+        f"though {evidence.replayed} calls came again"
     )
     stuck = tuple(f"{order_id} is {task.process_state}" for order_id, task in evidence.tasks.items() if is_stuck(task))
     wrong = (*_ended_wrong(scenario, evidence), *_left_standing(evidence), *_told_wrong(scenario, evidence))
