@@ -36,6 +36,7 @@ COPIES = {"submission": 2, "scheduler": 3, "agent": 3, "supervisor": 2, "ledger"
 SWEPT_EVERY = MINUTE
 MOST_ROUNDS = 400
 RECEIVED_IN_ORDER = 100
+"""Deliveries after which a message of a queue in order is given up: as many as a deployment allows, so that none is."""
 EXPECTED_REJECTS = ("submitted before with other content", "there is no task for")
 
 
