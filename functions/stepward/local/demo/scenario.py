@@ -14,7 +14,6 @@ from stepward.local.services import EVERYONE, Fault, FaultKind
 
 SERVICES = ("inventory", "payments", "shipping")
 HANG_SECONDS = 30.0
-SLOW_SECONDS = 2.0
 OUTAGE = Fault("inventory", EVERYONE, FaultKind.FAIL, times=10)
 """Just so many failures in a row that the breaker of its agent opens."""
 
@@ -71,7 +70,7 @@ KINDS = (
     ),
     Kind(
         "cancelled by its submitter while at work",
-        (Trouble(FaultKind.SLOW, times=None, service="payments", key="charge", seconds=SLOW_SECONDS),),
+        (Trouble(FaultKind.HANG, times=None, service="payments", key="charge"),),
         ends=ProcessState.UNDONE,
         cancelled=True,
     ),
