@@ -26,7 +26,6 @@ class Trouble:
     times: int | None = 1
     service: str = ""
     key: str = ""
-    seconds: float = HANG_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def _order(order_id: str, kind: Kind, template: Mapping[str, Any], chance: rando
             f"{order_id}/{trouble.key}" if trouble.key else order_id,
             trouble.fault,
             times=trouble.times,
-            seconds=trouble.seconds,
+            seconds=HANG_SECONDS,
         )
         for trouble in kind.troubles
     ]
