@@ -34,7 +34,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV) $(LOCAL) ## run orders through the stack, deployed on this machine (ORDERS=30 SEED=1)
-	@.venv/bin/stepward demo --orders $(ORDERS) --seed $(SEED)
+	@.venv/bin/python -m orders.demo --orders $(ORDERS) --seed $(SEED)
 
 local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 	@.venv/bin/stepward local up
@@ -75,7 +75,7 @@ check: $(VENV) ## lint, format, types and layers
 	@.venv/bin/ruff check --quiet
 	@.venv/bin/ruff format --check --quiet || { .venv/bin/ruff format --check; echo "run: make format"; exit 1; }
 	@.venv/bin/mypy
-	@PYTHONPATH=functions:. .venv/bin/lint-imports --no-logo
+	@PYTHONPATH=functions:infra .venv/bin/lint-imports --no-logo
 
 format: $(VENV) ## repair what lint and format can repair
 	@.venv/bin/ruff check --quiet --fix --exit-zero
@@ -98,7 +98,7 @@ chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
 
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
-	@$(COMPILE) --upgrade pyproject.toml --group dev -c requirements/functions.txt -o requirements/dev.txt
+	@$(COMPILE) --upgrade pyproject.toml --extra cli --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
 	@$(COMPILE) --upgrade --group local -o requirements/local.txt
 	@$(COMPILE) --upgrade --group chaos -o requirements/chaos.txt
 	@$(COMPILE) --upgrade --group uv -o requirements/uv.txt

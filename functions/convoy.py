@@ -7,7 +7,7 @@ from typing import Any
 
 from orders import workflow
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.adapters.lambda_batch import BatchAnswer
 from stepward.adapters.lambda_context import Context
 from stepward.adapters.lambda_groups import GroupWorker

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.adapters.lambda_batch import BatchAnswer
 from stepward.adapters.lambda_context import Context
 from stepward.adapters.lambda_groups import GroupWorker

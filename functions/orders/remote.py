@@ -5,9 +5,7 @@ Nothing here logs, and no error carries a body: both may hold what a customer wo
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
@@ -15,13 +13,12 @@ from functools import cache
 from typing import Any
 
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
-from urllib3.exceptions import HTTPError, LocationParseError
-from urllib3.util import Url, parse_url
+from urllib3.exceptions import HTTPError
 
-from stepward.domain.errors import Misconfigured, Permanent, Transient
+from stepward.domain.errors import Permanent, Transient
 from stepward.domain.workflow import Call
+from stepward.service_urls import service_url
 
-ADDRESSES = "ORDERS_SERVICE_URLS"
 CONNECT_CAP = 2.0
 READ_CAP = 10.0
 MAX_ANSWER = 16 * 1024
@@ -35,7 +32,8 @@ def post(place: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -
 
     Raises Transient if it may work later, Permanent if the service refuses for good, Misconfigured without an address.
     """
-    url = _address(place)
+    service, _, operation = place.partition("/")
+    url = f"{service_url(service)}/{operation}"
     if (left := call.remaining()) <= 0:
         raise Transient(f"{place}: no time left before complete-by")
     headers = {
@@ -109,46 +107,3 @@ def _code(answer: Mapping[str, Any] | None) -> str:
 @cache
 def _pool() -> PoolManager:
     return PoolManager(num_pools=8, maxsize=4)
-
-
-def _address(place: str) -> str:
-    service, _, operation = place.partition("/")
-    base = _addresses(os.environ.get(ADDRESSES, "")).get(service)
-    if base is None:
-        raise Misconfigured(f"{ADDRESSES} names no address for {service!r}; add it")
-    return f"{base}/{operation}"
-
-
-@cache
-def _addresses(text: str) -> Mapping[str, str]:
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise Misconfigured(f"{ADDRESSES} is not set to a JSON object of service and address") from error
-    if not isinstance(raw, dict):
-        raise Misconfigured(f"{ADDRESSES} is not a JSON object of service and address")
-    return {service: _checked(service, address) for service, address in raw.items()}
-
-
-def _checked(service: str, address: object) -> str:
-    where = f"{ADDRESSES}[{service!r}]"
-    try:
-        url = parse_url(address) if isinstance(address, str) else Url()
-    except LocationParseError as error:
-        raise Misconfigured(f"{where} is not an address") from error
-    if not url.host or url.scheme not in {"http", "https"}:
-        raise Misconfigured(f"{where} must be an https address")
-    if url.auth is not None:
-        raise Misconfigured(f"{where} must not hold credentials")
-    if url.query is not None or url.fragment is not None:
-        raise Misconfigured(f"{where} must end with its path")
-    if url.scheme == "http" and not _is_loopback(url.host):
-        raise Misconfigured(f"{where} must use https: only this machine may be called without")
-    return url.url.rstrip("/")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

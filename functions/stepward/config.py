@@ -1,4 +1,4 @@
-"""Every environment variable of the engine, once."""
+"""Every environment variable of the engine, once; operations read the addresses of their services by service_urls."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.app.intake import Received
 from stepward.app.lane_intake import LaneIntake
 from stepward.domain.errors import StepwardError

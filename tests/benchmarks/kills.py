@@ -14,20 +14,20 @@ from typing import Literal
 
 import psutil
 
+from orders.demo.inbox import Inbox
+from orders.demo.run import FEW_PROCESSES, QUICK
+from orders.demo.scenario import SERVICES, scenario
+from orders.demo.stage import Stage
 from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.task import ProcessState, Task
 from stepward.local.cloud import local_cloud
-from stepward.local.demo.inbox import Inbox
-from stepward.local.demo.run import FEW_PROCESSES, QUICK
-from stepward.local.demo.scenario import SERVICES, scenario
-from stepward.local.demo.stage import Stage
 from stepward.local.deploy import deploy
 from stepward.local.deployment import Deployment
 from stepward.local.server import Server
 from stepward.local.services import Fault, FaultKind, Services
-from stepward.local.standing import project_root
 from stepward.local.synth import synthesise
+from stepward.project import Project
 from stepward.wiring.clock import now
 
 POLL_S = 0.02
@@ -143,7 +143,7 @@ class Bench:
         return next(self.orders)
 
     def _send(self, order_id: str) -> None:
-        (order,) = scenario(1, 1, project_root() / "events" / "orders").orders
+        (order,) = scenario(1, 1, Project.here().root / "events" / "orders").orders
         self.stage.send([json.dumps({**json.loads(order.messages[0]), "orderId": order_id})])
 
     def _task(self, order_id: str) -> Task:
@@ -172,7 +172,7 @@ class Bench:
 @contextmanager
 def deployed(folder: Path, complete_by_s: float) -> Iterator[Bench]:
     """The stack on a local cloud of its own, every step with this limit."""
-    root, name = project_root(), f"{complete_by_s:g}"
+    root, name = Project.here().root, f"{complete_by_s:g}"
     with ExitStack() as stack:
         services = stack.enter_context(Services(folder / f"ledger-{name}.sqlite"))
         context = {

@@ -16,7 +16,7 @@ import boto3
 
 from orders import workflow
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.adapters.memory.lambda_events import LambdaContext, event_of
 from stepward.adapters.memory.messages import Received
 from stepward.adapters.memory.poller import Polled, Poller

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.adapters.lambda_groups import GroupWorker
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.fifo_queue import MemoryFifoQueue

@@ -10,7 +10,8 @@ from collections import Counter
 
 from pyinstrument import Profiler
 
-from infra.bundling import bundle
+from stepward.project import Project
+from stepward_cdk.functions.bundling import bundle
 from tests.benchmarks import engine, startup
 
 MOST = 25
@@ -27,7 +28,7 @@ def of_engine(orders: int = 2000) -> str:
 
 def of_imports(program: str) -> str:
     """What a function imports, by package, in milliseconds of its own; measuring makes each a little slower."""
-    code = f"import sys; sys.path.insert(0, {str(bundle('local').path)!r}); {program}"
+    code = f"import sys; sys.path.insert(0, {str(bundle('local', Project.here()).path)!r}); {program}"
     environment = {**startup.ENVIRONMENT, "PATH": os.environ["PATH"]}
     command = [sys.executable, "-X", "importtime", "-S", "-c", code]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our words

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-from stepward.local.standing import project_root
+from stepward.project import Project
 from tests.benchmarks.kills import Bench, Killed, Spoiled, deployed
 from tests.benchmarks.peers.machine import Machine
 
@@ -91,7 +91,7 @@ def run(console: Console, complete_by_s: Sequence[float], wake_s: Sequence[float
     console.print(str(machine), highlight=False)
     for spoiled in (one for one in all_found if isinstance(one, Spoiled)):
         console.print(f"left out: {spoiled}", highlight=False)
-    results = project_root() / "build" / "bench"
+    results = Project.here().root / "build" / "bench"
     results.mkdir(parents=True, exist_ok=True)
     kept = {"machine": asdict(machine), "measured": [asdict(one) for one in found]}
     (results / "recovery.json").write_text(json.dumps(kept, indent=1) + "\n")

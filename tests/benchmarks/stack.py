@@ -11,10 +11,10 @@ from pathlib import Path
 from aws_cdk import App
 from aws_cdk import aws_lambda as lambda_
 
-from infra.interpreter import ROOT
-from infra.settings import Settings
-from infra.stack import StepwardStack
 from orders import workflow
+from stepward.project import Project
+from stepward_cdk.settings.settings import Settings
+from stepward_cdk.stack import StepwardStack
 
 _COUNTED = {"AWS::CloudWatch::Alarm": "alarms", "AWS::Lambda::EventSourceMapping": "queues"}
 
@@ -25,7 +25,9 @@ def counted() -> Mapping[str, float]:
         code = Path(out) / "code"
         code.mkdir()
         (code / "submission.py").write_text("")
-        app = App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out")
+        app = App(
+            context=json.loads((Project.here().root / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out"
+        )
         StepwardStack(app, "Cost", workflow=workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code)))
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())

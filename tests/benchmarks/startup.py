@@ -14,7 +14,8 @@ from io import BytesIO
 from pathlib import Path
 from time import perf_counter
 
-from infra.bundling import bundle
+from stepward.project import Project
+from stepward_cdk.functions.bundling import bundle
 
 BESIDE = "boto3 with two clients"
 ENVIRONMENT: Mapping[str, str] = {
@@ -66,7 +67,7 @@ class Started:
 def measure(times: int, tell: Callable[[str], None]) -> Sequence[Started]:
     """Start every program `times` times, in turn, so that what else the machine does falls on all of them."""
     tell("building the bundle")
-    code = bundle("local").path
+    code = bundle("local", Project.here()).path
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
     for turn in range(times + 1):
         tell(f"starting every function, {turn} of {times}")
@@ -80,7 +81,7 @@ def measure(times: int, tell: Callable[[str], None]) -> Sequence[Started]:
 
 def sizes() -> Mapping[str, float]:
     """The bundle that all functions share, in megabytes: as a folder, and as the archive that is uploaded."""
-    code = bundle("local").path
+    code = bundle("local", Project.here()).path
     files = [path for path in sorted(code.rglob("*")) if path.is_file()]
     archive = BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:

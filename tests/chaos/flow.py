@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from stepward.local.demo.ledgers import CUSTOMERS
-from stepward.local.demo.stage import Stage
+from orders.demo.ledgers import CUSTOMERS
+from orders.demo.stage import Stage
 
 BY_LEDGER = 4
 """One order in so many comes by a ledger."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from orders.demo.stage import Stage
 from stepward.domain.task import ProcessState, Task
-from stepward.local.demo.stage import Stage
 from tests.chaos.director import Told
 
 MOST_TIMES = 3

@@ -7,7 +7,7 @@ from threading import Event
 from time import monotonic
 from typing import Literal
 
-from stepward.local.demo.stage import Stage
+from orders.demo.stage import Stage
 
 LOOK_EVERY_S = 1.0
 _COUNTS: Sequence[

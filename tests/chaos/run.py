@@ -15,17 +15,17 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 
+from orders.demo.ledger_play import LedgerPlay
+from orders.demo.ledgers import LedgerScenario, ledger_scenario
+from orders.demo.play import Play
+from orders.demo.run import deployed
+from orders.demo.scenario import Scenario, scenario
+from orders.demo.stage import Stage
 from stepward.domain.task import ProcessState
-from stepward.local.demo.ledger_play import LedgerPlay
-from stepward.local.demo.ledgers import LedgerScenario, ledger_scenario
-from stepward.local.demo.play import Play
-from stepward.local.demo.run import deployed
-from stepward.local.demo.scenario import Scenario, scenario
-from stepward.local.demo.stage import Stage
 from stepward.local.proxy import Proxy, faulty
 from stepward.local.server import Server, free_port
 from stepward.local.services import Services
-from stepward.local.standing import project_root
+from stepward.project import Project
 from tests.chaos.director import Director
 from tests.chaos.operator import OnCall
 from tests.chaos.plan import plan
@@ -56,7 +56,7 @@ class Scene:
 def run(seconds: float, seed: int, console: Console) -> int:
     """Let faults rain for `seconds` on orders and ledgers that come steadily, wait for their ends; the exit code."""
     with _scene(seed, console) as scene:
-        samples = project_root() / "events" / "orders"
+        samples = Project.here().root / "events" / "orders"
         acts = _orders(seconds, seed, samples, scene.stage.submitter.url)
         ledgers = _ledgers(seconds, seed, samples)
         console.print(
@@ -118,7 +118,7 @@ def _scene(seed: int, console: Console) -> Iterator[Scene]:
                 yield proxy.endpoint
 
         stage, cloud = stack.enter_context(
-            deployed(project_root(), scratch, services, console, SETTINGS, functions_reach=through_a_proxy)
+            deployed(Project.here().root, scratch, services, console, SETTINGS, functions_reach=through_a_proxy)
         )
         hasten(stage)
         yield Scene(stage, cloud, proxies[0], services)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import boto3
 import psutil
 
+from orders.demo.stage import Stage
 from stepward.local.access import access
-from stepward.local.demo.stage import Stage
 from tests.chaos.queues import dead_letters, messages
 from tests.chaos.reaper import functions_of
 

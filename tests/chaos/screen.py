@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from orders.demo.audit import Heard
+from orders.demo.live import Screen
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.task import Task
-from stepward.local.demo.audit import Heard
-from stepward.local.demo.live import Screen
 
 
 @dataclass(slots=True)

@@ -15,11 +15,11 @@ from time import monotonic
 
 from rich.console import Console
 
+from orders.demo.run import deployed
+from orders.demo.stage import Stage
 from stepward.domain.task import ProcessState
-from stepward.local.demo.run import deployed
-from stepward.local.demo.stage import Stage
 from stepward.local.services import Services
-from stepward.local.standing import project_root
+from stepward.project import Project
 from tests.chaos.flow import Flow
 from tests.chaos.plan import VICTIMS
 from tests.chaos.reaper import Reaper
@@ -98,12 +98,12 @@ def told(sample: Sample) -> str:
 
 def run(minutes: float, rate: float, seed: int, console: Console) -> int:
     """Soak for so many minutes; the exit code."""
-    template = json.loads((project_root() / "events" / "orders" / "order.json").read_text())
+    template = json.loads((Project.here().root / "events" / "orders" / "order.json").read_text())
     template = {name: value for name, value in template.items() if name != "replyTo"}
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite") as services,
-        deployed(project_root(), Path(scratch), services, console, SETTINGS) as (stage, cloud),
+        deployed(Project.here().root, Path(scratch), services, console, SETTINGS) as (stage, cloud),
     ):
         hasten(stage)
         flow, reaper = Flow(stage, template, rate, seed), Reaper(cloud.pid)

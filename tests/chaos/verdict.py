@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from orders.demo.audit import Evidence, audit
+from orders.demo.ledger_audit import LedgerEvidence, audit_ledgers
+from orders.demo.ledgers import LedgerOrder, LedgerScenario
+from orders.demo.scenario import Expected, Scenario
 from orders.fulfilment import fulfilment
 from stepward.domain.task import ProcessState, Task
-from stepward.local.demo.audit import Evidence, audit
-from stepward.local.demo.ledger_audit import LedgerEvidence, audit_ledgers
-from stepward.local.demo.ledgers import LedgerOrder, LedgerScenario
-from stepward.local.demo.scenario import Expected, Scenario
 
 
 @dataclass(frozen=True, slots=True)

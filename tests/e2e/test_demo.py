@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
+from orders.demo.run import run
 from stepward.cli.render import order_view
-from stepward.local.demo.run import run
 
 pytestmark = pytest.mark.cloud
 

@@ -10,9 +10,8 @@ from aws_cdk import App, Validations
 from aws_cdk import aws_lambda as lambda_
 from cdk_nag import AwsSolutionsChecks
 
-from infra.interpreter import ROOT
-from infra.stack import StepwardStack
-from tests.infra.sample import DEVELOPMENT, PRODUCTION, REPLICATED, RESTORED, workflow
+from stepward_cdk.stack import StepwardStack
+from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, workflow
 
 STACKS = {
     "Development": DEVELOPMENT,
@@ -27,7 +26,7 @@ def main(out: Path) -> None:
     code = out / "code"
     code.mkdir(parents=True)
     (code / "submission.py").write_text("")
-    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    context = json.loads((PROJECT.root / "cdk.json").read_text())["context"]
     app = App(context=context, outdir=str(out / "cdk.out"))
     for name, settings in STACKS.items():
         StepwardStack(app, name, workflow=workflow, settings=settings, code=lambda_.Code.from_asset(str(code)))

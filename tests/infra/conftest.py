@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.interpreter import ROOT
+from tests.infra.sample import PROJECT
 from tests.infra.template import Template
 
 
@@ -34,7 +34,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (out / "done").exists():
             command = [sys.executable, "-m", "tests.infra.app", str(out)]
-            subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603 - our own module
+            subprocess.run(command, cwd=PROJECT.root, check=True)  # noqa: S603 - our own module
             (out / "done").touch()
     return out / "cdk.out"
 

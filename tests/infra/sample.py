@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from infra.settings import Settings
 from stepward.domain.workflow import Agent, Call, Fallback, Step, Workflow, minutes
+from stepward.project import Project
+from stepward_cdk.settings.settings import Settings
+
+PROJECT = Project(Path(__file__).parents[2])
 
 inventory = Agent("inventory")
 payments = Agent("payments", max_concurrency=7, priority_lane=True)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.bundling import Bundle, bundle
-from infra.interpreter import ROOT
-from infra.settings import BOTO_SERVICES
 from stepward.domain.errors import Misconfigured
+from stepward.project import Project
+from stepward_cdk.functions.bundling import Bundle, bundle
+from stepward_cdk.settings.settings import BOTO_SERVICES
+from tests.infra.sample import PROJECT
 
 AARCH64 = 183  # e_machine of an ELF file
 
@@ -21,7 +22,7 @@ AARCH64 = 183  # e_machine of an ELF file
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project of its own, with one of this one's requirements, its tools, and a few sources."""
-    (tmp_path / ".venv-tools").symlink_to(ROOT / ".venv-tools")
+    (tmp_path / ".venv-tools").symlink_to(PROJECT.root / ".venv-tools")
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "functions.txt").write_text(locked("six"))
     for name in ("submission.py", "stepward/app.py", "stepward/cli/main.py", "stepward/local/cloud.py"):
@@ -34,13 +35,13 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def for_aws() -> Bundle:
     """This project's bundle for Lambda."""
-    return bundle("aws")
+    return bundle("aws", PROJECT)
 
 
 @pytest.fixture(scope="module")
 def for_this_machine() -> Bundle:
     """This project's bundle for the local cloud."""
-    return bundle("local")
+    return bundle("local", PROJECT)
 
 
 def test_machine_code_for_lambda_is_for_lambdas_processor(for_aws: Bundle) -> None:
@@ -54,7 +55,7 @@ def test_machine_code_for_lambda_is_for_lambdas_processor(for_aws: Bundle) -> No
 def test_the_bundle_lacks_the_command_line_the_local_cloud_and_tests(for_aws: Bundle, for_this_machine: Bundle) -> None:
     """S3: what only a person's machine needs does not slow down a function."""
     for made in (for_aws, for_this_machine):
-        for name in ("stepward/cli", "stepward/local", "typer", "rich", "psutil", "infra", "bin"):
+        for name in ("stepward/cli", "stepward/local", "typer", "rich", "psutil", "stepward_cdk", "orders/demo", "bin"):
             assert not (made.path / name).exists(), name
         assert not [path for path in made.path.rglob("tests") if path.is_dir()]
 
@@ -85,28 +86,28 @@ def test_the_bundle_is_compiled_when_a_python_of_its_version_is_there(for_this_m
 
 def test_the_same_project_makes_the_same_bundle(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """S3: a deployment without a change changes no function."""
-    first = bundle("aws", root=project)
+    first = bundle("aws", Project(project))
     moved = project.rename(tmp_path_factory.mktemp("elsewhere") / "project")
     made = moved / first.path.relative_to(project)
     listed = contents(made)
     made.rename(moved / "set-aside")
-    second = bundle("aws", root=moved)
+    second = bundle("aws", Project(moved))
     assert second.content_hash == first.content_hash
     assert contents(second.path) == listed
 
 
 def test_a_second_synthesis_uses_the_bundle_that_is_there(project: Path) -> None:
     """S3."""
-    first = bundle("local", root=project)
+    first = bundle("local", Project(project))
     (first.path / "mark").touch()
-    assert (bundle("local", root=project).path / "mark").exists()
+    assert (bundle("local", Project(project)).path / "mark").exists()
 
 
 def test_a_changed_source_makes_another_bundle_and_the_old_one_goes(project: Path) -> None:
     """S3."""
-    first = bundle("local", root=project)
+    first = bundle("local", Project(project))
     (project / "functions" / "submission.py").write_text("READY = False\n")
-    second = bundle("local", root=project)
+    second = bundle("local", Project(project))
     assert second.content_hash != first.content_hash
     assert (second.path / "submission.py").read_text() == "READY = False\n"
     assert not first.path.exists()
@@ -114,22 +115,22 @@ def test_a_changed_source_makes_another_bundle_and_the_old_one_goes(project: Pat
 
 def test_what_is_left_out_of_the_bundle_does_not_change_it(project: Path) -> None:
     """S3: work on the command line redeploys nothing."""
-    first = bundle("local", root=project)
+    first = bundle("local", Project(project))
     (project / "functions" / "stepward" / "cli" / "main.py").write_text("READY = False\n")
-    assert bundle("local", root=project) == first
+    assert bundle("local", Project(project)) == first
 
 
 def test_a_requirement_without_a_hash_is_refused(project: Path) -> None:
     """S22: and nothing half-made is left where the next synthesis would find it."""
     (project / "requirements" / "functions.txt").write_text("six==1.17.0\n")
     with pytest.raises(Misconfigured, match="hash"):
-        bundle("local", root=project)
+        bundle("local", Project(project))
     assert list((project / "build" / "bundle-local").iterdir()) == []
 
 
 def locked(package: str) -> str:
     """A package's version and hashes, as this project's requirements have them."""
-    lines = (ROOT / "requirements" / "functions.txt").read_text().splitlines()
+    lines = (PROJECT.root / "requirements" / "functions.txt").read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"{package}=="))
     rest = itertools.takewhile(lambda line: "--hash" in line, lines[start + 1 :])
     return "\n".join([lines[start], *rest]).rstrip("\\ ") + "\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from infra.interpreter import node_folder
+from stepward_cdk.functions.interpreter import node_folder
 
 REPLY_QUEUES = {
     f"IAM5[Resource::arn:<AWS::Partition>:sqs:eu-west-1:{account}:{prefix}-*]"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from infra.convoy_settings import MAX_CUSTOMERS
-from infra.settings import MAX_REQUEST_QUEUES
+from stepward_cdk.settings.convoy import MAX_CUSTOMERS
+from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES
 from tests.infra.template import Template, as_list, joined, target
 
 DAY_S = 24 * 3600

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from infra.replies import MAX_TEXT
-from infra.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
-from stepward import config
+from stepward import config, service_urls
+from stepward_cdk.functions.reply_queues import MAX_TEXT
+from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
 from tests.infra.sample import DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
 from tests.infra.template import Template, joined, target
 
@@ -211,14 +211,14 @@ def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> 
     """S14: Scheduler and Supervisor know no business operation."""
     for function in template.of("Lambda::Function"):
         variables = template.environment(function)
-        assert ("ORDERS_SERVICE_URLS" in variables) == ("STEPWARD_AGENT" in variables), function
-    told = template.environment(template.function("agent", "payments"))["ORDERS_SERVICE_URLS"]
+        assert ("STEPWARD_SERVICE_URLS" in variables) == ("STEPWARD_AGENT" in variables), function
+    told = template.environment(template.function("agent", "payments"))["STEPWARD_SERVICE_URLS"]
     assert json.loads(told) == {"inventory": "https://inventory.example.com"}
 
 
 def test_no_function_is_told_what_the_engine_does_not_read(template: Template) -> None:
     """S3: a variable with a slip in its name would be a default without a word."""
-    known = Path(config.__file__).read_text(encoding="utf-8")
+    known = "".join(Path(it.__file__).read_text(encoding="utf-8") for it in (config, service_urls))
     for function in template.of("Lambda::Function"):
         told = [name for name in template.environment(function) if name.startswith("STEPWARD_")]
         assert [name for name in told if f'"{name}"' not in known] == []

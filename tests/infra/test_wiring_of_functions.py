@@ -8,7 +8,7 @@ import pytest
 
 from orders import workflow
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.wiring.agent import agent
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger

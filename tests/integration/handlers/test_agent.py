@@ -19,7 +19,7 @@ REQUEST = "sqs-agent-request.json"
 @pytest.fixture
 def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     with Services(tmp_path / "ledger.sqlite") as running:
-        monkeypatch.setenv("ORDERS_SERVICE_URLS", json.dumps({name: running.url(name) for name in ("payments",)}))
+        monkeypatch.setenv("STEPWARD_SERVICE_URLS", json.dumps({name: running.url(name) for name in ("payments",)}))
         monkeypatch.setenv("STEPWARD_AGENT", "payments")
         monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])
         yield running

@@ -31,7 +31,7 @@ def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyP
     """Payments, whose agent opens its breaker at the third failure."""
     deployment.queues[LANE] = deployment.sqs.create_queue(QueueName=LANE)["QueueUrl"]
     with Services(tmp_path / "ledger.sqlite") as running:
-        monkeypatch.setenv("ORDERS_SERVICE_URLS", json.dumps({"payments": running.url("payments")}))
+        monkeypatch.setenv("STEPWARD_SERVICE_URLS", json.dumps({"payments": running.url("payments")}))
         monkeypatch.setenv("STEPWARD_AGENT", "payments")
         monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues[QUEUE])
         monkeypatch.setenv("STEPWARD_BREAKER_FAILURES", "3")

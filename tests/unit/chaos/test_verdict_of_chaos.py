@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
+from orders.demo.audit import Evidence, Heard
+from orders.demo.ledger_audit import LedgerEvidence
+from orders.demo.ledgers import LedgerScenario
+from orders.demo.scenario import KINDS, Expected, Scenario
 from stepward.domain.messages import Status
 from stepward.domain.plan import Plan, PlannedStep
 from stepward.domain.task import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.local.demo.audit import Evidence, Heard
-from stepward.local.demo.ledger_audit import LedgerEvidence
-from stepward.local.demo.ledgers import LedgerScenario
-from stepward.local.demo.scenario import KINDS, Expected, Scenario
 from stepward.local.services import Effect
 from tests.chaos.operator import is_told_of
 from tests.chaos.verdict import Verdict, verdict

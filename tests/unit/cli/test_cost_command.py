@@ -39,8 +39,10 @@ def test_it_tells_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
     ("words", "complaint"),
     [
         (["--steps", "31"], "1 to 30 were measured"),
-        (["--workflow", "nowhere"], "name one with --workflow, or say --steps"),
-        (["--workflow", "json"], "no workflow in the module 'json'"),
+        (["--app", "nowhere:app"], "no application 'nowhere:app'"),
+        (["--app", "nowhere:app"], "or say --steps"),
+        (["--app", "json:app"], "no application 'json:app'"),
+        (["--app", "json:loads"], "is function, not an application"),
     ],
 )
 def test_what_it_cannot_price_is_refused(words: list[str], complaint: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stepward.local.demo.ledgers import LedgerScenario, Story, ledger_scenario, replacement
+from orders.demo.ledgers import LedgerScenario, Story, ledger_scenario, replacement
 
 TEMPLATE = json.loads((Path(__file__).parents[3] / "events" / "orders" / "order.json").read_text())
 

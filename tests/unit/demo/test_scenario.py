@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from orders.demo.scenario import KINDS, LATE, cancellation, scenario
 from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
-from stepward.local.demo.scenario import KINDS, LATE, cancellation, scenario
 from stepward.ports import Order
 from stepward.wire.order import Accepted, accept
 

@@ -52,7 +52,7 @@ def test_an_undo_under_a_forward_key_is_refused_before_it_does_harm() -> None:
 
 def test_a_call_without_time_left_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """S6: past complete-by nothing is sent; the address would refuse a connection with another error."""
-    monkeypatch.setenv("ORDERS_SERVICE_URLS", '{"payments": "http://127.0.0.1:9"}')
+    monkeypatch.setenv("STEPWARD_SERVICE_URLS", '{"payments": "http://127.0.0.1:9"}')
     with pytest.raises(Transient, match="no time left"):
         charge(replace(CALL, remaining=lambda: 0.0))
 
@@ -78,7 +78,7 @@ def test_a_call_without_time_left_is_not_made(monkeypatch: pytest.MonkeyPatch) -
 def test_an_address_that_is_not_safe_to_call_is_refused(
     monkeypatch: pytest.MonkeyPatch, setting: str, fault: str
 ) -> None:
-    monkeypatch.setenv("ORDERS_SERVICE_URLS", setting)
+    monkeypatch.setenv("STEPWARD_SERVICE_URLS", setting)
     with pytest.raises(Misconfigured, match=fault) as refused:
         charge(CALL)
     assert "secret" not in str(refused.value)
@@ -88,6 +88,6 @@ def test_an_address_that_is_not_safe_to_call_is_refused(
 def test_this_machine_may_be_called_in_the_clear_and_any_other_over_https(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    monkeypatch.setenv("ORDERS_SERVICE_URLS", f'{{"payments": "{address}/"}}')
+    monkeypatch.setenv("STEPWARD_SERVICE_URLS", f'{{"payments": "{address}/"}}')
     with pytest.raises(Transient, match="no time left"):
         charge(replace(CALL, remaining=lambda: 0.0))

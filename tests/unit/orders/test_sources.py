@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.domain.errors import Rejected
 from stepward.domain.lane import LaneRules
 from stepward.domain.order_event import Op

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders.shops.sources import SOURCES
 from stepward.domain.order_event import OrderEvent as Event
 from stepward.domain.task import ProcessState
 from stepward.wire.lane import decode_for_lane

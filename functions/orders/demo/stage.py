@@ -1,0 +1,160 @@
+"""The deployed stack as the demonstration sees it: what it sends there, and what it reads back as evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import boto3
+
+from orders.demo.audit import Evidence, Heard
+from orders.demo.inbox import Inbox
+from stepward.adapters.delivery import Outgoing
+from stepward.adapters.dynamodb.lanes import DynamoLanes
+from stepward.adapters.dynamodb.orders import DynamoOrders
+from stepward.adapters.dynamodb.rejects import DynamoRejects
+from stepward.adapters.dynamodb.store import DynamoTaskStore
+from stepward.adapters.dynamodb.tables import Access, OrderItem, bound
+from stepward.adapters.sqs import SqsSender
+from stepward.app.breakers import Breakers
+from stepward.domain.errors import Transient
+from stepward.domain.lane import MOST_STRAYS, Lane
+from stepward.domain.order_event import Kept
+from stepward.domain.task import Task
+from stepward.local.access import REGION, access
+from stepward.local.deployment import Deployment
+from stepward.local.services import Ledger
+from stepward.local.wake import wake
+from stepward.ports import Reject
+from stepward.wire.order_event import kept_event
+from stepward.wiring.lanes import kept_lanes
+from stepward.wiring.records import kept_rejects, shared_controls
+from stepward.wiring.tasks import task_store
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+WAKE_EVERY_S = 1.0
+MOST_REJECTS = 10_000
+MOST_ROWS = 100
+
+
+@dataclass(slots=True)
+class Stage:
+    """A deployment on the local cloud at `endpoint`, with an operator and a submitter who listen."""
+
+    endpoint: str
+    deployment: Deployment
+    submitter: Inbox
+    operator: Inbox = field(init=False)
+    orders: DynamoOrders = field(init=False)
+    store: DynamoTaskStore = field(init=False)
+    lanes: DynamoLanes = field(init=False)
+    rejects: DynamoRejects = field(init=False)
+    breakers: Breakers = field(init=False)
+    sqs: SQSClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        there, names = Access(REGION, self.endpoint, ("test", "test")), self.deployment
+        self.orders = DynamoOrders(bound(OrderItem, names.orders_table, there))
+        self.store = task_store(there, orders=None, tasks=names.tasks_table, shards=names.shards)
+        self.lanes = kept_lanes(there, names.lanes_table, names.shards, kept_event)
+        self.rejects = kept_rejects(there, names.rejects_table)
+        self.breakers = Breakers(shared_controls(there, names.controls_table))
+        self.sqs = boto3.client("sqs", **access(self.endpoint))
+        self.operator = Inbox(self.endpoint, "demo-operator")
+        self.operator.subscribe(names.alerts_topic_arn)
+
+    def send(self, messages: Sequence[str]) -> None:
+        """Send order messages as they are."""
+        SqsSender(self.sqs).send(self.deployment.orders_queue_url, [Outgoing(body) for body in messages])
+
+    def send_ledgers(self, ledgers: Sequence[Mapping[str, Any]], first: int = 0) -> None:
+        """Send ledgers, each customer's in a group of its own; the same one twice counts as two messages.
+
+        `first` is how many were sent before.
+        """
+        messages = [
+            Outgoing(json.dumps(ledger), ledger["customerId"], f"{ledger['ledgerId']}-{number}")
+            for number, ledger in enumerate(ledgers, first)
+        ]
+        SqsSender(self.sqs).send(self.deployment.ledgers_queue_url, messages)
+
+    def type_in(self, words: Sequence[str]) -> None:
+        """Type a command, as a person would."""
+        env = os.environ | {
+            "STEPWARD_ENDPOINT": self.endpoint,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": REGION,
+        }
+        command = [sys.executable, "-c", "from stepward.cli.main import main; main()", *words, "--no-wait"]
+        subprocess.run(command, env=env, check=True, capture_output=True, timeout=60)  # noqa: S603 - our own command
+
+    def tasks(self) -> Mapping[str, Task]:
+        """Every task as it stands; one that cannot be read counts as lost."""
+        return {task.order_id: task for task in self.store.every(None) if isinstance(task, Task)}
+
+    def evidence(self, ledger: Ledger, others: Collection[str] = ()) -> Evidence:
+        """Everything that the audit of the orders compares; `others` are orders that came in another way."""
+        tasks = {order_id: task for order_id, task in self.tasks().items() if order_id not in others}
+        self.submitter.listen()
+        heard_of = self.heard_by_operator()
+        return Evidence(
+            tasks=tasks,
+            stored=frozenset(order_id for order_id in tasks if self.orders.find(order_id)),
+            rejects=self.newest_rejects(),
+            alerted=frozenset(order_id for order_id in tasks if any(order_id in told for told in heard_of)),
+            effects=[effect for effect in ledger.effects() if effect.key.split("/")[0] not in others],
+            notices=[heard(text) for text in self.submitter.heard],
+            replayed=sum(entry.outcome == "replayed" for entry in ledger.entries()),
+        )
+
+    def kept(self, lane: Lane) -> Sequence[Kept]:
+        """All that a lane holds, in the order of the places."""
+        rows, first = {kept.place: kept for kept in lane.recent}, -MOST_STRAYS
+        while found := self.lanes.rows(lane.order_id, first, MOST_ROWS):
+            rows = {kept.place: kept for kept in found} | rows
+            first = found[-1].place + 1
+        return [rows[place] for place in sorted(rows)]
+
+    def newest_rejects(self) -> Sequence[Reject]:
+        """Everything that was rejected and kept."""
+        return self.rejects.newest(MOST_REJECTS)
+
+    def heard_by_operator(self) -> Sequence[str]:
+        """Every alert that has reached the operator."""
+        self.operator.listen()
+        return self.operator.heard
+
+    @contextmanager
+    def supervised(self, every_s: float = WAKE_EVERY_S) -> Iterator[None]:
+        """Wake the Supervisor every so many seconds, beside its schedule, for as long as the block runs."""
+        functions, over = boto3.client("lambda", **access(self.endpoint)), threading.Event()
+
+        def keep_waking() -> None:
+            while not over.wait(every_s):
+                # One that fails is woken again; what is overdue stays due.
+                with suppress(Transient):
+                    wake(functions, self.deployment.supervisor_function)
+
+        waker = threading.Thread(target=keep_waking, daemon=True)
+        waker.start()
+        try:
+            yield
+        finally:
+            over.set()
+            waker.join()
+
+
+def heard(text: str) -> Heard:
+    """A notice as the submitter reads it."""
+    notice = json.loads(text)
+    return Heard(notice["orderId"], notice["correlationId"], notice["status"], notice["step"] or "", notice["revision"])

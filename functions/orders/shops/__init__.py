@@ -1,0 +1,1 @@
+"""The shops whose own events this application understands."""

@@ -1,0 +1,70 @@
+"""The project at hand: where it lies, and which application it names. Functions never read this."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow import Workflow
+
+APP = "STEPWARD_APP"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder with a cdk.json, the application's code in `functions`, and `[tool.stepward]` in its pyproject.toml."""
+
+    root: Path
+
+    @classmethod
+    def here(cls) -> Project:
+        """The nearest folder upwards that holds a cdk.json; raises Misconfigured."""
+        for folder in (Path.cwd(), *Path.cwd().parents):
+            if (folder / "cdk.json").is_file():
+                return cls(folder)
+        raise Misconfigured("no cdk.json here or in a folder above; change into your project, and type this again")
+
+    @property
+    def functions(self) -> Path:
+        """The folder with the code of the Lambda functions."""
+        return self.root / "functions"
+
+    @property
+    def not_bundled(self) -> Sequence[str]:
+        """Folders below `functions` that no function needs."""
+        return tuple(self._settings.get("not-bundled", ()))
+
+    def workflow(self, named: str = "") -> Workflow:
+        """The application `named` as module:name, else the one that STEPWARD_APP or pyproject.toml names.
+
+        Puts `functions` on the import path. Raises Misconfigured.
+        """
+        place = named or os.environ.get(APP) or self._settings.get("app", "")
+        if not place:
+            raise Misconfigured(
+                f'no application is named; add `[tool.stepward] app = "module:app"` to pyproject.toml, or set {APP}'
+            )
+        if str(self.functions) not in sys.path:
+            sys.path.insert(0, str(self.functions))
+        module, _, name = place.partition(":")
+        try:
+            found = getattr(import_module(module), name or "app")
+        except (ImportError, AttributeError, ValueError) as error:
+            raise Misconfigured(f"no application {place!r} in {self.functions}: {error}") from error
+        if not isinstance(found, Workflow):
+            raise Misconfigured(f"{place!r} is {type(found).__name__}, not an application")
+        return found
+
+    @property
+    def _settings(self) -> Mapping[str, Any]:
+        if not (file := self.root / "pyproject.toml").is_file():
+            return {}
+        settings: Mapping[str, Any] = tomllib.loads(file.read_text()).get("tool", {}).get("stepward", {})
+        return settings

@@ -1,0 +1,1 @@
+"""The Lambda functions of a deployment, and the bundle that they share."""

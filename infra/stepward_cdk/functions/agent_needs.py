@@ -1,0 +1,112 @@
+"""What a workflow's agents need of the infrastructure: how long they may run, and how many at once."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.plan import Plan
+from stepward.domain.workflow import Agent, Workflow
+from stepward_cdk.settings.settings import (
+    AGENT_MARGIN_S,
+    LANE_SHARE,
+    LEAST_CONCURRENCY,
+    LONGEST_FUNCTION_S,
+    MAX_REQUEST_QUEUES,
+    Settings,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeeds:
+    """One agent of the workflow: `longest_s` is the longest limit of its steps, forward or undo, in seconds.
+
+    It calls its service at most `max_concurrency` times at once: so many functions with so many requests each. With a
+    priority lane, a part of the functions is kept for the lane, so that ordinary requests cannot take them all.
+    """
+
+    name: str
+    max_concurrency: int
+    wanted_batch: int
+    longest_s: int
+    priority_lane: bool = False
+
+    @property
+    def batch_size(self) -> int:
+        """Requests that one function serves side by side; small enough that each queue may have two functions."""
+        return min(self.wanted_batch, self.max_concurrency // (LEAST_CONCURRENCY * self._queues))
+
+    @property
+    def functions_at_once(self) -> int:
+        """Functions that may run at once, for both queues together."""
+        return self.max_concurrency // self.batch_size
+
+    @property
+    def lane_functions(self) -> int:
+        """Functions that may run at once for orders of high priority alone."""
+        return max(LEAST_CONCURRENCY, self.functions_at_once // LANE_SHARE) if self.priority_lane else 0
+
+    @property
+    def ordinary_functions(self) -> int:
+        """Functions that may run at once for all other orders."""
+        return self.functions_at_once - self.lane_functions
+
+    @property
+    def requests_at_once(self) -> int:
+        """Requests that the agent can have in work at once."""
+        return self.functions_at_once * self.batch_size
+
+    @property
+    def timeout_s(self) -> int:
+        """The timeout of the agent's function: the step's limit decides, as far as Lambda goes."""
+        return min(self.longest_s + AGENT_MARGIN_S, LONGEST_FUNCTION_S)
+
+    @property
+    def queue_names(self) -> tuple[str, ...]:
+        """The short names of its queues; the lane's, if there is one, comes second."""
+        return (f"agent-{self.name}", f"agent-{self.name}-high")[: self._queues]
+
+    @property
+    def _queues(self) -> int:
+        return 2 if self.priority_lane else 1
+
+
+def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
+    """The needs of every agent that the workflow asks for work, by name; raises WorkflowError."""
+    plan = workflow.plan(settings.complete_within)
+    needs = tuple(_needs(agent, plan, settings) for agent in workflow.agents)
+    _check_queues(workflow.name, [name for agent in needs for name in agent.queue_names])
+    return needs
+
+
+def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
+    if agent.priority_lane and agent.max_concurrency < 2 * LEAST_CONCURRENCY:
+        raise WorkflowError(
+            f"agent {agent.name!r}: max_concurrency {agent.max_concurrency} cannot be shared with a priority lane; "
+            f"it takes {2 * LEAST_CONCURRENCY}"
+        )
+    return AgentNeeds(
+        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_lane
+    )
+
+
+def _check_queues(workflow: str, names: list[str]) -> None:
+    if len(names) > MAX_REQUEST_QUEUES:
+        raise WorkflowError(
+            f"workflow {workflow!r}: {len(names)} agents and priority lanes; one stack takes {MAX_REQUEST_QUEUES}"
+        )
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise WorkflowError(f"workflow {workflow!r}: {times} queues would be named {name!r}; rename an agent")
+
+
+def _longest(plan: Plan, agent: str) -> int:
+    limits = [
+        step.complete_within
+        for step in plan.steps
+        for executor in step.executors
+        if agent in {executor.agent, executor.undo_agent}
+    ]
+    return math.ceil(max(limits) / 1000)

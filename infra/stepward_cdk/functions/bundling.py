@@ -1,0 +1,167 @@
+"""The code that all functions share: built by uv, without Docker, once for each set of sources."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import distributions, requires
+from pathlib import Path, PurePosixPath
+
+import stepward
+from stepward.domain.errors import Misconfigured
+from stepward.project import Project
+from stepward_cdk.settings.settings import BOTO_SERVICES, RUNTIME, WHEEL_PLATFORM
+
+_ENGINE = Path(stepward.__file__).parent
+_LEFT_OUT = ("stepward/cli", "stepward/local", "stepward/testing")
+_ON_LAMBDA = "/var/task"
+_THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A folder to deploy, and the hash of everything it was made from."""
+
+    path: Path
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """What the functions need of the package index; `pinned` holds the versions of what `wanted` needs in turn."""
+
+    wanted: str
+    pinned: str = ""
+
+    @classmethod
+    def of(cls, project: Project) -> _Needs:
+        """The project's own list, checked by its hashes; else what the engine needs, as this environment has it."""
+        if (own := project.root / "requirements" / "functions.txt").exists():
+            return cls(own.read_text())
+        wanted = [need for need in requires("stepward") or [] if "extra ==" not in need]
+        present = sorted({f"{package.name}=={package.version}" for package in distributions()})
+        return cls("\n".join(wanted), "\n".join(present))
+
+    def install(self, target: Path, beside: Path, uv: str, platform: str) -> None:
+        """Install all of it into `target`, by lists that are written `beside` it."""
+        for name, text in (("wanted", self.wanted), ("pinned", self.pinned)):
+            (beside / name).write_text(text)
+        wheels = ["--python-platform", WHEEL_PLATFORM, "--python-version", RUNTIME] if platform == "aws" else []
+        checked = ["--only-binary", ":all:", *([] if self.pinned else ["--require-hashes"])]
+        place = ["--python", sys.executable, "--target", str(target)]
+        lists = ["--requirement", str(beside / "wanted"), "--constraint", str(beside / "pinned")]
+        _run([uv, "pip", "install", "--quiet", *place, *checked, *wheels, *lists])
+
+
+def bundle(platform: str, project: Project) -> Bundle:
+    """The project's bundle for `platform` (aws, or local for this machine), built if it is new."""
+    uv = _uv(project.root)
+    compiler = sys.executable if platform == "local" else _find_python(uv, RUNTIME)
+    sources, needs = dict(_sources(project)), _Needs.of(project)
+    content_hash = _hash(sources, needs, platform, compiler)
+    folder = project.root / "build" / f"bundle-{platform}"
+    path = folder / content_hash
+    if not path.exists():
+        if not compiler:
+            sys.stderr.write(
+                f"The bundle is not byte-compiled: no Python {RUNTIME} was found, so cold starts take longer. "
+                f"`uv python install {RUNTIME}` brings one.\n"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="new-", dir=folder) as made:
+            target = Path(made) / "bundle"
+            needs.install(target, Path(made), uv, platform)
+            _fill(target, sources)
+            if compiler:
+                _compile(compiler, target)
+            if not path.exists():  # another synth may have been faster
+                target.rename(path)
+        _forget_others(folder, path)
+    return Bundle(path, content_hash)
+
+
+def _fill(target: Path, sources: Mapping[str, Path]) -> None:
+    _strip(target)
+    for name, source in sources.items():
+        copy = target / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+
+
+def _strip(target: Path) -> None:
+    """Remove what no function reads: scripts, package records, and the models of AWS services that are not used."""
+    unused = [
+        target / "bin",
+        target / "stepward",
+        target / "boto3" / "examples",
+        *target.glob("*.dist-info"),
+        *target.glob("*/tests"),
+    ]
+    models = [*target.glob("botocore/data/*/"), *target.glob("boto3/data/*/")]
+    unused += [model for model in models if model.name not in BOTO_SERVICES]
+    for folder in unused:
+        shutil.rmtree(folder, ignore_errors=True)
+    (target / ".lock").unlink(missing_ok=True)
+
+
+def _compile(compiler: str, target: Path) -> None:
+    """Compile as Lambda would on every cold start; unchecked, because nothing changes after deployment."""
+    options = ["-q", "--invalidation-mode", "unchecked-hash", "-s", str(target), "-p", _ON_LAMBDA]
+    _run([compiler, "-I", "-m", "compileall", *options, str(target)])
+
+
+def _sources(project: Project) -> Iterator[tuple[str, Path]]:
+    """Every file of the application and the engine that a function may need, by its name, in a fixed order."""
+    roots = {"": project.functions}
+    if not (project.functions / "stepward").exists():  # a project of its own has the engine installed
+        roots["stepward/"] = _ENGINE
+    for prefix, root in roots.items():
+        for path in sorted(root.rglob("*")):
+            name = PurePosixPath(prefix + path.relative_to(root).as_posix())
+            left_out = any(name.is_relative_to(folder) for folder in (*_LEFT_OUT, *project.not_bundled))
+            if path.is_file() and not left_out and "__pycache__" not in name.parts:
+                yield str(name), path
+
+
+def _hash(sources: Mapping[str, Path], needs: _Needs, platform: str, compiler: str) -> str:
+    made_for = f"{sys.platform}-{os.uname().machine}-{_THIS_PYTHON}" if platform == "local" else WHEEL_PLATFORM
+    settings = [platform, made_for, RUNTIME, str(bool(compiler)), *BOTO_SERVICES, needs.wanted, needs.pinned]
+    digest = hashlib.sha256("\0".join(settings).encode())
+    for name, path in {**sources, "": Path(__file__)}.items():
+        digest.update(f"\0{name}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _forget_others(folder: Path, kept: Path) -> None:
+    for other in folder.iterdir():
+        if other != kept and not other.name.startswith("new-"):
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _find_python(uv: str, version: str) -> str:
+    if version == _THIS_PYTHON:
+        return sys.executable
+    command = [uv, "python", "find", "--quiet", "--no-python-downloads", version]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv, and our own words
+    return found.stdout.strip() if found.returncode == 0 else ""
+
+
+def _uv(root: Path) -> str:
+    own = root / ".venv-tools" / "bin" / "uv"
+    found = str(own) if own.exists() else shutil.which("uv")
+    if not found:
+        raise Misconfigured("uv, which builds the bundle, is neither in .venv-tools/bin nor on PATH; install it")
+    return found
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - built in this file
+    if done.returncode:
+        raise Misconfigured(f"{Path(command[0]).name} failed ({done.returncode}): {done.stderr.strip()[-2000:]}")

@@ -1,0 +1,80 @@
+"""The queues to which the Scheduler may post what becomes of an order: the submitters' own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from stepward.domain.errors import Misconfigured
+from stepward_cdk.settings.checks import matches, own_address, region
+
+MAX_PLACES = 20  # each is a line of the Scheduler's policy, whose size IAM limits
+MAX_TEXT = 350  # of all three lists together, which share a function's 4 KB of environment
+
+_ACCOUNT = re.compile(r"[0-9]{12}")
+_PREFIX = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyQueues:
+    """Each account in each region, by the beginning of the queue's name; none at all unless a deployment says so.
+
+    `own_prefix` is how the names of the deployment's own queues begin, which no submitter may name. `endpoint` is where
+    the local cloud on this machine has its queues.
+    """
+
+    accounts: Sequence[str]
+    regions: Sequence[str]
+    prefixes: Sequence[str]
+    own_prefix: str
+    endpoint: str
+
+    def check(self) -> None:
+        """Refuse what is incomplete, too wide, or would let a submitter name a queue of the deployment itself."""
+        lists = {"reply_accounts": self.accounts, "reply_regions": self.regions, "reply_prefixes": self.prefixes}
+        missing = [name for name, values in lists.items() if not values]
+        if missing and len(missing) < len(lists):
+            raise Misconfigured(f"{', '.join(missing)}: reply queues need accounts, regions and prefixes, or none")
+        self._check_parts()
+        for prefix in self.prefixes:
+            if self.own_prefix.startswith(prefix) or prefix.startswith(self.own_prefix):
+                raise Misconfigured(f"reply_prefixes: {prefix!r} covers the stack's own queues, {self.own_prefix}*")
+        if len(self._places) > MAX_PLACES or sum(map(len, self.environment.values())) > MAX_TEXT:
+            raise Misconfigured(
+                f"reply_accounts, reply_regions, reply_prefixes: more than {MAX_PLACES} combinations, or than "
+                f"{MAX_TEXT} characters; let several submitters share a prefix"
+            )
+
+    def names(self, partition: str) -> Sequence[str]:
+        """What the Scheduler may send to, as IAM names it."""
+        return [f"arn:{partition}:sqs:{place}:{account}:{prefix}*" for account, place, prefix in self._places]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What functions are told about them: nothing if there are none."""
+        if not self.accounts:
+            return {}
+        told = {
+            "STEPWARD_OWN_PREFIX": self.own_prefix,
+            "STEPWARD_REPLY_ACCOUNTS": ",".join(self.accounts),
+            "STEPWARD_REPLY_REGIONS": ",".join(self.regions),
+            "STEPWARD_REPLY_PREFIXES": ",".join(self.prefixes),
+            "STEPWARD_REPLY_ENDPOINT": self.endpoint,
+        }
+        return {name: value for name, value in told.items() if value}
+
+    @property
+    def _places(self) -> list[tuple[str, str, str]]:
+        return list(product(self.accounts, self.regions, self.prefixes))
+
+    def _check_parts(self) -> None:
+        for account in self.accounts:
+            matches("reply_accounts", account, _ACCOUNT, "an account's 12 digits")
+        for place in self.regions:
+            region("reply_regions", place)
+        for prefix in self.prefixes:
+            matches("reply_prefixes", prefix, _PREFIX, "the beginning of a queue's name: letters, digits, '-' and '_'")
+        if self.endpoint:
+            own_address("reply_endpoint", self.endpoint)

@@ -1,0 +1,1 @@
+"""What a deployment may choose, and the rules that its choices keep."""

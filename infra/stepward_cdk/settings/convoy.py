@@ -1,0 +1,61 @@
+"""What a deployment chooses of its convoy: who has a ledger queue of its own, and what is asked of orders' events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stepward.domain.errors import Misconfigured
+from stepward_cdk.settings.checks import matches, one_of, within
+
+MAX_CUSTOMERS = 12  # each has a queue, a function and their alarms; a stack takes 500 resources
+FIFO_BATCH = 10  # SQS takes no more from a FIFO queue
+LEAST_LEDGER_S = 30  # the ledger processor leaves off 10 s before its end, and must have got somewhere by then
+LONGEST_LEDGER_S = 900
+LEAST_LANE_S, LONGEST_LANE_S = 5, 60
+_CUSTOMER = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,38}[A-Za-z0-9])?")
+_MONTH_MS = 31 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvoySettings:
+    """Times in the unit that their names end with; `customers` have a queue and a function of their own."""
+
+    sequences: str
+    gap_ms: int
+    idle_ms: int
+    attempts: int
+    lane_timeout_s: int
+    ledger_timeout_s: int
+    ledger_concurrency: int
+    ledger_days: int
+    customers: Sequence[str]
+
+    def check(self) -> None:
+        """Refuse what cannot work, by the name of its setting."""
+        one_of("sequences", self.sequences, "required", "optional")
+        within("gap_ms", self.gap_ms, 1000, _MONTH_MS)
+        if self.idle_ms:
+            within("idle_ms", self.idle_ms, 60_000, 12 * _MONTH_MS)
+        within("event_attempts", self.attempts, 1, 1000)
+        within("lane_timeout_s", self.lane_timeout_s, LEAST_LANE_S, LONGEST_LANE_S)
+        within("ledger_timeout_s", self.ledger_timeout_s, LEAST_LEDGER_S, LONGEST_LEDGER_S)
+        within("ledger_concurrency", self.ledger_concurrency, 2, 1000)
+        within("ledger_days", self.ledger_days, 1, 3650)
+        for customer in self.customers:
+            meaning = "an id of up to 40 letters, digits, '-' and '_', with a letter or digit at both ends"
+            matches("ledger_customers", customer, _CUSTOMER, meaning)
+        if len(self.customers) > MAX_CUSTOMERS:
+            many = len(self.customers)
+            raise Misconfigured(f"ledger_customers: {many} customers; {MAX_CUSTOMERS} can have a queue of their own")
+
+    @property
+    def rules(self) -> Mapping[str, str]:
+        """What functions are told of the rules for lanes."""
+        return {
+            "STEPWARD_SEQUENCES": self.sequences,
+            "STEPWARD_GAP_MS": str(self.gap_ms),
+            "STEPWARD_IDLE_MS": str(self.idle_ms),
+            "STEPWARD_EVENT_ATTEMPTS": str(self.attempts),
+        }

@@ -1,0 +1,220 @@
+"""Every constant of the infrastructure, and what a deployment may choose by CDK context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Literal, Self
+
+from stepward.domain.breaker import Limits
+from stepward.domain.errors import Misconfigured
+from stepward.domain.lane import LaneRules
+from stepward.domain.timing import Timing
+from stepward.domain.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
+from stepward_cdk.functions.reply_queues import ReplyQueues
+from stepward_cdk.settings.checks import matches, one_of, region, service_url, within
+from stepward_cdk.settings.context import parsed
+from stepward_cdk.settings.convoy import ConvoySettings
+
+RUNTIME = "3.14"
+ARCHITECTURE = "arm64"
+WHEEL_PLATFORM = "aarch64-manylinux2014"
+MEMORY_MB = 512  # CPU follows memory: below this, start-up dominates what a function costs
+LONGEST_FUNCTION_S = 900
+FUNCTION_TIMEOUT_S = 30
+SUPERVISOR_TIMEOUT_S = 55  # ends before its next wake-up, whatever the backlog
+AGENT_MARGIN_S = 5  # for a cold start, and for an answer that comes at the last moment
+LEAST_CONCURRENCY = 2  # SQS takes no lower limit
+VISIBILITY_TIMES_TIMEOUT = 6
+REQUEST_RECEIVES = 1000  # a request put back waits for its service, and ends by its own complete-by
+MAX_RECEIVES = 5  # throttled deliveries count too: fewer, and good messages end among the dead
+CONVOY_RECEIVES = 1000  # the most that SQS takes: what fails counts in the lane, and a dead event is a gap
+ORDER_RECEIVES = 100  # an order in its queue is known nowhere else: it waits out an outage of hours
+QUEUE_RETENTION_DAYS = 4
+CONVOY_RETENTION_DAYS = 14  # in a FIFO queue a dead letter's time begins anew, so both may wait as long as SQS allows
+DEAD_RETENTION_DAYS = 14
+WAKE_UP_RETRIES = 2
+LOG_RETENTION = "ONE_MONTH"
+BOTO_SERVICES = ("dynamodb", "events", "s3", "sns", "sqs")
+MAX_REQUEST_QUEUES = 13  # of agents and their priority lanes: the URLs share a function's 4 KB of environment
+LANE_SHARE = 4  # one part in so many of an agent's concurrency is kept for orders of high priority
+
+OLDEST_MESSAGE_S = 300
+OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
+OVERDUE_AGE_MS = 300_000
+EXCUSED_IN_FIVE_MINUTES = 100  # so many steps missed by everybody, not by their agent, are an outage
+SILENT_MINUTES = 5
+ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below
+OWN_NAME_KEEPS = 24  # characters of the stack's name that CloudFormation leaves in the name of a queue, at the least
+LEASE_PERIODS = 2  # within which a Supervisor that died is replaced
+_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+_BUS = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a deployment may choose; each field is a CDK context key (`-c shards=8`). Raises Misconfigured."""
+
+    stack: str = "stepward"
+    environment: Literal["dev", "prod"] = "dev"
+    alert_email: str = ""
+    service_urls: Mapping[str, str] = field(default_factory=dict)
+    complete_within_ms: int = 0
+    """A limit that replaces every step's own; 0 leaves the workflow's."""
+    claim_within_ms: int = Timing().claim_within
+    skew_margin_ms: int = Timing().skew_margin
+    outage_after_ms: int = Timing().outage_after
+    supervise_minutes: int = 1
+    shards: int = 4
+    batch_size: int = 10
+    engine_concurrency: int = 50
+    """Runs at once of submission, of the convoy, and of the scheduler per queue; keeps a backlog from eating the
+    account."""
+    agent_batch_size: int = 1
+    """Requests that one run of an agent serves side by side: more are cheaper, and die together."""
+    platform: Literal["aws", "local"] = "aws"
+    """Where the functions will run: on Lambda, or in the local cloud on this machine."""
+    lease_ms: int = 90_000
+    """How long a Supervisor keeps a shard to itself; one that dies is replaced when this is over."""
+    finished_days: int = 0
+    """How long a finished task is kept; 0 keeps it for ever."""
+    breaker_failures: int = Limits().failures
+    breaker_open_ms: int = Limits().open_for
+    breaker_longest_ms: int = Limits().longest
+    """How many failures in a row open an agent's breaker, for how long at first, and at the most."""
+    event_bus: str = "default"
+    reply_accounts: tuple[str, ...] = ()
+    reply_regions: tuple[str, ...] = ()
+    reply_prefixes: tuple[str, ...] = ()
+    """With accounts and regions: the queues to which the Scheduler may post; none unless all three are given."""
+    reply_endpoint: str = ""
+    sequences: Literal["required", "optional"] = "required"
+    """Whether every order event has to carry a sequence; where it need not, the queue's order counts without."""
+    gap_ms: int = LaneRules().gap_within
+    idle_ms: int = LaneRules().idle_after
+    """How long a gap may stay open, and an order without its last event be silent, until an operator is told; an idle
+    time of 0 tells nobody."""
+    event_attempts: int = LaneRules().attempts
+    """How often an event may fail until it stops its order."""
+    lane_timeout_s: int = 20
+    """Of the convoy's function; an order whose function died waits for six times as long."""
+    ledger_timeout_s: int = 60
+    ledger_concurrency: int = 10
+    """Ledgers in work at once: of so many customers, since each one's come one after the other."""
+    ledger_customers: tuple[str, ...] = ()
+    """The ids of customers whose ledgers have a queue and a function of their own."""
+    ledger_days: int = 30
+    """How long the objects of large ledgers are kept."""
+    orders_table: str = ""
+    tasks_table: str = ""
+    rejects_table: str = ""
+    lanes_table: str = ""
+    """Tables to work on in place of the stack's own, which stay as they are: for those restored from a backup."""
+    region: str = ""
+    """Where the stack goes; empty leaves it to whoever deploys, which a stack with replicas cannot."""
+    replica_regions: tuple[str, ...] = ()
+    tracing: bool = False
+    """Whether X-Ray records runs of the functions; each trace is billed."""
+
+    def __post_init__(self) -> None:
+        one_of("environment", self.environment, "dev", "prod")
+        one_of("platform", self.platform, "aws", "local")
+        if self.complete_within_ms:
+            within("complete_within_ms", self.complete_within_ms, SHORTEST_ATTEMPT_MS, LONGEST_ATTEMPT_MS)
+        within("claim_within_ms", self.claim_within_ms, 1000, LONGEST_ATTEMPT_MS)
+        within("skew_margin_ms", self.skew_margin_ms, 0, 600_000)
+        within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
+        within("supervise_minutes", self.supervise_minutes, 1, 60)
+        within("shards", self.shards, 1, 100)
+        within("batch_size", self.batch_size, 1, 10)
+        within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
+        within("agent_batch_size", self.agent_batch_size, 1, 10)
+        within("lease_ms", self.lease_ms, 1000, LEASE_PERIODS * self.supervise_minutes * 60_000)
+        within("finished_days", self.finished_days, 0, 3650)
+        matches("event_bus", self.event_bus, _BUS, "the name of an event bus of up to 64 characters")
+        within("breaker_failures", self.breaker_failures, 1, 1000)
+        within("breaker_open_ms", self.breaker_open_ms, 1000, self.breaker_longest_ms)
+        within("breaker_longest_ms", self.breaker_longest_ms, 1000, LONGEST_ATTEMPT_MS)
+        for name, table in self.restored.items():
+            matches(f"{name}_table", table, _TABLE, "the name of a table")
+        self.replies.check()
+        self.convoy.check()
+        if self.reply_endpoint and self.platform != "local":
+            raise Misconfigured(f"reply_endpoint={self.reply_endpoint!r} is for platform=local only")
+        self._check_replicas()
+        if self.alert_email and "@" not in self.alert_email:
+            raise Misconfigured(f"alert_email={self.alert_email!r} is not an e-mail address")
+        for service, url in self.service_urls.items():
+            service_url(service, url)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what holds data outlives the stack and is protected from deletion."""
+        return self.environment == "prod"
+
+    @property
+    def replies(self) -> ReplyQueues:
+        """The queues to which the Scheduler may post."""
+        return ReplyQueues(
+            accounts=self.reply_accounts,
+            regions=self.reply_regions,
+            prefixes=self.reply_prefixes,
+            own_prefix=f"{self.stack}-"[:OWN_NAME_KEEPS],
+            endpoint=self.reply_endpoint,
+        )
+
+    @property
+    def restored(self) -> Mapping[str, str]:
+        """The tables that take the place of the stack's own."""
+        named = {
+            "orders": self.orders_table,
+            "tasks": self.tasks_table,
+            "rejects": self.rejects_table,
+            "lanes": self.lanes_table,
+        }
+        return {name: table for name, table in named.items() if table}
+
+    @property
+    def convoy(self) -> ConvoySettings:
+        """What the ledgers' processor and the lanes of orders are to be like."""
+        return ConvoySettings(
+            sequences=self.sequences,
+            gap_ms=self.gap_ms,
+            idle_ms=self.idle_ms,
+            attempts=self.event_attempts,
+            lane_timeout_s=self.lane_timeout_s,
+            ledger_timeout_s=self.ledger_timeout_s,
+            ledger_concurrency=self.ledger_concurrency,
+            ledger_days=self.ledger_days,
+            customers=self.ledger_customers,
+        )
+
+    @property
+    def silent_minutes(self) -> int:
+        """How long nothing may be swept before somebody hears of it."""
+        return max(SILENT_MINUTES, 2 * self.supervise_minutes)
+
+    @property
+    def complete_within(self) -> timedelta | None:
+        """The limit that replaces every step's own, if there is one."""
+        return timedelta(milliseconds=self.complete_within_ms) if self.complete_within_ms else None
+
+    @classmethod
+    def from_context(cls, look_up: Callable[[str], object]) -> Self:
+        """The settings that CDK context gives; what it leaves out keeps its default."""
+        given = {item.name: look_up(item.name) for item in fields(cls)}
+        usual = cls()
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return cls(**{name: parsed(name, value, getattr(usual, name)) for name, value in chosen.items()})
+
+    def _check_replicas(self) -> None:
+        if self.region:
+            region("region", self.region)
+        for other in self.replica_regions:
+            region("replica_regions", other)
+        if self.replica_regions and not self.region:
+            raise Misconfigured("replica_regions: say with -c region=... where the stack itself goes")
+        if self.region in self.replica_regions:
+            raise Misconfigured(f"replica_regions: {self.region!r} is the stack's own region, which needs no replica")

@@ -1,0 +1,96 @@
+"""Alarms: each says what is wrong and what to do, and reaches the same people as the engine's own alerts."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from stepward_cdk.settings.settings import ERRORS_IN_FIVE_MINUTES, EXCUSED_IN_FIVE_MINUTES, OVERDUE_AGE_MS
+from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum
+
+_ENGINE = {
+    "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
+    "Failed": "Orders are in Error; see `stepward list --state Error`",
+    "Unreadable": "Records of the state store cannot be read; the Supervisor's log names them",
+    "BreakerOpened": "An agent's service keeps failing and is left alone; see `stepward agents`",
+    "Blocked": "Orders wait at an event that cannot be applied; see `stepward convoy list`",
+    "Gaps": "Orders wait for an event that has not come; see `stepward convoy list`",
+    "Overtime": "Orders take longer than all their steps may; the Supervisor's log names them",
+}
+_WAITING = {
+    "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS shows it no others",
+    "ledgers": "a large ledger, or one that keeps failing? Those of its customer wait behind it",
+}
+_ANY = 1
+
+
+class Alarms(Construct):
+    """One alarm for each thing that can go wrong with each part."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, topic: sns.ITopic) -> None:
+        super().__init__(scope, construct_id)
+        self._action = actions.SnsAction(topic)
+        for name, queue in watched.dead.items():
+            self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
+        for name, work in watched.queues.items():
+            oldest = watched.oldest_s[name]
+            because = _WAITING.get("ledgers" if name.startswith("ledgers") else name, "are they worked off?")
+            self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s: {because}")
+        self._watch_functions(watched)
+        self._watch_supervisor(watched)
+        for metric, description in _ENGINE.items():
+            self._when(metric, engine(metric), _ANY, description)
+        overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
+        self._when("OverdueAge", engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+        outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
+        self._when("Excused", engine("Excused"), EXCUSED_IN_FIVE_MINUTES, outage)
+
+    def _watch_functions(self, watched: Watched) -> None:
+        for name, function in watched.functions.items():
+            errors = function_sum(function, "Errors")
+            if name in watched.ledgers:  # which run so seldom that five errors in a row would take half an hour
+                died = f"{name} died in the middle of a ledger and will take it up again; if it dies again, see its log"
+                self._when(f"{name}-errors", errors, _ANY, died)
+            else:
+                self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
+            throttles = function_sum(function, "Throttles")
+            self._when(f"{name}-throttles", throttles, _ANY, f"{name} is throttled; raise the account's limit", 3)
+            dropped = function_sum(function, "RecursiveInvocationsDropped")
+            self._when(f"{name}-dropped", dropped, _ANY, f"Lambda took {name} for a runaway loop and dropped messages")
+
+    def _watch_supervisor(self, watched: Watched) -> None:
+        runs = watched.functions["supervisor"].metric("Invocations", statistic="Sum", period=watched.silence)
+        idle = "The Supervisor does not run: nothing overdue is recovered; look at its schedule"
+        self._unless("supervisor-silent", runs, idle)
+        swept = engine("Swept", period=watched.silence)
+        self._unless(
+            "Swept", swept, "The Supervisor runs but sweeps no shard: nothing overdue is recovered; see its log"
+        )
+
+    def _unless(self, construct_id: str, metric: cloudwatch.Metric, description: str) -> None:
+        cloudwatch.Alarm(
+            self,
+            construct_id,
+            metric=metric,
+            threshold=_ANY,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+            alarm_description=description,
+        ).add_alarm_action(self._action)
+
+    def _when(
+        self, construct_id: str, metric: cloudwatch.Metric, threshold: float, description: str, periods: int = 1
+    ) -> None:
+        cloudwatch.Alarm(
+            self,
+            construct_id,
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            alarm_description=description,
+        ).add_alarm_action(self._action)

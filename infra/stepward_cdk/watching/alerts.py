@@ -1,0 +1,52 @@
+"""The topic that tells people, and the event bus that tells machines the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from stepward_cdk.queues import removal
+from stepward_cdk.settings.settings import Settings
+
+# An alarm or a rule that may not use the key publishes nothing, and says nothing about it.
+PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
+
+
+class Alerts(Construct):
+    """An encrypted topic to which the functions and CloudWatch's alarms publish, and the deployment's event bus."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        key = kms.Key(
+            self,
+            "Key",
+            description="Encrypts Stepward's alerts",
+            enable_key_rotation=True,
+            removal_policy=removal(settings),
+        )
+        for service in PUBLISHING_SERVICES:
+            key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
+        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        # A topic with a policy of its own loses the default one, which let the account's alarms in.
+        account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        self.topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=account))
+        if settings.alert_email:
+            self.topic.add_subscription(subscriptions.EmailSubscription(settings.alert_email))
+        self._bus = events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
+        self.addresses: Mapping[str, str] = {
+            "STEPWARD_ALERTS_TOPIC": self.topic.topic_arn,
+            "STEPWARD_EVENT_BUS": settings.event_bus,
+        }
+
+    def may_tell(self, function: lambda_.Function) -> None:
+        """Let a function tell people by the topic, and machines by the bus."""
+        self.topic.grant_publish(function)
+        self._bus.grant_put_events_to(function)

@@ -1,0 +1,74 @@
+"""The parts of a deployment that dashboard and alarms watch, and the metrics that tell how they are.
+
+A metric with a label counts as an expression, which an alarm needs no label for: labels are for graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+
+from stepward_cdk.queues import WorkQueue
+
+FIVE_MINUTES = Duration.minutes(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Everything by its short name; `ledgers` are those of the functions that split ledgers.
+
+    `oldest_s` says how long a message of a queue may wait, in seconds; `silence`, for how long nothing may be swept.
+    """
+
+    queues: Mapping[str, WorkQueue]
+    oldest_s: Mapping[str, int]
+    dead: Mapping[str, sqs.Queue]
+    functions: Mapping[str, lambda_.Function]
+    ledgers: Sequence[str]
+    agents: Sequence[str]
+    silence: Duration
+
+
+def engine(
+    name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES
+) -> cloudwatch.Metric:
+    """A metric that the functions themselves count."""
+    return _own(name, {}, statistic, label, period)
+
+
+def health(agent: str, name: str, statistic: str = "Sum", label: str | None = None) -> cloudwatch.Metric:
+    """A metric that an agent's function counts for its agent alone."""
+    return _own(name, {"agent": agent}, statistic, label, FIVE_MINUTES)
+
+
+def depth(queue: sqs.Queue, label: str | None = None) -> cloudwatch.Metric:
+    """How many messages wait in a queue."""
+    return queue.metric_approximate_number_of_messages_visible(statistic="Maximum", period=FIVE_MINUTES, label=label)
+
+
+def age(queue: sqs.Queue, label: str | None = None) -> cloudwatch.Metric:
+    """How long the oldest message of a queue has waited, in seconds."""
+    return queue.metric_approximate_age_of_oldest_message(statistic="Maximum", period=FIVE_MINUTES, label=label)
+
+
+def function_sum(function: lambda_.Function, metric: str, label: str | None = None) -> cloudwatch.Metric:
+    """The sum over five minutes of one of Lambda's own metrics of a function."""
+    return function.metric(metric, statistic="Sum", period=FIVE_MINUTES, label=label)
+
+
+def _own(
+    name: str, dimensions: Mapping[str, str], statistic: str, label: str | None, period: Duration
+) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace="Stepward",
+        metric_name=name,
+        dimensions_map={"service": "stepward", **dimensions},
+        statistic=statistic,
+        period=period,
+        label=label,
+    )

@@ -1,0 +1,65 @@
+"""What a workflow asks of the infrastructure is complete, or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow import Agent, Step, Workflow, minutes
+from stepward_cdk.functions.agent_needs import agents_of
+from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
+from tests.infra.sample import workflow
+
+
+def test_more_queues_than_one_functions_environment_can_name_are_refused() -> None:
+    """S4: the Scheduler is told every agent's queue, and Lambda gives it 4 KB for that; a lane is one more."""
+    agents = [Agent(f"agent-{number}") for number in range(MAX_REQUEST_QUEUES)]
+    assert len(agents_of(asking(*agents), Settings())) == MAX_REQUEST_QUEUES
+    for one_more in ([*agents, Agent("more")], [*agents[1:], Agent("more", priority_lane=True)]):
+        with pytest.raises(WorkflowError, match=str(MAX_REQUEST_QUEUES)):
+            agents_of(asking(*one_more), Settings())
+
+
+def test_an_agent_too_small_to_be_shared_gets_no_lane() -> None:
+    """S5, S21: SQS takes no limit below two for each queue, and the service gets no more calls than agreed."""
+    assert agents_of(asking(Agent("payments", 4, priority_lane=True)), Settings())
+    with pytest.raises(WorkflowError, match="max_concurrency 3"):
+        agents_of(asking(Agent("payments", 3, priority_lane=True)), Settings())
+
+
+def test_an_agents_name_that_a_lane_has_already_is_refused() -> None:
+    """S21."""
+    with pytest.raises(WorkflowError, match="agent-payments-high"):
+        agents_of(asking(Agent("payments", priority_lane=True), Agent("payments-high")), Settings())
+
+
+@pytest.mark.parametrize("most", [4, 5, 7, 8, 20, 1000])
+@pytest.mark.parametrize("batch", [1, 3, 10])
+def test_a_lane_takes_its_part_of_the_agents_concurrency_and_adds_nothing(most: int, batch: int) -> None:
+    """S5, S21: whatever the numbers, both queues together call the service no more often at once than it may be."""
+    (agent,) = agents_of(asking(Agent("payments", most, priority_lane=True)), Settings(agent_batch_size=batch))
+    assert min(agent.lane_functions, agent.ordinary_functions) >= 2
+    assert agent.lane_functions <= agent.ordinary_functions
+    assert (agent.lane_functions + agent.ordinary_functions) * agent.batch_size == agent.requests_at_once <= most
+
+
+def test_a_fallback_may_run_as_long_as_its_step() -> None:
+    """S21."""
+    needs = {agent.name: agent for agent in agents_of(workflow, Settings())}
+    assert needs["courier"].longest_s == needs["shipping"].longest_s == 1200
+
+
+def test_an_undo_may_run_as_long_as_its_step() -> None:
+    """S17."""
+    needs = {agent.name: agent for agent in agents_of(workflow, Settings())}
+    assert needs["refunds"].longest_s == needs["payments"].longest_s == 120
+
+
+def asking(*agents: Agent) -> Workflow:
+    """A workflow with one step for each of these agents."""
+    return Workflow("wide", 1, [Step(it.operation(ping), name=it.name, complete_within=minutes(1)) for it in agents])
+
+
+def ping(call: object) -> dict[str, object]:
+    """An operation of any agent."""
+    return {"call": str(call)}

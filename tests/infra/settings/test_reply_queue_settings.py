@@ -1,0 +1,111 @@
+"""Where status may be posted is said in full, and is never a queue of the deployment itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepward.config import Config
+from stepward.domain.errors import Misconfigured
+from stepward_cdk.settings.settings import Settings
+
+GIVEN = {"reply_accounts": "111122223333", "reply_regions": "eu-west-1", "reply_prefixes": "replies-"}
+
+
+def settings(**given: object) -> Settings:
+    """A deployment as the command line describes it."""
+    return Settings.from_context({"stack": "orders", **GIVEN, **given}.get)
+
+
+def test_nobody_is_told_anything_unless_a_deployment_says_where() -> None:
+    """S19."""
+    assert Settings().replies.names("aws") == []
+    assert Settings().replies.environment == {}
+
+
+def test_every_account_region_and_prefix_go_together() -> None:
+    """S19."""
+    told = settings(reply_accounts="111122223333,444455556666", reply_prefixes="replies-, shop-").replies
+    assert told.names("aws") == [
+        "arn:aws:sqs:eu-west-1:111122223333:replies-*",
+        "arn:aws:sqs:eu-west-1:111122223333:shop-*",
+        "arn:aws:sqs:eu-west-1:444455556666:replies-*",
+        "arn:aws:sqs:eu-west-1:444455556666:shop-*",
+    ]
+
+
+@pytest.mark.parametrize("missing", GIVEN)
+def test_two_of_the_three_lists_are_refused(missing: str) -> None:
+    """S19: a list that is left out would mean none to one reader, and all to another."""
+    with pytest.raises(Misconfigured, match=missing):
+        settings(**{missing: ""})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("reply_accounts", "1111222233334"),
+        ("reply_accounts", "*"),
+        ("reply_accounts", "111122223333,"),
+        ("reply_regions", "*"),
+        ("reply_regions", "eu-west"),
+        ("reply_prefixes", "*"),
+        ("reply_prefixes", "replies-,,shop-"),
+        ("reply_prefixes", "a/b"),
+        ("reply_prefixes", "r" * 81),
+        ("reply_prefixes", ",".join(f"replies-{number}-" for number in range(21))),
+        ("reply_prefixes", ",".join(f"{number}{'r' * 78}" for number in range(5))),
+    ],
+)
+def test_a_part_that_is_none_or_too_much_is_refused(name: str, value: str) -> None:
+    """S19: a policy with a wildcard in the wrong place lets an order name any queue there is."""
+    with pytest.raises(Misconfigured, match=name):
+        settings(**{name: value})
+
+
+@pytest.mark.parametrize("prefix", ["o", "orders", "orders-", "orders-Queues"])
+def test_a_prefix_that_covers_the_stacks_own_queues_is_refused(prefix: str) -> None:
+    """S19: an order could name the queue of the Scheduler, and speak to it in the engine's name."""
+    with pytest.raises(Misconfigured, match="own queues"):
+        settings(reply_prefixes=prefix)
+
+
+def test_a_long_stack_name_that_cloudformation_cuts_still_covers_its_own_queues() -> None:
+    """S19: what stays of the name in a queue's is all that can be told."""
+    assert settings(stack="s" * 60).replies.own_prefix == "s" * 24
+    with pytest.raises(Misconfigured, match="own queues"):
+        settings(stack="s" * 60, reply_prefixes="s" * 30)
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:4566", "https://localhost:4566"])
+def test_the_local_cloud_has_its_queues_on_this_machine(endpoint: str) -> None:
+    """S19."""
+    told = settings(platform="local", reply_endpoint=endpoint).replies.environment
+    assert Config(told).reply_queues.endpoint == endpoint
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"platform": "aws", "reply_endpoint": "http://127.0.0.1:4566"},
+        {"platform": "local", "reply_endpoint": "http://10.0.0.1:4566"},
+        {"platform": "local", "reply_endpoint": "http://127.0.0.1.example.com:4566"},
+        {"platform": "local", "reply_endpoint": "http://127.0.0.1"},
+        {"platform": "local", "reply_endpoint": "http://127.0.0.1:4566/queues"},
+        {"platform": "local", "reply_endpoint": "http://user@127.0.0.1:4566"},
+        {"platform": "local", "reply_endpoint": "http://["},
+        {"platform": "local", "reply_endpoint": "127.0.0.1:4566"},
+    ],
+)
+def test_any_other_endpoint_is_refused(given: dict[str, Any]) -> None:
+    """S19: a deployment to AWS posts to AWS."""
+    with pytest.raises(Misconfigured, match="reply_endpoint"):
+        settings(**given)
+
+
+def test_the_engine_reads_what_the_infrastructure_writes() -> None:
+    """S19: one list for the check of an address, and for the policy behind it."""
+    allowed = Config(settings(reply_prefixes="replies-,shop-").replies.environment).reply_queues
+    assert (allowed.accounts, allowed.regions) == (frozenset({"111122223333"}), frozenset({"eu-west-1"}))
+    assert (allowed.prefixes, allowed.own_prefix) == (("replies-", "shop-"), "orders-")
