@@ -16,7 +16,7 @@ from infra.interpreter import ROOT
 from infra.settings import BOTO_SERVICES, RUNTIME, WHEEL_PLATFORM
 from stepward.domain.errors import Misconfigured
 
-_LEFT_OUT = ("stepward/cli", "stepward/local")
+_LEFT_OUT = ("stepward/cli", "stepward/local", "stepward/testing")
 _ON_LAMBDA = "/var/task"
 _THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
