@@ -6,7 +6,7 @@ import pytest
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 HANDLERS = sorted(FUNCTIONS.glob("*.py"))
 LONGEST_HANDLER_FILE = 40
-NOT_IN_THE_BUNDLE = ("stepward.cli", "stepward.local", "stepward_cdk", "typer", "rich", "psutil")
+NOT_IN_THE_BUNDLE = ("stepward.cli", "stepward.local", "stepward.testing", "stepward_cdk", "typer", "rich", "psutil")
 
 
 def imports(source: str) -> set[str]:

@@ -9,11 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.lanes import MemoryLaneQueue, MemoryLedgers
-from stepward.adapters.memory.store import MemoryRejects
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.ledgers import Split
 from stepward.cli import order_files
 from stepward.cli.lane_refusals import replacement
@@ -21,6 +16,11 @@ from stepward.cli.ledger_files import LedgerFile, as_lines, message_of, opened, 
 from stepward.cli.where import Declined
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import ReplaceEvent
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.wire.lane import encode_command
 from tests.bad_input.damage import damaged
 from tests.bad_input.lane_doors import ORDER, create

@@ -19,9 +19,9 @@ from aws_lambda_powertools import Metrics
 from moto import mock_aws
 from time_machine import Traveller
 
-from stepward.adapters.memory.poller import Polled, Poller
-from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.domain.workflow import Workflow
+from stepward.testing.sqs.poller import Polled, Poller
+from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.clock import now
 from tests.benchmarks.billing import requests_of
 from tests.benchmarks.meter import Meter, metered

@@ -8,11 +8,6 @@ from dataclasses import dataclass, field
 from threading import Barrier
 from time import perf_counter, sleep  # noqa: TID251 - it stands for the way to DynamoDB and back
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.adapters.memory.store import MemoryTaskStore
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.scheduling import Schedule
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
@@ -21,6 +16,11 @@ from stepward.domain.messages import Outcome, Reply, Start
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.ports import Loaded, Order, Submission
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryTaskStore
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.messages import decode_request, encode
 from stepward.wiring.clock import now
 from tests.benchmarks.workload import AGENTS, order_text, side_by_side

@@ -16,12 +16,6 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 
 from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.poller import Poller
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
@@ -37,6 +31,12 @@ from stepward.domain.task import Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Workflow
 from stepward.ports import Health
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.poller import Poller
+from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.order import OrderMessage
 from stepward.wiring.clock import new_id, now
 from tests.benchmarks.workload import AGENTS, line, order_id, order_text

@@ -8,11 +8,6 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from stepward.adapters.dynamodb.store import shard_of
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.adapters.memory.store import MemoryTaskStore
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.breakers import Breakers
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
@@ -23,6 +18,11 @@ from stepward.domain.messages import Start
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.ports import Loaded
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryTaskStore
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.queue import MemoryQueue
 from tests.benchmarks.cloud import SHARDS, Cloud, cloud
 from tests.benchmarks.workload import AGENTS, line, order_text
 

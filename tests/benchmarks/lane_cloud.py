@@ -17,11 +17,11 @@ import boto3
 from orders import workflow
 from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
-from stepward.adapters.memory.lambda_events import LambdaContext, event_of
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.poller import Polled, Poller
-from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.local.cloud import local_cloud
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.poller import Polled, Poller
+from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.clock import now
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger

@@ -14,15 +14,6 @@ from typing import Any
 from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
 from stepward.adapters.lambda_groups import GroupWorker
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.lambda_events import LambdaContext, event_of
-from stepward.adapters.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.poller import Poller
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.app.convoy import Convoy
 from stepward.app.effects import Effects
 from stepward.app.lane_intake import LaneIntake
@@ -33,6 +24,15 @@ from stepward.app.trail import Trail
 from stepward.app.transition import Transition
 from stepward.domain.lane import LaneRules
 from stepward.domain.timing import Timing
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.poller import Poller
+from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.lane import decode_for_lane
 from stepward.wire.order_event import kept_event
 from stepward.wiring.clock import now

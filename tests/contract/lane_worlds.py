@@ -18,12 +18,12 @@ from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.dynamodb.store import shard_of
 from stepward.adapters.dynamodb.tables import Access, bound
-from stepward.adapters.memory.lanes import MemoryLanes, MemoryLedgers
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.domain.lane import Blocked, Lane, LaneRules, Told
 from stepward.domain.order_event import Kept, OrderEvent
 from stepward.local.access import REGION
 from stepward.ports import Lanes, Ledgers
+from stepward.testing.memory.lanes import MemoryLanes, MemoryLedgers
 from stepward.wire.order_event import kept_event
 from stepward.wire.strict_json import canonical
 

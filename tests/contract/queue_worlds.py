@@ -12,15 +12,15 @@ from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.delivery import Outgoing
 from stepward.adapters.events import SOURCE, EventBus, detail, detail_type
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.poller import Source
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues, send
-from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.adapters.operators import OperatorAlerts
 from stepward.adapters.sns import SnsTopic
 from stepward.adapters.sqs import SqsQueues, SqsSender
 from stepward.ports import Alerts, Queues
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues, send
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.poller import Source
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.source import SqsSource
 
 AGENTS = ("payments", "inventory")
 LANE = "payments-lane"

@@ -19,12 +19,12 @@ from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.store import DynamoTaskStore, shard_of
 from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bound
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.domain.plan import Plan, PlannedStep
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.local.access import REGION
 from stepward.ports import Order, Orders, Rejects, TaskStore
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 
 SHARDS = 2
 NOW = 1_767_225_600_000

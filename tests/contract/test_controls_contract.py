@@ -10,10 +10,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from stepward.adapters.memory.controls import MemoryControls
 from stepward.domain.breaker import Breaker, Mode, Pause
 from stepward.domain.errors import Rejected
 from stepward.ports import Control, Controls
+from stepward.testing.memory.shared_records import MemoryControls
 from tests.contract.control_tables import dynamo_controls
 
 NAME = "breaker/payments"

@@ -9,13 +9,13 @@ import pytest
 from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.lanes import MemoryLaneQueue
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.poller import Source
-from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.adapters.sqs_lanes import SqsLaneQueue
 from stepward.ports import LaneMessage, LaneQueue
+from stepward.testing.memory.lanes import MemoryLaneQueue
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.poller import Source
+from stepward.testing.sqs.source import SqsSource
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import pytest
 from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.notices import MemoryReplyQueues
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.adapters.notices import CheckedNotices, Post, SqsReplyQueues
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Notice, Status
 from stepward.domain.reply_address import Allowed
+from stepward.testing.memory.notices import MemoryReplyQueues
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.queue import MemoryQueue
 from tests.factories import T0
 
 OWN = "stepward-orders"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from stepward.adapters.delivery import Outgoing
-from stepward.adapters.memory.poller import Poller
+from stepward.testing.sqs.poller import Poller
 from tests.contract.queue_worlds import FIFO, QueueWorld
 
 RECORD_KEYS = {

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.lanes import MemoryLanes
-from stepward.adapters.memory.queues import MemoryAlerts
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.app.lane_history import account as account_of_lane
 from stepward.app.trail import Trail
 from stepward.domain.lane import Lane, LaneRules, Told
 from stepward.domain.order_event import Kept
+from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.convoy.replay import Replay, said
 from tests.convoy.scripts import Book
 from tests.convoy.world import ConvoyWorld

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stepward.adapters.memory.lanes import MemoryLanes
 from stepward.domain.lane import Lane, LaneRules, Told
 from stepward.domain.order_event import Kept
+from stepward.testing.memory.lanes import MemoryLanes
 
 
 @dataclass(frozen=True, slots=True)

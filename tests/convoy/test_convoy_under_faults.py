@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from stepward.adapters.memory.messages import Received as Message
 from stepward.app import lane_work, ledgers
 from stepward.domain.errors import Transient
 from stepward.domain.lane import LaneRules
+from stepward.testing.sqs.messages import Received as Message
 from tests.convoy import audit
 from tests.convoy.gate import Fault
 from tests.convoy.record import RecordedLanes

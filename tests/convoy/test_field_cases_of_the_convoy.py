@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.plan import Plan
 from stepward.domain.task import Task
 from stepward.ports import Order, Submission
+from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.convoy.world import ConvoyWorld, entry
 from tests.factories import HOUR
 

@@ -10,11 +10,6 @@ from itertools import count
 from typing import Any
 
 from stepward.adapters.delivery import lane_messages
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.adapters.memory.messages import Received as Message
-from stepward.adapters.memory.queues import send
-from stepward.adapters.memory.sqs_rules import Refused
 from stepward.app.convoy import Convoy
 from stepward.app.effects import Effects
 from stepward.app.intake import Intake, Received
@@ -27,6 +22,11 @@ from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import Kept
 from stepward.ports import LaneMessage
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
+from stepward.testing.memory.queues import send
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.messages import Received as Message
+from stepward.testing.sqs.rules import Refused
 from stepward.wire.lane import decode_for_lane, encode_command
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source, kept_event

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.store import MemoryRejects
 from stepward.app.alerting import Throttled
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
@@ -19,6 +17,8 @@ from stepward.app.transition import Transition
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects
 from stepward.wire.messages import decode_request
 from tests.crash_points.pulse import Pulse
 from tests.factories import ORDER_ID, SECOND, T0

@@ -12,12 +12,12 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.store import DynamoTaskStore
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.transition import Transition
 from stepward.domain.errors import Conflict
 from stepward.local.access import Access
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.queue import MemoryQueue
 from tests.contract.store_worlds import TIMING, DynamoWorld
 
 RACERS = 8

@@ -10,9 +10,6 @@ import boto3
 
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.dynamodb.lanes import DynamoLanes
-from stepward.adapters.memory.queues import MemoryAlerts
-from stepward.adapters.memory.store import MemoryRejects
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.convoy import Convoy
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
@@ -26,6 +23,9 @@ from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.lane_commands import LaneCommand
 from stepward.domain.order_event import Kept
 from stepward.local.access import Access
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import event_of, kept_event
 from tests.contract.control_tables import created, on

@@ -8,13 +8,13 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.domain.breaker import Admitted, Limits, Mode
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from stepward.ports import Control
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW
 from tests.races.conftest import RACERS, Race

@@ -10,8 +10,6 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
-from stepward.adapters.memory.store import MemoryTaskStore
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.breakers import Breakers
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
@@ -19,6 +17,8 @@ from stepward.app.watching import Watch
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from stepward.ports import Swept
+from stepward.testing.memory.task_store import MemoryTaskStore
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND

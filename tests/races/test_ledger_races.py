@@ -10,13 +10,13 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
-from stepward.adapters.memory.lanes import MemoryLedgers
-from stepward.adapters.memory.store import MemoryRejects
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.ledgers import CHUNK, Split, progress_of
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from stepward.ports import LaneMessage
+from stepward.testing.memory.lanes import MemoryLedgers
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW
 from tests.convoy.world import entry

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.alerting import Throttled
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
@@ -24,6 +22,8 @@ from stepward.domain.plan import Plan
 from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Operation
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import OrderMessage
 from tests.factories import MINUTE, SECOND, T0

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest, ToScheduler
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Loaded, Order, Submission
+from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import encode
 
 BACKLOG = 4

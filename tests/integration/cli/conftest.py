@@ -15,8 +15,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from stepward.adapters.dynamodb.store import PLAN_PREFIX
-from stepward.adapters.memory.queues import MemoryAlerts
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.adapters.sqs import SqsQueues
 from stepward.app.scheduling import Schedule
 from stepward.app.transition import Transition
@@ -27,6 +25,8 @@ from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
 from stepward.ports import Order
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.lane import decode_for_lane
 from stepward.wire.order_event import EventMessage
 from tests.unit.cli.lane_lives import LaneLife

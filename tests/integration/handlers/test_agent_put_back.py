@@ -12,11 +12,11 @@ from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import agent
-from stepward.adapters.memory.lambda_events import event_of
-from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.domain.breaker import Mode, Pause
 from stepward.local.access import REGION
 from stepward.local.services import Fault, FaultKind, Services
+from stepward.testing.sqs.lambda_events import event_of
+from stepward.testing.sqs.source import SqsSource
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import Deployment, failed
 from tests.integration.handlers.test_agent import charged, replies, request

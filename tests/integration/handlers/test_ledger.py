@@ -7,11 +7,11 @@ import boto3
 import pytest
 
 import ledger
-from stepward.adapters.memory.lambda_events import LambdaContext, event_of
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.app import ledgers
 from stepward.domain.errors import Misconfigured
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.source import SqsSource
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import BUCKET, Deployment, Event, batch, failed, sample
 

@@ -9,9 +9,9 @@ import time_machine
 import scheduler
 import submission
 import supervisor
-from stepward.adapters.memory.lambda_events import LambdaContext
 from stepward.domain.errors import Misconfigured
 from stepward.domain.task import ProcessState
+from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
 from tests.contract.store_worlds import SHARDS
 from tests.integration.handlers.conftest import Told

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.alerting import Throttled
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
@@ -24,6 +23,7 @@ from stepward.app.watching import Watch
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.plan import Plan
 from stepward.domain.workflow import Agent, Operation
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.order import OrderMessage
 from tests.simulation.deployment import BREAKER, LEASE, REPLY_QUEUES, TIMING
 from tests.simulation.seeded.diary import Diary

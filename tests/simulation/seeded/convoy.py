@@ -4,13 +4,13 @@ import json
 from dataclasses import dataclass, replace
 from functools import partial
 
-from stepward.adapters.memory.lanes import MemoryLedgers
 from stepward.app.convoy import Convoy
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.lane_intake import LaneIntake
 from stepward.app.ledgers import Split
 from stepward.app.trail import Trail
+from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.wire.lane import decode_for_lane
 from stepward.wire.order_event import EventMessage, kept_event
 from tests.factories import MINUTE

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
 from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.domain.workflow import Call
+from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.simulation import audit
 from tests.simulation.faults import Write
 from tests.simulation.seeded.broken import Broken

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.lanes import MemoryLanes
-from stepward.adapters.memory.queues import MemoryAlerts
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.domain.lane import LaneRules
+from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.convoy import audit
 from tests.convoy.scripts import Book
 from tests.simulation.seeded.broken import Broken

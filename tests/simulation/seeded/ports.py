@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from zlib import crc32
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Control, Loaded, Order, Reject, Submission
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.wire.messages import encode
 from tests.simulation.faults import Write
 from tests.simulation.seeded.broken import Broken

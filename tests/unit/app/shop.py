@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from stepward.adapters.memory.notices import MemoryReplyQueues
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.adapters.notices import CheckedNotices
 from stepward.app.scheduling import Schedule
 from stepward.domain.errors import Permanent
@@ -15,6 +13,8 @@ from stepward.domain.plan import Exhausted, Plan, Policy
 from stepward.domain.reply_address import Allowed
 from stepward.domain.task import ProcessState, Task
 from stepward.domain.workflow import Call
+from stepward.testing.memory.notices import MemoryReplyQueues
+from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE, ORDER_ID, order_text, planned
 from tests.unit.app.world import World, operation
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.app.alerting import Throttled
 from stepward.app.supervision import TIME_PER_ALERT, TIME_TO_FINISH
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
@@ -15,6 +13,8 @@ from stepward.domain.messages import Alert, Outcome, Start
 from stepward.domain.task import new_task
 from stepward.domain.throttle import MOST_SINGLES, SPAN
 from stepward.ports import Control, Order
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, answer, order_text, sequence
 from tests.unit.app.world import World

@@ -1,9 +1,9 @@
 """What operators hear of lanes: in time, and once per trouble."""
 
-from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.app.lane_telling import alert_of
 from stepward.domain.lane import LaneRules, Told
 from stepward.domain.messages import Alert
+from stepward.testing.memory.queues import MemoryAlerts
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import HOUR, MINUTE

@@ -5,11 +5,11 @@ from typing import NoReturn
 
 import pytest
 
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.domain.errors import Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.task import ProcessState
+from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE

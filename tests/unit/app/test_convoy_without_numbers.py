@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from stepward.adapters.delivery import lane_messages
-from stepward.adapters.memory.queues import send
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.task import ProcessState
 from stepward.ports import LaneMessage
+from stepward.testing.memory.queues import send
 from tests.convoy.world import ConvoyWorld, entry
 from tests.factories import MINUTE
 

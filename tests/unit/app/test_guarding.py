@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.breakers import Breakers
 from stepward.domain.breaker import SETTLES_IN, Admitted, Breaker, Limits, Mode, Pause, Resting
 from stepward.domain.errors import StepwardError, Transient
@@ -12,6 +11,7 @@ from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look
 from stepward.domain.retrying import LONGEST_ABSENCE, absence, least_absence
 from stepward.ports import Control
+from stepward.testing.memory.shared_records import MemoryControls
 from tests.factories import HOUR, MINUTE, SECOND, T0
 from tests.unit.app.world import World
 

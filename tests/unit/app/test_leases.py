@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.app.leasing import Leases
 from stepward.domain.errors import Misconfigured, StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.lease import lease_of
 from stepward.ports import Control
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE, SECOND
 from tests.unit.app.world import LEASE, SHARDS, World
 

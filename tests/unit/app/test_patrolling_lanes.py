@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.adapters.memory.lanes import MemoryLanes
-from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.app.lane_patrol import LanePatrol
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.supervision import Supervise
@@ -14,6 +12,8 @@ from stepward.domain.errors import Transient, Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import Blocked, Lane, LaneRules, Told, due
 from stepward.ports import Lanes
+from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.memory.queues import MemoryAlerts
 from tests.factories import MINUTE, SECOND
 from tests.unit.app.world import SHARDS, World
 

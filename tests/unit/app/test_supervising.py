@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.memory.queues import MemoryQueues
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.app.supervision import MOST_PER_RUN, TIME_TO_FINISH
 from stepward.domain.errors import StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Retry
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Loaded, Swept
+from stepward.testing.memory.queues import MemoryQueues
+from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import decode_for_scheduler
 from tests.factories import MINUTE, SECOND, T0, order_text
 from tests.unit.app.world import SHARDS, World

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stepward.adapters.memory.store import MemoryRejects
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.intake import Received
 from stepward.app.lane_intake import LaneIntake
 from stepward.app.lane_work import Arrival
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.lane_commands import LaneCommand, RetryLane
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.lane import decode_for_lane, encode_command
 from stepward.wire.order_event import EventMessage
 from tests.factories import MINUTE, T0

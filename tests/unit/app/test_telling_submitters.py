@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepward.adapters.memory.notices import MemoryReplyQueues
 from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Cancel, Instruction, Pause, Report, Resume, Start, Undo
 from stepward.domain.task import ProcessState
+from stepward.testing.memory.notices import MemoryReplyQueues
 from stepward.wire.messages import encode
 from tests.factories import MINUTE, ORDER_ID
 from tests.unit.app.shop import Died, Shop, check, plan

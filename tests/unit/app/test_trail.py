@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.trail import LONGEST, Entry, Trail
 from stepward.domain.errors import Conflict, Permanent, Transient, Unreadable
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Start, Undo
 from stepward.domain.workflow import Call
 from stepward.ports import Control
+from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, T0, order_text
 from tests.unit.app.world import World, operation

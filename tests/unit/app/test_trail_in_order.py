@@ -2,11 +2,11 @@
 
 import pytest
 
-from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.trail import Trail
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Pause, Resume
 from stepward.ports import Control
+from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0
 from tests.unit.app.world import World

@@ -3,8 +3,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from stepward.adapters.memory.queues import MemoryAlerts
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.app.transition import TRIES
 from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
 from stepward.domain.facts import FactKind
@@ -12,6 +10,8 @@ from stepward.domain.looking import Look
 from stepward.domain.messages import Alert, Start
 from stepward.domain.task import ProcessState, Task
 from stepward.domain.workflow import Call
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, order_text
 from tests.unit.app.world import World, operation

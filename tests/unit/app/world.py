@@ -5,11 +5,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.alerting import Throttled
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
@@ -27,6 +22,11 @@ from stepward.domain.plan import Plan
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Call, Operation
 from stepward.ports import TaskStore
+from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.order import OrderMessage
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
 

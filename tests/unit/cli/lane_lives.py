@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.lanes import MemoryLanes
 from stepward.app.convoy import Convoy
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
@@ -19,6 +17,8 @@ from stepward.cli.lane_asking import LaneSeen
 from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.lane_commands import LaneCommand
 from stepward.ports import Controls, Lanes
+from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.order_event import event_of, kept_event
 from tests.factories import T0
 from tests.unit.app.world import World

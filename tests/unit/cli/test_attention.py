@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.cli.attention import needy, reasons
 from stepward.domain.errors import Unreadable
 from stepward.ports import Loaded, Order
+from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, paused, recovered, undo_failed
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from stepward.adapters.fifo_ids import fifo_id
-from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.ledgers import progress_of
 from stepward.cli.lane_letters import opened_event, opened_ledger
 from stepward.cli.letters import Letter
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import SkipEvent
 from stepward.ports import Control
+from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.lane import encode_command
 from stepward.wire.ledger import Ledger, decode_ledger
 from tests.factories import T0

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.memory.controls import MemoryControls
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.lanes import MemoryLaneQueue, MemoryLedgers
-from stepward.adapters.memory.store import MemoryRejects
-from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.ledgers import Split, progress_of
 from stepward.cli.ledger_files import LARGEST_MESSAGE, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.where import Declined
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.wire.ledger import decode_ledger
 from tests.unit.app.world import Clock
 from tests.unit.cli.lane_lives import entry

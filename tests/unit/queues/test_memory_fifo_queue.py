@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.sqs_rules import Entry, Refused
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Entry, Refused
 from tests.unit.queues.clock import Clock
 
 

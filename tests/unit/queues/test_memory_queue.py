@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.sqs_rules import Entry, Refused
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Entry, Refused
 from tests.unit.queues.clock import Clock
 
 

@@ -9,10 +9,10 @@ import pytest
 from aws_lambda_powertools.utilities.batch import SqsFifoPartialProcessor, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from stepward.adapters.memory.fifo_queue import MemoryFifoQueue
-from stepward.adapters.memory.lambda_events import LambdaContext, failed_ids
-from stepward.adapters.memory.poller import Poller
-from stepward.adapters.memory.queue import MemoryQueue
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.lambda_events import LambdaContext, failed_ids
+from stepward.testing.sqs.poller import Poller
+from stepward.testing.sqs.queue import MemoryQueue
 from tests.unit.queues.clock import Clock
 
 FIELD_CASES = Path(__file__).parents[2] / "field_cases"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.sqs_rules import Refused
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.rules import Refused
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

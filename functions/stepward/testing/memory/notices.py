@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stepward.adapters.delivery import Outgoing
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.sqs_rules import Entry
 from stepward.domain.errors import Transient
 from stepward.domain.reply_address import ReplyAddress
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Entry
 
 
 @dataclass(frozen=True, slots=True)

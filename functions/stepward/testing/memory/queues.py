@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from stepward.adapters.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.sqs_rules import Entry
 from stepward.domain.messages import Alert, Instruction, Reply, StepRequest
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Entry
 from stepward.wire.messages import encode
 
 

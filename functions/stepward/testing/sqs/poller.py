@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from stepward.adapters.memory.lambda_events import LambdaContext, event_of, failed_ids
-from stepward.adapters.memory.messages import Received
-from stepward.adapters.memory.sqs_rules import Refused
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of, failed_ids
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.rules import Refused
 
 _INVOCATIONS = uuid.UUID("c7b1c0de-3c0b-4f0a-9a55-3d1d0c3f8a11")
 _MOST_PER_RECEIVE = 10

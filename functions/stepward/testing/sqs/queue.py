@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from stepward.adapters.memory.messages import BatchAnswer, NotTaken, Received, Stored, Taken
-from stepward.adapters.memory.sqs_rules import (
+from stepward.testing.sqs.messages import BatchAnswer, NotTaken, Received, Stored, Taken
+from stepward.testing.sqs.rules import (
     LONGEST_DELAY_S,
     LONGEST_VISIBILITY_S,
     MOST_BYTES,

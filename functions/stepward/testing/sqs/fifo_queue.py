@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 
-from stepward.adapters.memory.messages import Stored, Taken
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.sqs_rules import Entry, Refused, check_body, check_fifo_id
+from stepward.testing.sqs.messages import Stored, Taken
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Entry, Refused, check_body, check_fifo_id
 
 DEDUPLICATION_MS = 5 * 60 * 1000
 _FIRST_SEQUENCE = 18_880_000_000_000_000_000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepward.adapters.memory.messages import Received
+from stepward.testing.sqs.messages import Received
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from stepward.adapters.delivery import lane_messages
-from stepward.adapters.memory.queue import MemoryQueue
-from stepward.adapters.memory.queues import send
 from stepward.domain.errors import Rejected
 from stepward.domain.lane import Lane
 from stepward.domain.order_event import Kept
 from stepward.ports import LaneMessage
+from stepward.testing.memory.queues import send
+from stepward.testing.sqs.queue import MemoryQueue
 
 
 @dataclass(frozen=True, slots=True)
