@@ -28,7 +28,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test bench profile simulate crash-points guards chaos soak races fuzz check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test bench profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -63,6 +63,9 @@ races: $(VENV) $(LOCAL) ## let eight racers meet on the local cloud, again and a
 
 fuzz: $(VENV) ## damage good messages at every door (EXAMPLES=4000 of each)
 	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/bad_input
+
+wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run an application of its own on them
+	@.venv/bin/python -m tests.lab.wheels
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
 	@.venv/bin/python -m tests.benchmarks $(ONLY)

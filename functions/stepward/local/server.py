@@ -22,6 +22,7 @@ LOOPBACK = "127.0.0.1"
 START_WITHIN_S = 30
 STOP_WITHIN_S = 5
 TRIES = 3
+INSTALL = "make local-env` or `python -m venv .venv-local && .venv-local/bin/pip install ministack==1.5.33"
 # Kills the group $1 and removes the folder $2 as soon as its standard input closes, which the system does for any
 # process that dies, however it dies.
 GUARD = 'read -r _; kill -s KILL -- "-$1" 2>/dev/null; rm -rf -- "$2"'
@@ -83,7 +84,7 @@ def start(home: Path, log: Path, *, port: int = 0, functions_reach: str = "") ->
     Port 0 takes any free port. `functions_reach` is the URL at which its functions look for AWS, if not the cloud's
     own. Raises CloudFailed.
     """
-    python = installed(".venv-local", "STEPWARD_LOCAL_PYTHON_ENV", "make local-env")
+    python = installed(".venv-local", "STEPWARD_LOCAL_PYTHON_ENV", INSTALL)
     around = {"AWS_ENDPOINT_URL": functions_reach} if functions_reach else {}
     if port and not _is_free(port):
         raise CloudFailed(f"port {port} is taken; choose another one, or none for any that is free")
@@ -119,7 +120,7 @@ def installed(folder: str, variable: str, command: str) -> Path:
     for place in places:
         if (python := place / "bin" / "python").exists():
             return python.absolute()
-    raise Misconfigured(f"{folder} is not installed; run `{command}` in the repository, then this again")
+    raise Misconfigured(f"{folder} is not installed; run `{command}`, or name an environment with {variable}")
 
 
 def _launch(

@@ -1,0 +1,33 @@
+"""Asks the remote services over HTTP."""
+
+import json
+from typing import Any
+
+from urllib3 import PoolManager, Timeout
+from urllib3.exceptions import HTTPError
+
+from stepward import Call, Permanent, Transient, service_url
+
+_HTTP = PoolManager()
+
+
+def ask(place: str, call: Call, **body: Any) -> dict[str, Any]:
+    """Let the operation at `place` (`agent/operation`) do its work once; an undo names the call that it takes back."""
+    agent, _, operation = place.partition("/")
+    forward = call.idempotency_key.removesuffix("/undo")
+    headers = {
+        "Content-Type": "application/json",
+        "Idempotency-Key": call.idempotency_key,
+        "Fence": str(call.fence),
+        **({"Undo-Of": forward} if forward != call.idempotency_key else {}),
+    }
+    url, left = f"{service_url(agent)}/{operation}", Timeout(total=max(0.1, call.remaining()))
+    try:
+        answer = _HTTP.request("POST", url, body=json.dumps(body), headers=headers, timeout=left, retries=False)
+    except HTTPError as error:
+        raise Transient(f"{place}: {type(error).__name__}") from None
+    if answer.status >= 500:
+        raise Transient(f"{place}: HTTP {answer.status}")
+    if answer.status >= 400:
+        raise Permanent(f"{place}: refused with HTTP {answer.status}")
+    return dict(answer.json())

@@ -1,0 +1,5 @@
+"""The function that runs the steps of trips."""
+
+from stepward.wiring.scheduler import scheduler
+
+handler = scheduler()

@@ -1,0 +1,96 @@
+"""Runs an application of its own on the two installed packages: in memory, synthesised, and on the local cloud.
+
+`make wheels`. The application, tests/lab/booking, is copied away from this repository first.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
+
+from tests.lab.wheels.building import ROOT, build, install, run
+
+TRIPS = 3
+ENDS_WITHIN_S = 60
+AGENTS = {"flights", "hotels", "cars", "cards", "mail"}
+
+
+def main() -> None:
+    """Say what was seen; raises on the first thing that is not as it must be."""
+    began = monotonic()
+
+    def tell(text: str) -> None:
+        sys.stdout.write(f"{monotonic() - began:5.1f} s  {text}\n")
+        sys.stdout.flush()
+
+    with TemporaryDirectory(prefix="stepward-") as scratch:
+        folder = Path(scratch)
+        binaries = install(build(folder), folder)
+        tell("both packages are built, and installed into an empty environment")
+        booking = folder / "booking"
+        shutil.copytree(ROOT / "tests" / "lab" / "booking", booking)
+        _check(booking, binaries, tell)
+
+
+def _check(booking: Path, binaries: Path, tell: Callable[[str], None]) -> None:
+    python = str(binaries / "python")
+    mypy = [sys.executable, "-m", "mypy", "--python-executable", python, "functions/booking", "infra/app.py"]
+    run(mypy, booking)
+    tell("its types agree with those that the packages bring")
+    tell(f"in memory: {run([python, '-m', 'pytest', '-q'], booking).splitlines()[-1]}")
+    tools = {"PATH": f"{ROOT / '.venv-tools' / 'bin'}:/usr/bin:/bin"}
+    run([python, "infra/app.py"], booking, **tools)
+    template = json.loads((booking / "cdk.out" / "Stepward.template.json").read_text())
+    functions = [it["Properties"] for it in template["Resources"].values() if it["Type"] == "AWS::Lambda::Function"]
+    told = [function.get("Environment", {}).get("Variables", {}) for function in functions]
+    if {variables["STEPWARD_AGENT"] for variables in told if "STEPWARD_AGENT" in variables} != AGENTS:
+        raise RuntimeError("the template does not hold one function for each agent")
+    tell(f"synthesised: {len(template['Resources'])} resources, {len(functions)} functions")
+    with _up(booking, binaries, tools) as stepward:
+        tell("deployed on the local cloud")
+        states = _send(booking, stepward)
+        if set(states.values()) != {"Processed"}:
+            raise RuntimeError(f"not every trip is Processed: {states}")
+        tell(f"sent {TRIPS} trips: all are Processed")
+
+
+@contextmanager
+def _up(booking: Path, binaries: Path, tools: Mapping[str, str]) -> Iterator[Callable[..., str]]:
+    """The `stepward` command, while the booking's stack is up."""
+    around = {**tools, "STEPWARD_LOCAL_PYTHON_ENV": str(ROOT / ".venv-local")}
+
+    def stepward(*words: str) -> str:
+        return run([str(binaries / "stepward"), *words], booking, **around)
+
+    try:
+        stepward("local", "up")
+        yield stepward
+    finally:
+        stepward("local", "down")
+
+
+def _send(booking: Path, stepward: Callable[..., str]) -> Mapping[str, str]:
+    """The state of each trip once all have ended, or time is up."""
+    trip = json.loads((booking / "trip.json").read_text())
+    ids = [f"trip-{number}" for number in range(1, TRIPS + 1)]
+    for order_id in ids:
+        file = booking / f"{order_id}.json"
+        file.write_text(json.dumps({**trip, "orderId": order_id}))
+        stepward("send", str(file), "--local")
+    states: dict[str, str] = {}
+    give_up_at = monotonic() + ENDS_WITHIN_S
+    while set(states.values()) != {"Processed"} and monotonic() < give_up_at:
+        sleep(1)
+        listed = json.loads(stepward("list", "--local", "--json"))
+        states = dict.fromkeys(ids, "") | {it["orderId"]: it["state"] for it in listed["orders"]}
+    return states
+
+
+if __name__ == "__main__":
+    main()
