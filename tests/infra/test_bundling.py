@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from stepward.domain.errors import Misconfigured
 from stepward.project import Project
+from stepward_cdk.functions import bundling
 from stepward_cdk.functions.bundling import Bundle, bundle
 from stepward_cdk.settings.settings import BOTO_SERVICES
 from tests.infra.sample import PROJECT
@@ -120,6 +123,27 @@ def test_what_is_left_out_of_the_bundle_does_not_change_it(project: Path) -> Non
     first = bundle("local", Project(project))
     (project / "functions" / "stepward" / "cli" / "main.py").write_text("READY = False\n")
     assert bundle("local", Project(project)) == first
+
+
+def test_a_project_of_its_own_gets_the_engine_from_its_environment(project: Path) -> None:
+    """U3: no user copies engine code."""
+    shutil.rmtree(project / "functions" / "stepward")
+    held = bundle("local", Project(project)).path
+    engine = PROJECT.functions / "stepward"
+    assert (held / "stepward" / "config.py").read_bytes() == (engine / "config.py").read_bytes()
+    for name in ("cli", "local", "testing", "project.py"):
+        assert not (held / "stepward" / name).exists(), name
+
+
+def test_without_a_list_of_its_own_a_project_gets_the_versions_of_its_environment(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """U3: what was tested is what is deployed."""
+    (project / "requirements" / "functions.txt").unlink()
+    monkeypatch.setattr(bundling, "requires", lambda _: ["six>=1", "rich>=1; extra == 'cli'"])
+    held = bundle("local", Project(project)).path
+    assert f'__version__ = "{version("six")}"' in (held / "six.py").read_text()
+    assert not (held / "rich").exists()
 
 
 def test_a_requirement_without_a_hash_is_refused(project: Path) -> None:

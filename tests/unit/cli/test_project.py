@@ -1,0 +1,76 @@
+"""The application at hand is found by its name, or whoever asks hears how to name it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stepward.domain.errors import Misconfigured
+from stepward.project import APP, Project
+
+SOURCE = """
+from stepward import Agent, App, Step, Workflow, minutes
+
+def work(call): return {}
+
+app = App("found", workflow=Workflow("found", 1, [Step(Agent("one").operation(work), complete_within=minutes(1))]))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """A project whose application nobody names yet; what it imports is forgotten."""
+    (tmp_path / "cdk.json").write_text("{}")
+    (tmp_path / "functions").mkdir()
+    (tmp_path / "functions" / "found_here.py").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path / "functions")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delenv(APP, raising=False)
+    yield Project.here()
+    sys.modules.pop("found_here", None)
+
+
+def named(project: Project, settings: str) -> None:
+    (project.root / "pyproject.toml").write_text(f"[tool.stepward]\n{settings}\n")
+
+
+def test_pyproject_names_the_application_and_what_no_function_needs(project: Project) -> None:
+    named(project, 'app = "found_here:app"\nnot-bundled = ["notes"]')
+
+    assert project.app().name == "found"
+    assert project.not_bundled == ("notes",)
+
+
+def test_the_environment_names_another(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    named(project, 'app = "nowhere:app"')
+    monkeypatch.setenv(APP, "found_here")
+
+    assert project.app().name == "found"
+
+
+def test_a_project_that_names_none_hears_how_to(project: Project) -> None:
+    with pytest.raises(Misconfigured, match=r"\[tool.stepward\] app = .* or set STEPWARD_APP"):
+        project.app()
+
+
+@pytest.mark.parametrize("place", ["nowhere:app", "found_here:nothing", ":app", "..:app"])
+def test_an_application_that_is_not_there_is_named(project: Project, place: str) -> None:
+    named(project, f'app = "{place}"')
+
+    with pytest.raises(Misconfigured, match="no application"):
+        project.app()
+
+
+def test_what_is_no_application_is_refused(project: Project) -> None:
+    named(project, 'app = "json:loads"')
+
+    with pytest.raises(Misconfigured, match="is function, not an application"):
+        project.app()
+
+
+def test_outside_of_any_project_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+
+    with pytest.raises(Misconfigured, match="change into your project"):
+        Project.here()
