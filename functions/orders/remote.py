@@ -15,9 +15,7 @@ from typing import Any
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
-from stepward.domain.errors import Permanent, Transient
-from stepward.domain.workflow import Call
-from stepward.service_urls import service_url
+from stepward import Call, Permanent, Transient, service_url
 
 CONNECT_CAP = 2.0
 READ_CAP = 10.0

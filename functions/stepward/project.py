@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from stepward.domain.application import App
 from stepward.domain.errors import Misconfigured
-from stepward.domain.workflow import Workflow
 
 APP = "STEPWARD_APP"
 
@@ -41,7 +41,7 @@ class Project:
         """Folders below `functions` that no function needs."""
         return tuple(self._settings.get("not-bundled", ()))
 
-    def workflow(self, named: str = "") -> Workflow:
+    def app(self, named: str = "") -> App:
         """The application `named` as module:name, else the one that STEPWARD_APP or pyproject.toml names.
 
         Puts `functions` on the import path. Raises Misconfigured.
@@ -58,7 +58,7 @@ class Project:
             found = getattr(import_module(module), name or "app")
         except (ImportError, AttributeError, ValueError) as error:
             raise Misconfigured(f"no application {place!r} in {self.functions}: {error}") from error
-        if not isinstance(found, Workflow):
+        if not isinstance(found, App):
             raise Misconfigured(f"{place!r} is {type(found).__name__}, not an application")
         return found
 

@@ -32,7 +32,7 @@ def _synthesise(project: Project) -> None:
     context = json.loads((project.root / "cdk.json").read_text()).get("context", {})
     app = App(context=context, outdir=os.environ.get("CDK_OUTDIR", str(project.root / "cdk.out")))
     settings = Settings.from_context(app.node.try_get_context)
-    workflow = project.workflow()
+    workflow = project.app().workflow
     code = bundle(settings.platform, project)
     StepwardStack(
         app,

@@ -11,7 +11,7 @@ from pathlib import Path
 from aws_cdk import App
 from aws_cdk import aws_lambda as lambda_
 
-from orders import workflow
+from orders import app as application
 from stepward.project import Project
 from stepward_cdk.settings.settings import Settings
 from stepward_cdk.stack import StepwardStack
@@ -28,7 +28,9 @@ def counted() -> Mapping[str, float]:
         app = App(
             context=json.loads((Project.here().root / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out"
         )
-        StepwardStack(app, "Cost", workflow=workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code)))
+        StepwardStack(
+            app, "Cost", workflow=application.workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code))
+        )
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
     kinds = Counter(resource["Type"] for resource in template["Resources"].values())

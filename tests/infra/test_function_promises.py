@@ -218,7 +218,7 @@ def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> 
 
 def test_no_function_is_told_what_the_engine_does_not_read(template: Template) -> None:
     """S3: a variable with a slip in its name would be a default without a word."""
-    known = "".join(Path(it.__file__).read_text(encoding="utf-8") for it in (config, service_urls))
+    known = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (config, service_urls))
     for function in template.of("Lambda::Function"):
         told = [name for name in template.environment(function) if name.startswith("STEPWARD_")]
         assert [name for name in told if f'"{name}"' not in known] == []

@@ -111,7 +111,7 @@ def _assumptions(assumed: Assumptions) -> Table:
 def _steps_of(app: str) -> int:
     """The number of steps of the application's workflow."""
     try:
-        return len(Project.here().workflow(app).steps)
+        return len(Project.here().app(app).workflow.steps)
     except Misconfigured as error:
         complain(f"{error}; or say --steps")
         raise typer.Exit(2) from None

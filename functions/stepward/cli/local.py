@@ -34,7 +34,7 @@ def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -
         server = cloud.up(port=port)
         services = StandingServices(cloud.folder / "services").up()
         status.update("Synthesising the stack")
-        addresses = {agent.name: f"{services.endpoint}/{agent.name}" for agent in project.workflow().agents}
+        addresses = {agent.name: f"{services.endpoint}/{agent.name}" for agent in project.app().workflow.agents}
         synthesise(project.root, out, {"platform": "local", "service_urls": addresses, "stack": stack})
         deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
     if as_json:
