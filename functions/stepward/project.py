@@ -56,7 +56,7 @@ class Project:
         module, _, name = place.partition(":")
         try:
             found = getattr(import_module(module), name or "app")
-        except (ImportError, AttributeError, ValueError) as error:
+        except (ImportError, AttributeError, TypeError, ValueError) as error:
             raise Misconfigured(f"no application {place!r} in {self.functions}: {error}") from error
         if not isinstance(found, App):
             raise Misconfigured(f"{place!r} is {type(found).__name__}, not an application")
