@@ -19,12 +19,12 @@ from stepward.domain.breaker import Limits
 from stepward.domain.errors import PutBack, Rejected, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.domain.plan import Plan
-from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Operation
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.messages import decode_for_scheduler
+from stepward.testing.settings import REPLY_QUEUES
 from stepward.wire.order import OrderMessage
 from tests.factories import MINUTE, SECOND, T0
 from tests.simulation.faults import Died, Faults, Mail, Operators, Post, Submitters, WatchedStore
@@ -34,8 +34,6 @@ TIMING = Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=1
 LEASE = 90 * SECOND
 BREAKER = Limits(failures=3, open_for=10 * SECOND, longest=40 * SECOND)
 COPIES = 2
-REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
-REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
 
 
 @dataclass(slots=True)

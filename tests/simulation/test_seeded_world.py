@@ -8,11 +8,9 @@ from stepward.app import lane_work
 from stepward.domain.draft import Draft
 from stepward.domain.lane import Lane, Place
 from stepward.domain.plan import PlannedStep
-from tests.simulation.seeded.finding import live
-from tests.simulation.seeded.profile import Delivery, Mishap, Mood
-from tests.simulation.seeded.shrink import fewest, shortest
-from tests.simulation.seeded.story import story
-from tests.simulation.seeded.world import ORDERS
+from stepward.testing.seeded.finding import fewest, shortest, story
+from stepward.testing.seeded.profile import Delivery, Mishap, Mood
+from tests.simulation.seeded.cast import ORDERS, live
 
 SOME = range(1_000, 1_010)
 

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState
+from stepward.testing.faults import audit, undo_audit
 from stepward.wire.messages import encode
 from tests.factories import (
     ALERTS,
@@ -29,7 +30,6 @@ from tests.factories import (
     waiting,
     waits,
 )
-from tests.simulation import audit, undo_audit
 from tests.simulation.deployment import COPIES, REPLY_TO, TIMING, Deployment
 from tests.simulation.faults import Mail
 from tests.simulation.service import Mood

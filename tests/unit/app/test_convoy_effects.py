@@ -13,7 +13,7 @@ from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE
-from tests.simulation.faults import Died
+from stepward.testing.faults.record import Died
 
 
 def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:

@@ -10,7 +10,7 @@ from stepward.domain.lane import LaneRules
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE
-from tests.simulation.faults import Died
+from stepward.testing.faults.record import Died
 
 MENDED = entry("A", 2, "add", amount="2.00")
 

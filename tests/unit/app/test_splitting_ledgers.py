@@ -13,7 +13,7 @@ from stepward.wire.ledger import LONGEST_LINE
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE
-from tests.simulation.faults import Died
+from stepward.testing.faults.record import Died
 
 PLENTY = 10 * MINUTE
 
