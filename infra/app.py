@@ -14,7 +14,7 @@ from infra.bundling import bundle
 from infra.interpreter import ROOT
 from infra.settings import Settings
 from infra.stack import StepwardStack
-from orders import workflow
+from orders import app as application
 from stepward.domain.errors import StepwardError
 
 
@@ -27,7 +27,7 @@ def main() -> None:
     StepwardStack(
         app,
         "Stepward",
-        workflow=workflow,
+        workflow=application.workflow,
         settings=settings,
         code=lambda_.Code.from_asset(
             str(code.path), asset_hash=code.content_hash, asset_hash_type=AssetHashType.CUSTOM

@@ -1,5 +1,10 @@
 """The application: what happens to an order. Replace this package by your own."""
 
-from orders.fulfilment import fulfilment as workflow
+from orders.fulfilment import fulfilment
+from orders.messages import OrderEvent
+from orders.sources import SOURCES
+from stepward import App
 
-__all__ = ["workflow"]
+__all__ = ["app"]
+
+app = App("orders", workflow=fulfilment, event=OrderEvent, sources=SOURCES)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from orders.messages import OrderSubmitted
 from orders.money import minor_units
 from orders.remote import post
-from stepward.domain.errors import Transient
-from stepward.domain.plan import Exhausted
-from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
+from stepward import Agent, Call, Exhausted, Step, Transient, Workflow, minutes
 
 inventory = Agent("inventory", max_concurrency=20)
 payments = Agent("payments", max_concurrency=20)
@@ -59,6 +58,7 @@ def cancel_shipment(call: Call) -> Mapping[str, Any]:
 fulfilment = Workflow(
     "fulfilment",
     version=1,
+    order=OrderSubmitted,
     steps=[
         Step(reserve, undo=release, complete_within=minutes(1)),
         Step(charge, undo=refund, complete_within=minutes(2), threshold=5, exhausted=Exhausted.UNDO),

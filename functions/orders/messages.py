@@ -6,9 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from stepward.domain.errors import Rejected
-from stepward.wire.order import OrderMessage, ShortText
-from stepward.wire.order_event import EventMessage
+from stepward import EventMessage, OrderMessage, Rejected, ShortText
 
 Currency = Annotated[str, msgspec.Meta(pattern=r"\A[A-Z]{3}\Z")]
 Sku = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}\Z")]

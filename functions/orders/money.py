@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal, DecimalException, DivisionByZero, Inexact, InvalidOperation, Overflow
 from typing import Any
 
-from stepward.domain.errors import Permanent
+from stepward import Permanent
 
 # ISO 4217: every other currency has two decimals.
 _NO_DECIMALS = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"

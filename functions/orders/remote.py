@@ -18,8 +18,7 @@ from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError, LocationParseError
 from urllib3.util import Url, parse_url
 
-from stepward.domain.errors import Misconfigured, Permanent, Transient
-from stepward.domain.workflow import Call
+from stepward import Call, Misconfigured, Permanent, Transient
 
 ADDRESSES = "ORDERS_SERVICE_URLS"
 CONNECT_CAP = 2.0

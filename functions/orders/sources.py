@@ -11,8 +11,7 @@ from typing import Any
 
 from orders.sources_numbered import numbered_message
 from orders.sources_webhook import webhook_delivery
-from stepward.domain.errors import Rejected
-from stepward.wire.order_event import Source
+from stepward import Rejected, Source
 
 FETCH = "fetch the order where it comes from, then send a create with its items"
 

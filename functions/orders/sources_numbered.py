@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from stepward.domain.errors import Rejected
+from stepward import Rejected
 
 _STATES = {
     "OrderStateChanged": "orderState",

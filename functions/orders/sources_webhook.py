@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stepward.domain.errors import Rejected
+from stepward import Rejected
 
 TOPIC, DELIVERY = "x-shopify-topic", "x-shopify-webhook-id"
 _CREATED, _CANCELLED = "orders/create", "orders/cancelled"

@@ -1,1 +1,77 @@
-"""Stepward: resilient multi-step order processing on AWS serverless."""
+"""Stepward: resilient multi-step order processing on AWS serverless.
+
+This is all that an application imports. Each name is loaded when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stepward.domain.application import App
+    from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
+    from stepward.domain.plan import Exhausted
+    from stepward.domain.workflow import Agent, Call, Fallback, Operation, Step, Wait, Workflow, minutes, seconds
+    from stepward.wire.order import OrderMessage, ShortText
+    from stepward.wire.order_event import EventMessage, Source
+
+_ERRORS, _WORKFLOW = "stepward.domain.errors", "stepward.domain.workflow"
+_ORDER, _EVENT = "stepward.wire.order", "stepward.wire.order_event"
+_HOMES = {
+    "Agent": _WORKFLOW,
+    "App": "stepward.domain.application",
+    "Call": _WORKFLOW,
+    "EventMessage": _EVENT,
+    "Exhausted": "stepward.domain.plan",
+    "Fallback": _WORKFLOW,
+    "Misconfigured": _ERRORS,
+    "Operation": _WORKFLOW,
+    "OrderMessage": _ORDER,
+    "Permanent": _ERRORS,
+    "Rejected": _ERRORS,
+    "ShortText": _ORDER,
+    "Source": _EVENT,
+    "Step": _WORKFLOW,
+    "Transient": _ERRORS,
+    "Wait": _WORKFLOW,
+    "Workflow": _WORKFLOW,
+    "WorkflowError": _ERRORS,
+    "minutes": _WORKFLOW,
+    "seconds": _WORKFLOW,
+}
+
+__all__ = [
+    "Agent",
+    "App",
+    "Call",
+    "EventMessage",
+    "Exhausted",
+    "Fallback",
+    "Misconfigured",
+    "Operation",
+    "OrderMessage",
+    "Permanent",
+    "Rejected",
+    "ShortText",
+    "Source",
+    "Step",
+    "Transient",
+    "Wait",
+    "Workflow",
+    "WorkflowError",
+    "minutes",
+    "seconds",
+]
+
+
+if not TYPE_CHECKING:  # or any name would pass for a public one
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"stepward has no public name {name!r}; it has {', '.join(__all__)}")
+        found: object = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return __all__

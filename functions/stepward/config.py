@@ -1,4 +1,4 @@
-"""Every environment variable of the engine, once."""
+"""Every environment variable of the engine, once; a function loads the rules that it asks for, and no others."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from stepward.domain.breaker import Limits
 from stepward.domain.errors import Misconfigured
-from stepward.domain.lane import LaneRules
-from stepward.domain.lease import USUAL_LENGTH
-from stepward.domain.reply_address import Allowed
-from stepward.domain.timing import Timing
+
+if TYPE_CHECKING:
+    from stepward.domain.breaker import Limits
+    from stepward.domain.lane import LaneRules
+    from stepward.domain.reply_address import Allowed
+    from stepward.domain.timing import Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Config:
     @property
     def reply_queues(self) -> Allowed:
         """The queues on which submitters may ask to be told; none unless the deployment names accounts."""
+        from stepward.domain.reply_address import Allowed
+
         if not (accounts := self._list("STEPWARD_REPLY_ACCOUNTS")):
             return Allowed()
         return Allowed(
@@ -123,6 +126,8 @@ class Config:
     @property
     def lane_rules(self) -> LaneRules:
         """What the deployment asks of its lanes; times in milliseconds."""
+        from stepward.domain.lane import LaneRules
+
         usual = LaneRules()
         return LaneRules(
             sequenced=self._one_of("STEPWARD_SEQUENCES", ("required", "optional")) == "required",
@@ -134,6 +139,8 @@ class Config:
     @property
     def breaker(self) -> Limits:
         """When the breaker of an agent opens, and for how long, in milliseconds."""
+        from stepward.domain.breaker import Limits
+
         usual = Limits()
         return Limits(
             failures=self._whole("STEPWARD_BREAKER_FAILURES", usual.failures),
@@ -149,6 +156,8 @@ class Config:
     @property
     def lease_length(self) -> int:
         """How long a Supervisor holds a shard at most, in milliseconds: longer than a run, shorter than two periods."""
+        from stepward.domain.lease import USUAL_LENGTH
+
         return self._whole("STEPWARD_LEASE_MS", USUAL_LENGTH)
 
     @property
@@ -170,6 +179,8 @@ class Config:
     @property
     def timing(self) -> Timing:
         """The waits that the engine itself chooses, in milliseconds."""
+        from stepward.domain.timing import Timing
+
         usual = Timing()
         return Timing(
             claim_within=self._whole("STEPWARD_CLAIM_WITHIN_MS", usual.claim_within),

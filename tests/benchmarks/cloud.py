@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import boto3
@@ -19,6 +18,7 @@ from aws_lambda_powertools import Metrics
 from moto import mock_aws
 from time_machine import Traveller
 
+import orders
 from stepward.domain.workflow import Workflow
 from stepward.testing.sqs.poller import Polled, Poller
 from stepward.testing.sqs.source import SqsSource
@@ -28,7 +28,6 @@ from tests.benchmarks.meter import Meter, metered
 from tests.benchmarks.workload import AGENTS
 from tests.integration.handlers.deployment import Deployment
 
-FUNCTIONS = Path(__file__).parents[2] / "functions"
 SHARDS = 4
 BEGINS = 1_800_000_000.123
 BETWEEN = 1.1
@@ -132,18 +131,14 @@ class Cloud:
         return run
 
     def _load(self, name: str, own: Mapping[str, str]) -> Handler:
-        """The function as a process of its own has it: its module anew, made under its own environment."""
-        spec = importlib.util.spec_from_file_location(f"benchmark_{name}", FUNCTIONS / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module: Any = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        if hasattr(module, "workflow"):
-            module.workflow = self.workflow
+        """The function as a process of its own has it, made under its own environment."""
+        wired = getattr(import_module(f"stepward.wiring.{name}"), name)
+        app = replace(orders.app, workflow=replace(self.workflow, order=orders.app.order))
         with environment({**self.deployment.env, **own}), redirect_stdout(self.log):
-            (module._supervise if name == "supervisor" else module._worker)()
-        handler: Handler = module.handler
-        return handler
+            handler = wired() if name in {"scheduler", "supervisor"} else wired(app)
+            assert handler.worker
+        made: Handler = handler
+        return made
 
 
 class _Context:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -14,9 +13,7 @@ from typing import Any
 
 import boto3
 
-from orders import workflow
-from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders import app
 from stepward.local.cloud import local_cloud
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
@@ -62,8 +59,7 @@ class LaneCloud:
 
     def __post_init__(self) -> None:
         with environment(self.deployment.env):
-            self.split = ledger(os.environ, SOURCES)
-            self.lanes = convoy(os.environ, workflow, OrderSubmitted, OrderEvent, SOURCES)
+            self.split, self.lanes = ledger(app).worker, convoy(app).worker
 
     def through(self, what: str, orders: int, batch: int, entries: Sequence[dict[str, Any]]) -> Counted:
         """Split ledgers of the entries, then have them applied; what that took for each."""

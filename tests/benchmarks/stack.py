@@ -14,7 +14,7 @@ from aws_cdk import aws_lambda as lambda_
 from infra.interpreter import ROOT
 from infra.settings import Settings
 from infra.stack import StepwardStack
-from orders import workflow
+from orders import app as application
 
 _COUNTED = {"AWS::CloudWatch::Alarm": "alarms", "AWS::Lambda::EventSourceMapping": "queues"}
 
@@ -26,7 +26,9 @@ def counted() -> Mapping[str, float]:
         code.mkdir()
         (code / "submission.py").write_text("")
         app = App(context=json.loads((ROOT / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out")
-        StepwardStack(app, "Cost", workflow=workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code)))
+        StepwardStack(
+            app, "Cost", workflow=application.workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code))
+        )
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
     kinds = Counter(resource["Type"] for resource in template["Resources"].values())

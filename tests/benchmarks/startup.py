@@ -42,12 +42,12 @@ ENVIRONMENT: Mapping[str, str] = {
 PROGRAMS: Mapping[str, str] = {
     "an empty Python": "pass",
     BESIDE: "import boto3; boto3.client('dynamodb'); boto3.client('sqs')",
-    "submission": "import submission; submission._worker()",
-    "scheduler": "import scheduler; scheduler._worker()",
-    "agent": "import agent; agent._worker()",
-    "supervisor": "import supervisor; supervisor._supervise()",
-    "ledger": "import ledger; ledger._worker()",
-    "convoy": "import convoy; convoy._worker()",
+    "submission": "import submission; submission.handler.worker",
+    "scheduler": "import scheduler; scheduler.handler.worker",
+    "agent": "import agent; agent.handler.worker",
+    "supervisor": "import supervisor; supervisor.handler.worker",
+    "ledger": "import ledger; ledger.handler.worker",
+    "convoy": "import convoy; convoy.handler.worker",
 }
 """Each up to the point where it could take its first message."""
 

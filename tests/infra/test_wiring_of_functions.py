@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from orders import workflow
-from orders.messages import OrderEvent, OrderSubmitted
-from orders.sources import SOURCES
+from orders import app
 from stepward.wiring.agent import agent
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
@@ -18,11 +16,11 @@ from stepward.wiring.supervisor import supervisor
 from tests.infra.template import Template
 
 STARTS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
-    "submission": lambda env: submission(env, workflow, OrderSubmitted),
-    "scheduler": scheduler,
-    "supervisor": supervisor,
-    "ledger": lambda env: ledger(env, SOURCES),
-    "convoy": lambda env: convoy(env, workflow, OrderSubmitted, OrderEvent, SOURCES),
+    "submission": lambda env: submission(app, env).worker,
+    "scheduler": lambda env: scheduler(env).worker,
+    "supervisor": lambda env: supervisor(env).worker,
+    "ledger": lambda env: ledger(app, env).worker,
+    "convoy": lambda env: convoy(app, env).worker,
 }
 
 
@@ -35,7 +33,7 @@ def test_a_function_is_told_everything_that_it_asks_for(template: Template, hand
 @pytest.mark.parametrize("name", ["inventory", "payments", "refunds", "shipping"])
 def test_an_agent_is_told_everything_that_it_asks_for(template: Template, name: str) -> None:
     """S3, S5."""
-    assert agent(resolved(template, template.function("agent", name)), workflow)
+    assert agent(app, resolved(template, template.function("agent", name))).worker
 
 
 def resolved(template: Template, function: str) -> Mapping[str, str]:

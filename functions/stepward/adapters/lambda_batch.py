@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -49,8 +49,8 @@ class BatchWorker:
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE), init=False)
     """Started when first needed, and kept: between two invocations they wait, and are frozen with the process."""
 
-    def answer(self, event: Mapping[str, Any]) -> BatchAnswer:
-        """Work on every record of `event`; only those that failed come back."""
+    def answer(self, event: Mapping[str, Any], _remaining: Callable[[], int] | None = None) -> BatchAnswer:
+        """Work on every record of `event`, however much time is left; only those that failed come back."""
         records = [SqsRecord(raw) for raw in event["Records"]]
         work = self._side_by_side if self.together and len(records) > 1 else self._one_by_one
         failed = list(work(records))

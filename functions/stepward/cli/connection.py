@@ -20,7 +20,7 @@ from stepward.ports import Controls, LaneQueue, Lanes
 from stepward.wire.order_event import kept_event
 from stepward.wiring.clock import now
 from stepward.wiring.lanes import kept_lanes
-from stepward.wiring.records import kept_rejects, shared_controls
+from stepward.wiring.parts import kept_rejects, shared_controls
 from stepward.wiring.tasks import task_store
 
 if TYPE_CHECKING:

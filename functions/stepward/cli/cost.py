@@ -16,12 +16,12 @@ from stepward.cli.estimate import MILLION, Assumptions, Estimate, Line, estimate
 from stepward.cli.render import table
 from stepward.cli.terminal import OUT, complain, print_json, say
 from stepward.cli.where import AsJson
-from stepward.domain.workflow import Workflow
+from stepward.domain.application import App
 
 Orders = Annotated[int, typer.Option(min=1, help="Orders a month.")]
 Batch = Annotated[int, typer.Option(min=1, max=10, help="Messages that one run of a function takes, when it is busy.")]
 Steps = Annotated[int, typer.Option(min=0, help="Steps of an order; 0 asks the workflow.", show_default=False)]
-Module = Annotated[str, typer.Option("--workflow", help="The module that holds your `workflow`.")]
+Module = Annotated[str, typer.Option("--workflow", help="The module that holds your `app`.")]
 Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step is run again.")]
 Waits = Annotated[float, typer.Option(min=0, help="Milliseconds that an operation waits for its service.")]
 
@@ -111,17 +111,17 @@ def _assumptions(assumed: Assumptions) -> Table:
 
 
 def _steps_of(module: str) -> int:
-    """The number of steps of the workflow in `module`, sought where the command was typed as well."""
+    """The number of steps of the workflow of the app in `module`, sought where the command was typed as well."""
     sys.path[:0] = [str(Path.cwd()), str(Path.cwd() / "functions")]
     try:
-        found = import_module(module).workflow
+        found = import_module(module).app
     except (ImportError, AttributeError) as error:
         complain(f"no workflow in the module {module!r} ({error}); name one with --workflow, or say --steps")
         raise typer.Exit(2) from None
-    if not isinstance(found, Workflow):
-        complain(f"{module}.workflow is not a Workflow")
+    if not isinstance(found, App):
+        complain(f"{module}.app is not an App")
         raise typer.Exit(2)
-    return len(found.steps)
+    return len(found.workflow.steps)
 
 
 def _amount(quantity: float) -> str:

@@ -19,6 +19,12 @@ _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
 
+def check_app_name(name: str) -> None:
+    """Refuse an application whose name is of no use in a deployment."""
+    if not _AGENT_NAME.fullmatch(name):
+        raise WorkflowError(f"app {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+
+
 def check_agent_name(name: str, max_concurrency: int) -> None:
     """Refuse an agent whose name cannot name a queue, or whose concurrency SQS would not take."""
     if not _AGENT_NAME.fullmatch(name):

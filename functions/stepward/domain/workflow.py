@@ -122,11 +122,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Workflow:
-    """The steps of one kind of order, checked when the module is imported."""
+    """The steps of one kind of order, checked when the module is imported.
+
+    `order` is the class of the messages that submit it, a subclass of OrderMessage; without it an order has to say no
+    more than every order.
+    """
 
     name: str
     version: int
     steps: Sequence[Step]
+    order: type[Any] | None = None
 
     def __post_init__(self) -> None:
         check_workflow(self.plan())

@@ -1,1 +1,4 @@
-"""The composition root: a module for each function, so that none starts with the parts of another."""
+"""The composition root: a module for each function, which chooses its adapters and no others.
+
+Each imports its use cases, too, so that Lambda loads them before the first event comes.
+"""

@@ -1,36 +1,44 @@
-"""The function that serves one agent."""
+"""The function that serves one agent; each agent is deployed on its own, with this handler."""
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
+import stepward.app.serving  # noqa: F401
 from stepward.adapters.lambda_batch import BatchWorker
+from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.outbox import Outbox
 from stepward.adapters.sqs_visibility import SqsVisibility
-from stepward.app.breakers import Breakers
-from stepward.app.guarding import Guard
-from stepward.app.serving import Serve
-from stepward.config import Config
-from stepward.domain.workflow import Workflow
-from stepward.wiring.batches import worker
-from stepward.wiring.clock import new_id, now
+from stepward.domain.application import App
 from stepward.wiring.parts import Parts
 
 
-def agent(env: Mapping[str, str], workflow: Workflow) -> BatchWorker:
-    """Calls the operations that `workflow` has of the agent."""
-    parts = Parts(Config(env))
+def agent(app: App, env: Mapping[str, str] = os.environ) -> Handler[BatchWorker]:
+    """Calls the operations that `app` has of the agent that the environment names."""
+    return Handler(partial(_worker, app, env))
+
+
+def _worker(app: App, env: Mapping[str, str]) -> BatchWorker:
+    parts = Parts.of(env)
     outbox = Outbox(parts.queues(responses=parts.config.responses_queue))
-    serve = Serve(
-        operations=workflow.operations(parts.config.agent),
+    assembly = replace(
+        parts.assembly,
+        app=app,
         queues=outbox,
-        telemetry=parts.telemetry,
-        now=now,
+        rejects=parts.rejects(),
+        controls=parts.controls(),
         sleep=time.sleep,  # noqa: TID251 - short waits between the calls of one attempt, bounded by complete-by
         jitter=random.random,
-        guard=Guard(parts.config.agent, Breakers(parts.controls()), parts.telemetry, parts.config.breaker, new_id),
     )
-    visibility = SqsVisibility(outbox.queues.client, parts.config.requests_queue)
-    return worker(parts, serve.handle, outbox, together=True, visibility=visibility)
+    return BatchWorker(
+        assembly.intake(assembly.agent(parts.config.agent).handle),
+        parts.telemetry,
+        together=True,
+        visibility=SqsVisibility(outbox.queues.client, parts.config.requests_queue),
+        outbox=outbox,
+    )

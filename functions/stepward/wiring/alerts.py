@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from stepward.adapters.operators import FirstNeeded, OperatorAlerts
-from stepward.app.alerting import Throttled
-from stepward.wiring.clock import now
 from stepward.wiring.parts import Parts
 
 
-def alerts(parts: Parts) -> Throttled:
-    """Alerts to people and machines, as many as they can follow."""
+def alerts(parts: Parts) -> FirstNeeded:
+    """Alerts to people and machines."""
     topic, bus = parts.config.alerts_topic, parts.config.event_bus
 
     @cache
@@ -22,4 +20,4 @@ def alerts(parts: Parts) -> Throttled:
 
         return OperatorAlerts(SnsTopic(parts.client("sns"), topic), EventBus(parts.client("events"), bus))
 
-    return Throttled(FirstNeeded(both), parts.controls(), now)
+    return FirstNeeded(both)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 
 
@@ -13,4 +13,4 @@ def now() -> int:
 
 def new_id() -> str:
     """A name that no other write or instance has."""
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()

@@ -1,4 +1,4 @@
-"""The lanes of orders, and what tells operators of them."""
+"""The lanes of orders."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from functools import partial
 from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.dynamodb.tables import Access, bound
-from stepward.app.lane_telling import LaneTelling
 from stepward.domain.order_event import OrderEvent
 from stepward.wire.order_event import EventMessage, kept_event
-from stepward.wiring.alerts import alerts
 from stepward.wiring.clock import new_id
 from stepward.wiring.parts import Parts
 
@@ -26,8 +24,3 @@ def lanes_of(parts: Parts, schema: type[EventMessage]) -> DynamoLanes:
     """The lanes of a function; their events are of `schema`."""
     decode = partial(kept_event, schema=schema)
     return kept_lanes(parts.access, parts.config.lanes_table, parts.config.shards, decode)
-
-
-def telling_of(parts: Parts, lanes: DynamoLanes) -> LaneTelling:
-    """What tells operators of lanes that wait for them."""
-    return LaneTelling(lanes, alerts(parts), parts.telemetry, parts.config.lane_rules)

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+import stepward.app.ledger_intake  # noqa: F401
 from stepward.adapters.lambda_groups import GroupWorker
+from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.adapters.sqs_lanes import SqsLaneQueue
 from stepward.adapters.sqs_visibility import SqsVisibility
-from stepward.app.ledger_intake import LedgerIntake
-from stepward.app.ledgers import Split
-from stepward.config import Config
-from stepward.wire.order_event import Source
-from stepward.wiring.clock import now
+from stepward.domain.application import App
 from stepward.wiring.parts import Parts
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 
-def ledger(env: Mapping[str, str], sources: Sequence[Source]) -> GroupWorker:
-    """Splits ledgers whose entries may be written as one of `sources` knows it."""
-    parts = Parts(Config(env))
-    config, sqs = parts.config, parts.sqs()
-    split = Split(
-        lanes=SqsLaneQueue(sqs, config.lanes_queue),
-        ledgers=S3Ledgers(_s3(parts), config.ledgers_bucket),
-        controls=parts.controls(),
+def ledger(app: App, env: Mapping[str, str] = os.environ) -> Handler[GroupWorker]:
+    """Splits ledgers, whose entries may be written as one of the sources of `app` knows them."""
+    return Handler(partial(_worker, app, env))
+
+
+def _worker(app: App, env: Mapping[str, str]) -> GroupWorker:
+    parts = Parts.of(env)
+    sqs = parts.sqs()
+    assembly = replace(
+        parts.assembly,
+        app=app,
         rejects=parts.rejects(),
-        telemetry=parts.telemetry,
-        sources=sources,
-        now=now,
-        customer=config.ledger_customer,
+        controls=parts.controls(),
+        lane_queue=SqsLaneQueue(sqs, parts.config.lanes_queue),
+        ledgers=S3Ledgers(_s3(parts), parts.config.ledgers_bucket),
     )
-    intake = LedgerIntake(split, parts.rejects(), parts.telemetry)
-    return GroupWorker(intake.take, parts.telemetry, SqsVisibility(sqs, config.lanes_queue))
+    return GroupWorker(assembly.ledger().take, parts.telemetry, SqsVisibility(sqs, parts.config.lanes_queue))
 
 
 def _s3(parts: Parts) -> Callable[[], S3Client]:

@@ -10,11 +10,12 @@ from botocore.config import Config as ClientConfig
 
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.tables import Access
+from stepward.adapters.dynamodb.tables import Access, ControlItem, RejectItem, bound
 from stepward.adapters.sqs import SqsQueues
 from stepward.adapters.telemetry import PowertoolsTelemetry
+from stepward.app.assembly import Assembly
 from stepward.config import Config
-from stepward.wiring.records import kept_rejects, shared_controls
+from stepward.wiring.clock import new_id, now
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -31,6 +32,20 @@ class Parts:
     def __post_init__(self) -> None:
         object.__setattr__(self, "access", Access(self.config.region))
         self.access.connect()
+
+    @staticmethod
+    def of(env: Mapping[str, str]) -> Parts:
+        """What a function with this environment has."""
+        return Parts(Config(env))
+
+    @property
+    def assembly(self) -> Assembly:
+        """The assembly of a function, which adds its own ports."""
+        return Assembly(settings=self.config, telemetry=self.telemetry, now=now, new_id=new_id)
+
+    def instance(self, part: str) -> str:
+        """A name for this process; it goes into LockedBy."""
+        return f"{part}-{new_id()}"
 
     def rejects(self) -> DynamoRejects:
         """Where what cannot be accepted is kept."""
@@ -59,3 +74,13 @@ class Parts:
         """How long a call may take, and how often it is tried."""
         retries: Any = {"mode": "standard", "total_max_attempts": 3}
         return ClientConfig(connect_timeout=1, read_timeout=5, retries=retries)
+
+
+def kept_rejects(access: Access, table: str) -> DynamoRejects:
+    """The rejects in the table of this name."""
+    return DynamoRejects(bound(RejectItem, table, access), now)
+
+
+def shared_controls(access: Access, table: str) -> DynamoControls:
+    """The small shared records in the table of this name."""
+    return DynamoControls(bound(ControlItem, table, access), new_id)

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 from botocore.config import Config as ClientConfig
 
+import stepward.app.alerting
+import stepward.app.scheduling  # noqa: F401
 from stepward.adapters.lambda_batch import BatchWorker
+from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.notices import CheckedNotices, SqsReplyQueues
 from stepward.adapters.outbox import Outbox
-from stepward.app.scheduling import Schedule
-from stepward.app.trail import Trail
-from stepward.config import Config
-from stepward.wiring.batches import worker
+from stepward.wiring.alerts import alerts
 from stepward.wiring.parts import Parts
-from stepward.wiring.tasks import store_of, transition_of
+from stepward.wiring.tasks import store_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 
-def scheduler(env: Mapping[str, str]) -> BatchWorker:
-    """Applies what the Scheduler is told and what agents answer, and tells submitters."""
-    parts = Parts(Config(env))
-    store = store_of(parts, parts.config.orders_table)
+def scheduler(env: Mapping[str, str] = os.environ) -> Handler[BatchWorker]:
+    """Applies what the Scheduler is told and what agents answer, and notifies submitters."""
+    return Handler(partial(_worker, env))
+
+
+def _worker(env: Mapping[str, str]) -> BatchWorker:
+    parts = Parts.of(env)
     outbox = Outbox(parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues))
-    telling = replace(transition_of(parts, "scheduler", store, outbox), notices=_notices(parts))
-    return worker(parts, Schedule(telling, Trail(parts.controls())).handle, outbox)
+    assembly = replace(
+        parts.assembly,
+        store=store_of(parts, parts.config.orders_table),
+        queues=outbox,
+        rejects=parts.rejects(),
+        controls=parts.controls(),
+        alerts=alerts(parts),
+        notices=_notices(parts),
+    )
+    schedule = assembly.scheduler(parts.instance("scheduler"))
+    return BatchWorker(assembly.intake(schedule.handle), parts.telemetry, outbox=outbox)
 
 
 def _notices(parts: Parts) -> CheckedNotices:

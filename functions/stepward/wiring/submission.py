@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
+import stepward.app.submission  # noqa: F401
 from stepward.adapters.lambda_batch import BatchWorker
+from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.outbox import Outbox
-from stepward.config import Config
-from stepward.domain.workflow import Workflow
-from stepward.wire.order import OrderMessage
-from stepward.wiring.batches import worker
+from stepward.domain.application import App
 from stepward.wiring.parts import Parts
-from stepward.wiring.submitting import submit
 from stepward.wiring.tasks import store_of
 
 
-def submission(env: Mapping[str, str], workflow: Workflow, schema: type[OrderMessage]) -> BatchWorker:
-    """Accepts order messages of `schema` and freezes `workflow` with each."""
-    parts = Parts(Config(env))
+def submission(app: App, env: Mapping[str, str] = os.environ) -> Handler[BatchWorker]:
+    """Accepts orders of `app` from their queue."""
+    return Handler(partial(_worker, app, env))
+
+
+def _worker(app: App, env: Mapping[str, str]) -> BatchWorker:
+    parts = Parts.of(env)
     outbox = Outbox(parts.queues(scheduler=parts.config.scheduler_queue))
-    accept = submit(parts, store_of(parts, parts.config.orders_table), outbox, workflow, schema)
-    return worker(parts, accept.handle, outbox)
+    store = store_of(parts, parts.config.orders_table)
+    assembly = replace(parts.assembly, app=app, store=store, queues=outbox, rejects=parts.rejects())
+    return BatchWorker(assembly.intake(assembly.submission().handle), parts.telemetry, outbox=outbox)

@@ -1,35 +1,34 @@
-"""The function that finds what is overdue."""
+"""The function that finds what is overdue; a schedule wakes it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
-from stepward.adapters.telemetry import PowertoolsTelemetry
-from stepward.app.breakers import Breakers
-from stepward.app.lane_patrol import LanePatrol
-from stepward.app.leasing import Leases
-from stepward.app.supervision import Supervise
-from stepward.app.watching import Watch
-from stepward.config import Config
+from stepward.adapters.lambda_handler import Handler
+from stepward.adapters.lambda_sweep import SweepWorker
 from stepward.wire.order_event import EventMessage
-from stepward.wiring.clock import now
-from stepward.wiring.lanes import lanes_of, telling_of
+from stepward.wiring.alerts import alerts
+from stepward.wiring.lanes import lanes_of
 from stepward.wiring.parts import Parts
-from stepward.wiring.tasks import store_of, transition_of
+from stepward.wiring.tasks import store_of
 
 
-def supervisor(env: Mapping[str, str]) -> tuple[Supervise, PowertoolsTelemetry]:
-    """Sweeps the due indexes; and the telemetry to flush after it."""
-    parts = Parts(Config(env))
-    queues = parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues)
-    transition = transition_of(parts, "supervisor", store_of(parts), queues)
-    watch = Watch(Breakers(parts.controls()), parts.config.agent_queues, parts.telemetry)
-    patrol = LanePatrol(telling_of(parts, lanes_of(parts, EventMessage)), parts.config.timing.skew_margin, now)
-    return Supervise(
-        transition, _leases(parts, transition.instance), watch, parts.config.shards, patrol
-    ), parts.telemetry
+def supervisor(env: Mapping[str, str] = os.environ) -> Handler[SweepWorker]:
+    """Sweeps the due indexes of tasks and lanes."""
+    return Handler(partial(_worker, env))
 
 
-def _leases(parts: Parts, holder: str) -> Leases:
-    length, skew_margin = parts.config.lease_length, parts.config.timing.skew_margin
-    return Leases(parts.controls(), parts.telemetry, holder, length, skew_margin, now)
+def _worker(env: Mapping[str, str]) -> SweepWorker:
+    parts = Parts.of(env)
+    assembly = replace(
+        parts.assembly,
+        store=store_of(parts),
+        queues=parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues),
+        controls=parts.controls(),
+        alerts=alerts(parts),
+        lanes=lanes_of(parts, EventMessage),
+    )
+    return SweepWorker(assembly.supervisor(parts.instance("supervisor"), parts.config.agent_queues), parts.telemetry)

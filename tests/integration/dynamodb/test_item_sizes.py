@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orders import workflow
+from orders import app
 from orders.messages import OrderSubmitted
 from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.domain.decide import Event, decide
@@ -66,7 +66,7 @@ class Life:
         return self.world.store
 
     def submit(self) -> None:
-        plan: Plan = workflow.plan()
+        plan: Plan = app.plan()
         wanted = accepted()
         told = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
         task = new_task(ORDER_ID, plan, self.now, TIMING, **told)

@@ -24,15 +24,8 @@ Told = Callable[[], list[dict[str, Any]]]
 
 
 def _cold_start() -> None:
-    for warm in (
-        submission._worker,
-        scheduler._worker,
-        agent._worker,
-        supervisor._supervise,
-        ledger._worker,
-        convoy._worker,
-    ):
-        warm.cache_clear()
+    for function in (submission, scheduler, agent, supervisor, ledger, convoy):
+        vars(function.handler).pop("worker", None)
     orders.remote._pool().clear()
     Metrics._metrics.clear()
 

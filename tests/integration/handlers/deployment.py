@@ -26,7 +26,7 @@ from tests.contract import control_tables, lane_worlds
 from tests.contract.store_worlds import SHARDS, Tables
 
 ROOT = Path(__file__).parents[3]
-AGENTS = orders.workflow.plan().agents
+AGENTS = orders.app.plan().agents
 ORDER_ID = "ord-1001"
 BUCKET = "ledgers"
 

@@ -23,7 +23,7 @@ def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("STEPWARD_AGENT", "payments")
         monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])
         yield running
-        agent._worker.cache_clear()
+        vars(agent.handler).pop("worker", None)
     assert deployment.queues
 
 

@@ -36,7 +36,7 @@ def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues[QUEUE])
         monkeypatch.setenv("STEPWARD_BREAKER_FAILURES", "3")
         yield running
-        agent._worker.cache_clear()
+        vars(agent.handler).pop("worker", None)
 
 
 def received(deployment: Deployment, *bodies: str, queue: str = QUEUE) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def test_a_service_that_fails_is_left_alone_tried_once_and_called_again(
 def its_time_is_over(deployment: Deployment) -> None:
     """The breaker has been open for long enough, and the next request comes to an instance that starts."""
     deployment.breakers.change("payments", lambda breaker: replace(breaker, until=1))
-    agent._worker.cache_clear()
+    vars(agent.handler).pop("worker", None)
 
 
 def test_a_message_that_cannot_be_hidden_comes_back_all_the_same(

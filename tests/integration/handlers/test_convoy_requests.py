@@ -17,7 +17,7 @@ ORDERS = [f"ord-{number}" for number in range(10)]
 def requests(deployment: Deployment) -> Counter[str]:
     """By operation, from the first request of the function on: it has one connection for all tables."""
     assert deployment.env
-    take: Any = convoy._worker().take
+    take: Any = convoy.handler.worker.take
     counted: Counter[str] = Counter()
 
     def count(request: Any, **_: Any) -> None:

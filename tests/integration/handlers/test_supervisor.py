@@ -26,7 +26,8 @@ DAY = 86_400_000
 def sweep(now: int) -> dict[str, int]:
     """One wake-up at `now` (epoch ms)."""
     with time_machine.travel((now + 0.5) / 1000, tick=False):
-        return supervisor.handler(sample(TICK), LONG_ENOUGH)
+        found: dict[str, int] = supervisor.handler(sample(TICK), LONG_ENOUGH)
+        return found
 
 
 def told_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ CALL = Call(
 
 def test_the_steps_run_one_after_another_and_each_can_be_undone() -> None:
     """S1, S17: a pipeline whose every step names its compensation."""
-    steps = orders.workflow.plan().steps
+    steps = orders.app.plan().steps
     assert [(step.name, step.after, step.undo) for step in steps] == [
         ("reserve", (), "release"),
         ("charge", ("reserve",), "refund"),
@@ -31,14 +31,14 @@ def test_the_steps_run_one_after_another_and_each_can_be_undone() -> None:
 
 def test_once_something_may_have_been_paid_an_order_that_cannot_go_on_is_undone() -> None:
     """S13: before that an operator looks at it."""
-    policies = [[policy.kind for policy in step.exhausted] for step in orders.workflow.plan().steps]
+    policies = [[policy.kind for policy in step.exhausted] for step in orders.app.plan().steps]
     assert policies == [[Exhausted.ALERT], [Exhausted.UNDO], [Exhausted.UNDO]]
 
 
 def test_a_step_is_undone_by_the_agent_that_did_it() -> None:
-    assert [step.agent for step in orders.workflow.plan().steps] == ["inventory", "payments", "shipping"]
+    assert [step.agent for step in orders.app.plan().steps] == ["inventory", "payments", "shipping"]
     for agent, undo in [(inventory, release), (payments, refund), (shipping, cancel_shipment)]:
-        assert orders.workflow.operations(agent.name)[undo.name] is undo
+        assert orders.app.operations(agent.name)[undo.name] is undo
 
 
 def test_an_undo_names_the_call_that_it_takes_back() -> None:

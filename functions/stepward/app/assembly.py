@@ -1,0 +1,246 @@
+"""The one place that wires the use cases, on whatever ports; it loads a use case when it is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from stepward.app.alerting import Throttled
+    from stepward.app.guarding import Guard
+    from stepward.app.intake import Intake
+    from stepward.app.lane_intake import LaneIntake
+    from stepward.app.lane_telling import LaneTelling
+    from stepward.app.ledger_intake import LedgerIntake
+    from stepward.app.scheduling import Schedule
+    from stepward.app.serving import Serve
+    from stepward.app.submission import Submit
+    from stepward.app.supervision import Supervise
+    from stepward.app.transition import Transition
+    from stepward.domain.breaker import Limits
+    from stepward.domain.lane import LaneRules
+    from stepward.domain.plan import Plan
+    from stepward.domain.reply_address import Allowed
+    from stepward.domain.timing import Timing
+    from stepward.domain.workflow import Operation
+    from stepward.ports import (
+        Alerts,
+        Controls,
+        LaneQueue,
+        Lanes,
+        Ledgers,
+        Notices,
+        Queues,
+        Rejects,
+        TaskStore,
+        Telemetry,
+    )
+    from stepward.wire.order_event import Source
+
+_ABSENT: Any = None
+
+
+class Application(Protocol):
+    """What the engine has to know of an application; see `stepward.App`."""
+
+    @property
+    def order(self) -> type[Any] | None:
+        """The class of the order messages."""
+
+    @property
+    def event(self) -> type[Any] | None:
+        """The class of the order events."""
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """What turns the events of shops into ours."""
+
+    def plan(self, complete_within: timedelta | None = None) -> Plan:
+        """What is frozen with an order."""
+
+    def operations(self, agent: str) -> Mapping[str, Operation]:
+        """The operations of an agent, by name."""
+
+
+class Settings(Protocol):
+    """What a deployment says of its use cases; see `stepward.config` for the meaning of each."""
+
+    @property
+    def timing(self) -> Timing: ...  # noqa: D102
+    @property
+    def breaker(self) -> Limits: ...  # noqa: D102
+    @property
+    def lane_rules(self) -> LaneRules: ...  # noqa: D102
+    @property
+    def reply_queues(self) -> Allowed: ...  # noqa: D102
+    @property
+    def complete_within(self) -> timedelta | None: ...  # noqa: D102
+    @property
+    def shards(self) -> int: ...  # noqa: D102
+    @property
+    def lease_length(self) -> int: ...  # noqa: D102
+    @property
+    def ledger_customer(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """Makes the use cases of one process; it needs only the ports of those that it is asked for.
+
+    `now` is epoch milliseconds, `sleep` takes seconds, `jitter` gives a number from 0 to 1.
+    """
+
+    settings: Settings
+    telemetry: Telemetry
+    now: Callable[[], int]
+    new_id: Callable[[], str]
+    app: Application = _ABSENT
+    store: TaskStore = _ABSENT
+    queues: Queues = _ABSENT
+    rejects: Rejects = _ABSENT
+    controls: Controls = _ABSENT
+    alerts: Alerts = _ABSENT
+    notices: Notices | None = None
+    lanes: Lanes = _ABSENT
+    lane_queue: LaneQueue = _ABSENT
+    ledgers: Ledgers = _ABSENT
+    sleep: Callable[[float], None] = _ABSENT
+    jitter: Callable[[], float] = _ABSENT
+
+    def submission(self) -> Submit:
+        """Accepts orders of the application, and freezes its plan with each."""
+        from stepward.app.submission import Submit
+        from stepward.wire.order import OrderMessage
+
+        return Submit(
+            store=self.store,
+            queues=self.queues,
+            telemetry=self.telemetry,
+            schema=self.app.order or OrderMessage,
+            plan=self.app.plan(self.settings.complete_within),
+            timing=self.settings.timing,
+            now=self.now,
+            reply_queues=self.settings.reply_queues,
+        )
+
+    def scheduler(self, instance: str) -> Schedule:
+        """Runs the steps of every task in their order, and notifies submitters."""
+        from stepward.app.scheduling import Schedule
+        from stepward.app.trail import Trail
+
+        return Schedule(self.transition(instance, notices=self.notices), Trail(self.controls))
+
+    def agent(self, name: str, guard: Guard | None = None) -> Serve:
+        """Calls the operations of one agent; `guard` is that of its process, if it has one already."""
+        from stepward.app.serving import Serve
+
+        return Serve(
+            operations=self.app.operations(name),
+            queues=self.queues,
+            telemetry=self.telemetry,
+            now=self.now,
+            sleep=self.sleep,
+            jitter=self.jitter,
+            guard=guard or self.guard(name),
+        )
+
+    def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
+        """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
+        from stepward.app.breakers import Breakers
+        from stepward.app.lane_patrol import LanePatrol
+        from stepward.app.leasing import Leases
+        from stepward.app.supervision import Supervise
+        from stepward.app.watching import Watch
+
+        length, skew_margin = self.settings.lease_length, self.settings.timing.skew_margin
+        return Supervise(
+            transition=self.transition(instance),
+            leases=Leases(self.controls, self.telemetry, instance, length, skew_margin, self.now),
+            watch=Watch(Breakers(self.controls), agents, self.telemetry),
+            shards=self.settings.shards,
+            patrol=LanePatrol(self.telling(), skew_margin, self.now) if self.lanes is not None else None,
+        )
+
+    def ledger(self) -> LedgerIntake:
+        """Splits ledgers into the lanes of their orders."""
+        from stepward.app.ledger_intake import LedgerIntake
+        from stepward.app.ledgers import Split
+
+        split = Split(
+            lanes=self.lane_queue,
+            ledgers=self.ledgers,
+            controls=self.controls,
+            rejects=self.rejects,
+            telemetry=self.telemetry,
+            sources=self.app.sources,
+            now=self.now,
+            customer=self.settings.ledger_customer,
+        )
+        return LedgerIntake(split, self.rejects, self.telemetry)
+
+    def convoy(self, instance: str) -> LaneIntake:
+        """Applies order events and commands, each order's in their sequence."""
+        from stepward.app.convoy import Convoy
+        from stepward.app.effects import Effects
+        from stepward.app.lane_intake import LaneIntake
+        from stepward.app.trail import Trail
+        from stepward.wire.lane import decode_for_lane
+        from stepward.wire.order_event import EventMessage, kept_event
+
+        schema = self.app.event or EventMessage
+        convoy = Convoy(
+            lanes=self.lanes,
+            effects=Effects(self.submission(), self.transition(instance, claims=False)),
+            rejects=self.rejects,
+            telling=self.telling(),
+            trail=Trail(self.controls),
+            telemetry=self.telemetry,
+            rules=self.settings.lane_rules,
+            decode=partial(kept_event, schema=schema),
+            now=self.now,
+        )
+        decode = partial(decode_for_lane, schema=schema, sources=self.app.sources)
+        return LaneIntake(convoy, decode, self.rejects, self.telemetry)
+
+    def intake(self, handle: Callable[[str], None]) -> Intake:
+        """Hands messages to `handle`, and keeps those that cannot be accepted."""
+        from stepward.app.intake import Intake
+
+        return Intake(handle, self.rejects, self.telemetry)
+
+    def transition(self, instance: str, *, claims: bool = True, notices: Notices | None = None) -> Transition:
+        """Writes a change of a task and sends what follows from it; see Transition."""
+        from stepward.app.transition import Transition
+
+        return Transition(
+            store=self.store,
+            queues=self.queues,
+            alerts=self._throttled(),
+            telemetry=self.telemetry,
+            timing=self.settings.timing,
+            instance=instance,
+            now=self.now,
+            notices=notices,
+            claims=claims,
+        )
+
+    def guard(self, agent: str) -> Guard:
+        """Stands before the service of an agent, in one process."""
+        from stepward.app.breakers import Breakers
+        from stepward.app.guarding import Guard
+
+        return Guard(agent, Breakers(self.controls), self.telemetry, self.settings.breaker, self.new_id)
+
+    def telling(self) -> LaneTelling:
+        """Alerts operators to lanes that wait for them."""
+        from stepward.app.lane_telling import LaneTelling
+
+        return LaneTelling(self.lanes, self._throttled(), self.telemetry, self.settings.lane_rules)
+
+    def _throttled(self) -> Throttled:
+        from stepward.app.alerting import Throttled
+
+        return Throttled(self.alerts, self.controls, self.now)
