@@ -31,7 +31,7 @@ class Lived(Protocol):
     alerts: MemoryAlerts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Left:
     """The same, of a world that keeps it elsewhere."""
 

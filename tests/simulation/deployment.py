@@ -21,13 +21,14 @@ from stepward.domain.messages import ToScheduler
 from stepward.domain.plan import Plan
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Operation
+from stepward.testing.faults.record import Died, Record
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from stepward.wire.messages import decode_for_scheduler
 from stepward.testing.settings import REPLY_QUEUES
+from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import OrderMessage
 from tests.factories import MINUTE, SECOND, T0
-from tests.simulation.faults import Died, Faults, Mail, Operators, Post, Submitters, WatchedStore
+from tests.simulation.faults import Faults, Mail, Operators, Post, Submitters, WatchedStore
 from tests.simulation.service import Service
 
 TIMING = Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE)
@@ -56,7 +57,26 @@ class Deployment:
 
     def __post_init__(self) -> None:
         self.store, self.operators = WatchedStore(self.faults), Operators(self.faults)
-        self.post, self.service = Post(self.faults, self.store.claims, lambda: self.now), Service(self.store.freed)
+        self.post, self.service = (
+            Post(self.faults, self.store.writes.claims, lambda: self.now),
+            Service(self.store.writes.freed),
+        )
+
+    @property
+    def record(self) -> Record:
+        """What the audits ask."""
+        return Record(
+            plan=self.plan,
+            timing=TIMING,
+            tasks=self.store.inner.tasks,
+            writes=self.store.writes.log,
+            effects=self.service.effects,
+            alerts=self.operators.told,
+            notices=self.submitters.told,
+            rejected=self.rejected,
+            too_early=self.post.too_early,
+            trouble=self.post.backlog_seen or "breaker/worker" in self.controls.kept,
+        )
 
     def deliver(self, mail: Mail, copy: int) -> bool:
         """Have one instance handle a message; whether the queue may forget it."""

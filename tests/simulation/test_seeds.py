@@ -2,8 +2,8 @@
 
 import pytest
 
-from stepward.testing.seeded.finding import shortest, story
-from tests.simulation.seeded.cast import live
+from stepward.testing.seeded.finding import shortest
+from tests.simulation.seeded.cast import live, story
 
 WORLDS, AT_ONCE = 300, 20
 

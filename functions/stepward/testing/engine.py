@@ -94,13 +94,13 @@ class Engine:
         """End what still waits, such as a service that hangs."""
         self.pump.close()
 
-    def submit(self, workflow: Workflow, order: Mapping[str, Any]) -> Order:
+    def submit(self, workflow: Workflow | None, order: Mapping[str, Any]) -> Order:
         """Somebody orders; `orderId`, `submittedAt` and the queue for notices are filled in where they are missing.
 
         The message waits in its queue until `run`. Raises ValueError for a workflow that is not the application's.
         """
-        if workflow is not getattr(self.app, "workflow", workflow):
-            raise ValueError(f"{workflow.name} is not the workflow of this application; an engine runs that one only")
+        if workflow is not getattr(self.app, "workflow", None):
+            raise ValueError(f"{workflow} is not the workflow of this application, and an engine runs no other")
         order_id = str(order.get("orderId") or f"order-{next(self._names)}")
         at = datetime.fromtimestamp(self.clock.now / 1000, UTC).isoformat()
         self.post("orders", text_of({**order, "orderId": order_id}, submittedAt=at, replyTo=REPLY_TO))

@@ -145,7 +145,8 @@ class Parts:
 
     def due(self) -> int | None:
         """When a Supervisor has to look next (epoch ms); None if nothing waits for it."""
-        dues = [each.due for each in (*self.store.tasks.values(), *self.lanes.lanes.values()) if each.due is not None]
+        waiting = [*(task.due for task in self.store.tasks.values()), *(lane.due for lane in self.lanes.lanes.values())]
+        dues = [due for due in waiting if due is not None]
         margin = self.settings.timing.skew_margin
         return max(min(dues) + margin, self.swept_at + SWEPT_EVERY) if dues else None
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 
-from stepward.testing.seeded.finding import Finding, shortest, story
-from tests.simulation.seeded.cast import live
+from stepward.testing.seeded.finding import Finding, shortest
+from tests.simulation.seeded.cast import live, story
 
 AT_ONCE = 20
 MOST_TOLD = 3

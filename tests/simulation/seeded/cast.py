@@ -1,13 +1,15 @@
 """Who lives in the worlds of the engine's own tests: orders of several workflows, and ledgers beside them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
 from stepward.domain.messages import Alert
 from stepward.ports import Reject
+from stepward.testing.seeded.finding import Finding
 from stepward.testing.seeded.finding import live as live_with
+from stepward.testing.seeded.finding import story as story_of
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Mailbox, Part
 from stepward.testing.seeded.people import People
@@ -82,6 +84,11 @@ def cast(gate: Gate, mailbox: Mailbox) -> Ours:
 
 
 live = partial(live_with, cast)
+
+
+def story(finding: Finding) -> Iterator[str]:
+    """A finding as people read it, and how they see it again."""
+    return story_of(finding, f"make simulate SEED={finding.seed}")
 
 
 def _order(order_id: str, dice: Random) -> str:

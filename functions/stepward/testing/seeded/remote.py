@@ -17,7 +17,8 @@ from stepward.testing.faults.record import Died
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
 from stepward.testing.seeded.ledger import Ledger, Slot
-from stepward.testing.seeded.profile import PAUSES, Mood
+from stepward.testing.seeded.profile import PAUSES
+from stepward.testing.services import Mood
 
 Perform = Callable[[str, str, Call], Mapping[str, Any]]
 Do = Callable[[], Mapping[str, Any]]

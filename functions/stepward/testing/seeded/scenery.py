@@ -8,7 +8,7 @@ from stepward.app.breakers import Breakers
 from stepward.domain.breaker import Pause
 from stepward.domain.plan import Plan
 from stepward.testing.faults.loop import HOUR, MINUTE
-from stepward.testing.seeded.assembly import Assembly
+from stepward.testing.seeded.assembly import Instances
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Mailbox
 
@@ -18,7 +18,7 @@ class Scenery:
     """Each event is an accident that can be left out; all begin `within` so many milliseconds."""
 
     gate: Gate
-    parts: Assembly
+    parts: Instances
     mailbox: Mailbox
     within: int
 
