@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from stepward.app import lane_work, ledgers
 from stepward.domain.errors import Transient
 from stepward.domain.lane import LaneRules
+from stepward.testing.faults.record import Died
 from stepward.testing.sqs.messages import Received as Message
 from tests.convoy import audit
 from tests.convoy.gate import Fault
@@ -24,7 +25,6 @@ from tests.convoy.record import RecordedLanes
 from tests.convoy.scripts import Book, books
 from tests.convoy.world import ConvoyWorld
 from tests.factories import HOUR, MINUTE, SECOND
-from tests.simulation.faults import Died
 
 RULES = {
     True: LaneRules(gap_within=15 * MINUTE, idle_after=24 * HOUR, attempts=4),

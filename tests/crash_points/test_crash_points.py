@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 
 from stepward.domain.task import ProcessState
-from tests.crash_points.enumeration import tally
+from stepward.testing.faults.enumeration import tally
+from stepward.testing.faults.path import NOT_REACHED, Path, run
+from stepward.testing.faults.pulse import Kind, Point, Pulse
 from tests.crash_points.fulfilment import Orders
 from tests.crash_points.order_paths import STORIES
-from tests.crash_points.path import NOT_REACHED, Path, run
 from tests.crash_points.paths import PATHS
-from tests.crash_points.pulse import Kind, Point, Pulse
 
 
 @pytest.mark.parametrize("name", ["happy", "recover", "undo", "ledger split", "drain", "poison, skipped"])

@@ -19,23 +19,22 @@ from stepward.domain.breaker import Limits
 from stepward.domain.errors import PutBack, Rejected, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.domain.plan import Plan
-from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Operation
+from stepward.testing.faults.record import Died, Record
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.settings import REPLY_QUEUES
 from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import OrderMessage
 from tests.factories import MINUTE, SECOND, T0
-from tests.simulation.faults import Died, Faults, Mail, Operators, Post, Submitters, WatchedStore
+from tests.simulation.faults import Faults, Mail, Operators, Post, Submitters, WatchedStore
 from tests.simulation.service import Service
 
 TIMING = Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE)
 LEASE = 90 * SECOND
 BREAKER = Limits(failures=3, open_for=10 * SECOND, longest=40 * SECOND)
 COPIES = 2
-REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
-REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
 
 
 @dataclass(slots=True)
@@ -58,7 +57,26 @@ class Deployment:
 
     def __post_init__(self) -> None:
         self.store, self.operators = WatchedStore(self.faults), Operators(self.faults)
-        self.post, self.service = Post(self.faults, self.store.claims, lambda: self.now), Service(self.store.freed)
+        self.post, self.service = (
+            Post(self.faults, self.store.writes.claims, lambda: self.now),
+            Service(self.store.writes.freed),
+        )
+
+    @property
+    def record(self) -> Record:
+        """What the audits ask."""
+        return Record(
+            plan=self.plan,
+            timing=TIMING,
+            tasks=self.store.inner.tasks,
+            writes=self.store.writes.log,
+            effects=self.service.effects,
+            alerts=self.operators.told,
+            notices=self.submitters.told,
+            rejected=self.rejected,
+            too_early=self.post.too_early,
+            trouble=self.post.backlog_seen or "breaker/worker" in self.controls.kept,
+        )
 
     def deliver(self, mail: Mail, copy: int) -> bool:
         """Have one instance handle a message; whether the queue may forget it."""

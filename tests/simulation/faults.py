@@ -8,14 +8,11 @@ from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, S
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Loaded, Order, Submission
+from stepward.testing.faults.record import Died, Write, Writes
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import encode
 
 BACKLOG = 4
-
-
-class Died(BaseException):
-    """The process is gone; no code of its own can catch that."""
 
 
 def nothing() -> None:
@@ -120,27 +117,13 @@ class Operators:
         self.told.extend(alerts)
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
-    """One change of a task, as the store saw it; `cause` is the message in whose handling it was written."""
-
-    before: Task
-    after: Task
-    cause: ToScheduler | None
-
-
 @dataclass(slots=True)
 class WatchedStore:
-    """The state store, with a log of every write; its listing of what is due is doubled and stale.
-
-    `freed` are the attempts, as (order, step, attempt), that a Supervisor has ended, `claims` the tokens of all.
-    """
+    """The state store, with a log of every write; its listing of what is due is doubled and stale."""
 
     faults: Faults
     inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=lambda _: 0))
-    writes: list[Write] = field(default_factory=list)
-    freed: set[tuple[str, str, int]] = field(default_factory=set)
-    claims: set[str] = field(default_factory=set)
+    writes: Writes = field(default_factory=Writes)
     cause: ToScheduler | None = None
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
@@ -159,7 +142,7 @@ class WatchedStore:
         act()
         before = self.inner.tasks[task.order_id]
         if saved := self.inner.save(task, replaces=replaces):
-            self._log(Write(before, task, self.cause))
+            self.writes.note(Write(before, task, self.cause))
         self._answer()
         return saved
 
@@ -175,14 +158,6 @@ class WatchedStore:
     def every(self, state: ProcessState | None) -> Iterator[Task]:
         """See the port."""
         return self.inner.every(state)
-
-    def _log(self, write: Write) -> None:
-        self.writes.append(write)
-        self.claims |= {record.token for record in write.after.steps.values() if record.token}
-        for name, record in write.before.steps.items():
-            ended = write.after.steps[name].process_state not in (ProcessState.PROCESSING, ProcessState.STOPPED)
-            if write.cause is None and ended and record.process_state is ProcessState.PROCESSING:
-                self.freed.add((write.after.order_id, name, record.attempt))
 
     def _answer(self) -> None:
         if self.faults.lose_answer:

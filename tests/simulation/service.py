@@ -8,10 +8,9 @@ from typing import Any
 from stepward.domain.errors import Permanent
 from stepward.domain.plan import UNDO_SUFFIX, forward_name
 from stepward.domain.workflow import Call
-from tests.simulation.faults import Died, nothing
-
-STALE_FENCE = "stale fence"
-BURIED = "it was undone before it was done"
+from stepward.testing.faults.audit import BURIED, STALE_FENCE
+from stepward.testing.faults.record import Died, Effects
+from tests.simulation.faults import nothing
 
 
 def record_of(slot: str) -> str:
@@ -31,22 +30,6 @@ class Mood(Enum):
     HANGS = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
-    """One call as it began: what was done and undone by then, and whether its attempt had been ended.
-
-    `slot` is the idempotency key without the order: who does the step, or undoes it.
-    """
-
-    order_id: str
-    slot: str
-    attempt: int
-    results: frozenset[str]
-    done_before: frozenset[str]
-    undone_before: frozenset[str]
-    freed: bool
-
-
 @dataclass(slots=True)
 class Service:
     """Keeps a ledger: every effect, as (order, slot), in order, and every undo of one; `moods` says how calls go.
@@ -56,12 +39,9 @@ class Service:
     """
 
     freed: set[tuple[str, str, int]]
-    effects: list[tuple[str, str]] = field(default_factory=list)
-    undone: list[tuple[str, str]] = field(default_factory=list)
-    buried: set[tuple[str, str]] = field(default_factory=set)
+    effects: Effects = field(default_factory=Effects)
     by_key: dict[str, dict[str, Any]] = field(default_factory=dict)
     fences: dict[str, int] = field(default_factory=dict)
-    calls: list[Called] = field(default_factory=list)
     moods: list[Mood] = field(default_factory=list)
     meanwhile: Callable[[], None] = nothing
 
@@ -69,10 +49,8 @@ class Service:
         """Do it, or undo it, once per key."""
         order_id = str(call.order["orderId"])
         slot = call.idempotency_key.removeprefix(f"{order_id}/")
-        done = frozenset(name for order, name in self.effects if order == order_id)
-        undone = frozenset(name for order, name in self.undone if order == order_id)
         freed = (order_id, record_of(slot), call.attempt) in self.freed
-        self.calls.append(Called(order_id, slot, call.attempt, frozenset(call.results), done, undone, freed))
+        self.effects.begin(order_id, slot, call.attempt, call.results, freed=freed)
         mood = self.moods.pop(0) if self.moods else Mood.WORKS
         self._before(mood)
         result = self._effect(order_id, slot, call)
@@ -99,19 +77,14 @@ class Service:
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
         if slot.endswith(UNDO_SUFFIX):
-            return self._undo((order_id, slot.removesuffix(UNDO_SUFFIX)))
-        if (order_id, slot) in self.buried:
+            self.effects.undo((order_id, slot.removesuffix(UNDO_SUFFIX)))
+            return {}
+        if (order_id, slot) in self.effects.buried:
             raise Permanent(BURIED)
         if key not in self.by_key:
-            self.by_key[key] = {"effect": len(self.effects)}
-            self.effects.append((order_id, slot))
+            self.by_key[key] = {"effect": len(self.effects.done)}
+            self.effects.done.append((order_id, slot))
         return self.by_key[key]
-
-    def _undo(self, effect: tuple[str, str]) -> Mapping[str, Any]:
-        if effect in self.effects and effect not in self.buried:
-            self.undone.append(effect)
-        self.buried.add(effect)
-        return {}
 
     def _after(self, mood: Mood) -> None:
         if mood is Mood.BREAKS_AFTER_EFFECT:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.simulation.seeded.finding import live
-from tests.simulation.seeded.shrink import shortest
-from tests.simulation.seeded.story import story
+from stepward.testing.seeded.finding import shortest
+from tests.simulation.seeded.cast import live, story
 
 WORLDS, AT_ONCE = 300, 20
 

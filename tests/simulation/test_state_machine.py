@@ -14,6 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState
+from stepward.testing.faults import audit, undo_audit
+from stepward.testing.faults.audit import waiting
+from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import (
     ALERTS,
@@ -26,11 +29,9 @@ from tests.factories import (
     order_text,
     planned,
     sequence,
-    waiting,
     waits,
 )
-from tests.simulation import audit, undo_audit
-from tests.simulation.deployment import COPIES, REPLY_TO, TIMING, Deployment
+from tests.simulation.deployment import COPIES, TIMING, Deployment
 from tests.simulation.faults import Mail
 from tests.simulation.service import Mood
 
@@ -182,39 +183,39 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     @invariant()
     def i2_one_holder(self) -> None:
-        assert not list(audit.two_holders(self.world))
+        assert not list(audit.two_holders(self.world.record))
 
     @invariant()
     def i3_in_turn(self) -> None:
-        assert not list(audit.out_of_turn(self.world))
-        assert not list(audit.called_early(self.world))
+        assert not list(audit.out_of_turn(self.world.record))
+        assert not list(audit.called_early(self.world.record))
 
     @invariant()
     def i4_each_effect_once(self) -> None:
-        assert not list(audit.doubled(self.world))
+        assert not list(audit.doubled(self.world.record))
 
     @invariant()
     def i5_failures_are_counted(self) -> None:
-        assert not list(audit.miscounted(self.world))
+        assert not list(audit.miscounted(self.world.record))
 
     @invariant()
     def i6_undone_in_reverse(self) -> None:
-        assert not list(undo_audit.undone_wrongly(self.world))
+        assert not list(undo_audit.undone_wrongly(self.world.record))
 
     @invariant()
     def i8_told_as_it_is(self) -> None:
-        assert not list(undo_audit.told_wrongly(self.world))
+        assert not list(undo_audit.told_wrongly(self.world.record))
 
     @invariant()
     def i9_never_late(self) -> None:
-        assert not list(audit.late(self.world))
+        assert not list(audit.late(self.world.record))
 
     def teardown(self) -> None:
         if hasattr(self, "world"):
             self._settle()
-            assert not list(audit.not_ended(self.world)), "I1"
-            assert not list(undo_audit.left_standing(self.world)), "I6"
-            assert not list(undo_audit.not_told(self.world)), "I8"
+            assert not list(audit.not_ended(self.world.record)), "I1"
+            assert not list(undo_audit.left_standing(self.world.record)), "I6"
+            assert not list(undo_audit.not_told(self.world.record)), "I8"
 
     def _mail(self, *to: str) -> list[Mail]:
         return [mail for mail in self.world.post.bag if mail.to in to]

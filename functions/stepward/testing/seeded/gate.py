@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from stepward.domain.errors import Transient
 from stepward.domain.messages import ToScheduler
-from tests.simulation.faults import Died, Write
-from tests.simulation.seeded.chances import Chances
-from tests.simulation.seeded.diary import Diary
-from tests.simulation.seeded.loop import Loop
-from tests.simulation.seeded.profile import PAUSES, Mishap, Profile
+from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.loop import Loop
+from stepward.testing.faults.record import Died, Write
+from stepward.testing.seeded.chances import Chances
+from stepward.testing.seeded.profile import PAUSES, Mishap, Profile
 
 Answer = TypeVar("Answer")
 

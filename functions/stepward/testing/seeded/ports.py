@@ -9,12 +9,12 @@ from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, S
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Control, Loaded, Order, Reject, Submission
+from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.record import Write
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.seeded.gate import Gate
 from stepward.wire.messages import encode
-from tests.simulation.faults import Write
-from tests.simulation.seeded.broken import Broken
-from tests.simulation.seeded.gate import Gate
 
 SHARDS = 2
 BACKLOG = 6

@@ -7,11 +7,10 @@ from functools import partial
 from stepward.app.breakers import Breakers
 from stepward.domain.breaker import Pause
 from stepward.domain.plan import Plan
-from tests.factories import HOUR, MINUTE
-from tests.simulation.deployment import TIMING
-from tests.simulation.seeded.assembly import Assembly
-from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.mail import Mailbox
+from stepward.testing.faults.loop import HOUR, MINUTE
+from stepward.testing.seeded.assembly import Instances
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,7 @@ class Scenery:
     """Each event is an accident that can be left out; all begin `within` so many milliseconds."""
 
     gate: Gate
-    parts: Assembly
+    parts: Instances
     mailbox: Mailbox
     within: int
 
@@ -27,7 +26,8 @@ class Scenery:
         """Draw all of it; `copies` says how many instances each part has."""
         for name, count in copies.items():
             self._differ(name, count)
-        self._perhaps("a new version is deployed", 0.3, [5 * MINUTE], partial(self._deploy, new), self._finish)
+        if [new] != list(self.parts.plans):
+            self._perhaps("a new version is deployed", 0.3, [5 * MINUTE], partial(self._deploy, new), self._finish)
         lasts = [5 * MINUTE, HOUR, 5 * HOUR]
         self._perhaps("the platform is out", 0.1, lasts, self._close, self._open)
         for agent in self.parts.post.agents:
@@ -54,7 +54,7 @@ class Scenery:
         self.gate.loop.later(begins + dice.choice(lasts), end)
 
     def _differ(self, name: str, copies: int) -> None:
-        widest = 3 * MINUTE if self.gate.profile.skewed else TIMING.skew_margin // 2
+        widest = 3 * MINUTE if self.gate.profile.skewed else self.parts.settings.timing.skew_margin // 2
         for copy in range(copies):
             if dice := self.gate.chances.happens(f"the clock of {name}-{copy}", 0.3):
                 self.parts.skews[f"{name}-{copy}"] = dice.randint(-widest, widest)

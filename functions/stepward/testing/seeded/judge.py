@@ -8,16 +8,17 @@ from stepward.domain.facts import FactKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
 from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
+from stepward.domain.timing import Timing
 from stepward.domain.workflow import Call
+from stepward.testing.faults import audit
+from stepward.testing.faults.audit import BURIED, STALE_FENCE
+from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.record import Write
+from stepward.testing.faults.undo_audit import is_true
 from stepward.testing.memory.task_store import MemoryTaskStore
-from tests.simulation import audit
-from tests.simulation.faults import Write
-from tests.simulation.seeded.broken import Broken
-from tests.simulation.seeded.diary import Diary
-from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.ledger import Ledger, Slot
-from tests.simulation.service import BURIED, STALE_FENCE
-from tests.simulation.undo_audit import is_true
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.ledger import Ledger, Slot
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 
@@ -34,6 +35,7 @@ class Judge:
     ledger: Ledger
     clock: Callable[[str], int]
     told: set[tuple[str, FactKind, str, int]]
+    timing: Timing
     excused: bool = False
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -72,8 +74,8 @@ class Judge:
         self._check("I2", task.order_id, audit.held_wrongly(write))
         self._check("I3", task.order_id, audit.claimed_out_of_turn(plan, write))
         self._check("I4", task.order_id, self._without_effect(write, plan))
-        self._check("I5", task.order_id, audit.counted_wrongly(plan, write, trouble=self.excused))
-        self._check("I9", task.order_id, audit.listed_late(plan, task))
+        self._check("I5", task.order_id, audit.counted_wrongly(plan, write, self.timing, trouble=self.excused))
+        self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
 
@@ -211,7 +213,8 @@ class Judge:
             return
         if missing := meant - standing:
             yield f"the order is Processed and {missing} do not stand"
-        for name in standing - meant:
+        undoable = {executor.slot for step in plan.steps for executor in step.executors if executor.undo}
+        for name in (standing - meant) & undoable:
             slot = (task.order_id, name)
             known = slot in self.reported and self.ledger.standing[slot] <= self.reported[slot]
             if self.gate.profile.honest or known:

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.messages import ToScheduler
-from tests.factories import HOUR, MINUTE, SECOND
-from tests.simulation.faults import Died
-from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.profile import DELAYS, Delivery
+from stepward.testing.faults.loop import HOUR, MINUTE, SECOND
+from stepward.testing.faults.record import Died
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.profile import DELAYS, Delivery
 
 LATENCY = 30
 BUSY = 15 * SECOND

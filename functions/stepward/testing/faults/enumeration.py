@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tests.crash_points.path import Path, Run, run
-from tests.crash_points.pulse import DEATHS, OF_EVERY_CALL, Kind, Point
+from stepward.testing.faults.path import Path, Run, run
+from stepward.testing.faults.pulse import DEATHS, OF_EVERY_CALL, Kind, Point
 
 MOST_TOLD = 3
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from tests.crash_points.pulse import Point, Pulse
+from stepward.testing.faults.pulse import Point, Pulse
 
 NOT_REACHED = "it never came to all of its points"
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from stepward.domain.errors import Transient
-from tests.simulation.faults import Died
+from stepward.testing.faults.record import Died
 
 Port = TypeVar("Port")
 Fault = Callable[[str], Exception]
@@ -46,11 +46,20 @@ class Point:
 
 
 @dataclass(slots=True)
+class Kill:
+    """What happens at the `call`-th call from now on that a process of `part` makes, or anybody if that is empty."""
+
+    part: str
+    call: int
+    kind: Kind
+
+
+@dataclass(slots=True)
 class Pulse:
     """Counts the calls of one world; the process that makes the call of a point dies, or is not answered.
 
     `told` is the timeline: a line for each call, and for what the world notes beside them. `several` are the calls
-    that send more than one message, of which the first alone may get out.
+    that send more than one message, of which the first alone may get out. `who` makes calls at present.
     """
 
     points: Mapping[int, Kind] = field(default_factory=dict)
@@ -60,6 +69,8 @@ class Pulse:
     several: set[int] = field(default_factory=set)
     told: list[str] = field(default_factory=list)
     now: Callable[[], str] = str
+    who: tuple[str, ...] = ()
+    kills: list[Kill] = field(default_factory=list)
 
     @staticmethod
     def at(*points: Point) -> "Pulse":
@@ -73,9 +84,9 @@ class Pulse:
     def call(self, what: str, do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None) -> Any:
         """One call, and what becomes of it; `half` does it for the first of several messages."""
         self.calls += 1
-        kind = self.points.get(self.calls)
+        kind = self.points.get(self.calls) or self._killed()
         self.note(f"{self.calls:>4}  {what}" + (f"  <- {kind}" if kind else ""))
-        self.hits += kind is not None
+        self.hits += self.calls in self.points
         self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, fault)
         if half is not None:
             self.several.add(self.calls)
@@ -90,6 +101,15 @@ class Pulse:
     def note(self, line: str) -> None:
         """A line of the timeline."""
         self.told.append(f"{self.now()}  {line}")
+
+    def _killed(self) -> Kind | None:
+        meant = [kill for kill in self.kills if kill.part in ("", *self.who)]
+        for kill in meant:
+            kill.call -= 1
+        due = next((kill for kill in meant if kill.call == 0), None)
+        if due is not None:
+            self.kills.remove(due)
+        return due.kind if due else None
 
     def _stop(self, kind: Kind | None, death: Kind, failure: Kind, fault: Fault) -> None:
         if kind is death:

@@ -3,8 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.factories import T0
-from tests.simulation.seeded.loop import Loop
+from stepward.testing.faults.loop import START, Loop
 
 
 @dataclass(slots=True)
@@ -27,5 +26,5 @@ class Diary:
 
 
 def _told(at: int) -> str:
-    seconds = (at - T0) / 1000
+    seconds = (at - START) / 1000
     return f"{seconds // 3600:3.0f}:{seconds % 3600 // 60:02.0f}:{seconds % 60:06.3f}"

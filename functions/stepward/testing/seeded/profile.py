@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-from tests.factories import MINUTE, SECOND
+from stepward.testing.faults.loop import MINUTE, SECOND
+from stepward.testing.services import Mood
 
 
 class Mishap(StrEnum):
@@ -18,20 +19,6 @@ class Mishap(StrEnum):
     PAUSES_BEFORE = "is held up before"
     PAUSES_AFTER = "is held up after"
     PARTLY = "gets only a part through"
-
-
-class Mood(StrEnum):
-    """What can go wrong around one call of a remote service."""
-
-    FAILS = "refuses the connection"
-    DECLINES = "declines"
-    BREAKS = "answers with a broken connection, after the effect,"
-    DIES_BEFORE = "sees its caller die before the effect"
-    DIES_AFTER = "sees its caller die after the effect"
-    HANGS = "hangs"
-    ANSWERS_LATE = "answers late"
-    EXECUTES_LATE = "times out, and executes later,"
-    EXECUTES_TWICE = "executes twice"
 
 
 class Delivery(StrEnum):

@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
-from tests.factories import T0
-from tests.simulation.seeded.broken import Broken
+from stepward.testing.faults.broken import Broken
 
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+START = 1_800_000_000_000
+"""When virtual time begins, in epoch milliseconds."""
 DEEPEST = 4
 MOST_STEPS = 60_000
 """A world that takes more of them goes round in a circle."""
@@ -17,7 +21,7 @@ MOST_STEPS = 60_000
 class Loop:
     """The clock of a world and its line of events; `steps` counts those that have happened."""
 
-    now: int = T0
+    now: int = START
     steps: int = 0
     waiting: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
     depth: int = 0

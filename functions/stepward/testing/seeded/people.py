@@ -2,15 +2,15 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
 from stepward.domain.messages import Alert, Pause, Resubmit, Resume, Undo
+from stepward.testing.faults.loop import MINUTE, SECOND
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox
 from stepward.wire.messages import encode
-from tests.factories import MINUTE, SECOND, order_text
-from tests.simulation.deployment import REPLY_TO
-from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.mail import Mailbox
 
 LATER = [0, 60, 150, 300, 600, 1_200, 5 * SECOND, 25 * SECOND, 3 * MINUTE, 20 * MINUTE]
 MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","type":"order.paid","version":1}']
@@ -18,11 +18,15 @@ MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","ty
 
 @dataclass(slots=True)
 class People:
-    """They write to the queues of `mailbox`; whether an order can be undone is theirs to know."""
+    """They write to the queues of `mailbox`; whether an order can be undone is theirs to know.
+
+    `write` makes the text of an order with this id, with its dice.
+    """
 
     gate: Gate
     mailbox: Mailbox
     undoable: bool
+    write: Callable[[str, Random], str]
     ordered: list[str] = field(default_factory=list)
     told: Counter[str] = field(default_factory=Counter)
 
@@ -33,8 +37,7 @@ class People:
         if self.gate.chances.happens(f"{order_id} is ordered", 1.0) is None:
             return
         self.ordered.append(order_id)
-        known = {"replyTo": REPLY_TO} if dice.random() < 0.8 else {}
-        text = order_text(order_id, priority=dice.choice(["normal", "high"]), **known)
+        text = self.write(order_id, dice)
         self._say("orders", order_id, text, at)
         self._again(order_id, text, at)
         self._commands(order_id, at)
@@ -55,7 +58,8 @@ class People:
         if dice := self.gate.chances.happens(f"{order_id} is ordered twice", rate):
             self._say("orders", order_id, text, at + dice.choice(LATER))
         if dice := self.gate.chances.happens(f"{order_id} is ordered with other content", rate):
-            self._say("orders", order_id, order_text(order_id, priority="high", note="x"), at + dice.choice(LATER))
+            other = json.dumps({**json.loads(text), "note": "x"})
+            self._say("orders", order_id, other, at + dice.choice(LATER))
         if dice := self.gate.chances.happens(f"nonsense beside {order_id}", rate):
             self._say("orders", order_id, dice.choice(MALFORMED), at)
 

@@ -9,18 +9,19 @@ from stepward.domain.looking import EXCUSES_PER_THRESHOLD
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
 from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
-from tests.factories import waiting
-from tests.simulation.deployment import TIMING, Deployment
-from tests.simulation.faults import Write
-from tests.simulation.service import STALE_FENCE
+from stepward.domain.timing import Timing
+from stepward.testing.faults.record import Record, Write
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+STALE_FENCE = "stale fence"
+BURIED = "it was undone before it was done"
+"""Why a service refuses what is too late."""
 
 
-def not_ended(world: Deployment) -> Iterator[str]:
+def not_ended(seen: Record) -> Iterator[str]:
     """I1, at quiet time: an order that is not Processed or Undone, nor in Error with an alert, nor visibly paused."""
-    told = {alert.alert_id for alert in world.operators.told}
-    for order_id, task in world.store.inner.tasks.items():
+    told = {alert.alert_id for alert in seen.alerts}
+    for order_id, task in seen.tasks.items():
         if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
             yield f"{order_id} is stuck in {task.process_state}"
         if task.due is not None:
@@ -28,15 +29,15 @@ def not_ended(world: Deployment) -> Iterator[str]:
         for record in task.steps.values():
             if record.process_state is ERROR and f"{order_id}/{record.name}/{record.attempt}" not in told:
                 yield f"nobody was told of {order_id}/{record.name}"
-    yield from (f"rejected: {fault}" for fault in world.rejected if "other content" not in fault.reason)
+    yield from (f"rejected: {fault}" for fault in seen.rejected if "other content" not in fault.reason)
 
 
-def two_holders(world: Deployment) -> Iterator[str]:
+def two_holders(seen: Record) -> Iterator[str]:
     """I2: a change of holder that is neither a claim of what is free nor an end; work of one who is no holder."""
-    for write in world.store.writes:
+    for write in seen.writes:
         yield from held_wrongly(write)
-    yield from (f"{request} was sent before its claim was written" for request in world.post.too_early)
-    yield from (f"{called} had been ended before it began" for called in world.service.calls if called.freed)
+    yield from (f"{request} was sent before its claim was written" for request in seen.too_early)
+    yield from (f"{called} had been ended before it began" for called in seen.effects.calls if called.freed)
 
 
 def held_wrongly(write: Write) -> Iterator[str]:
@@ -50,10 +51,10 @@ def held_wrongly(write: Write) -> Iterator[str]:
             yield f"{before} became {after} by {write.cause}"
 
 
-def out_of_turn(world: Deployment) -> Iterator[str]:
+def out_of_turn(seen: Record) -> Iterator[str]:
     """I3: a step that was claimed before all that it waits for was done, beside an Error or in a pause."""
-    for write in world.store.writes:
-        yield from claimed_out_of_turn(world.plan, write)
+    for write in seen.writes:
+        yield from claimed_out_of_turn(seen.plan, write)
 
 
 def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
@@ -71,54 +72,53 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
             yield f"{after.name} was claimed after the undo had begun"
 
 
-def called_early(world: Deployment) -> Iterator[str]:
+def called_early(seen: Record) -> Iterator[str]:
     """I3: a service that was called before all that the step waits for was done."""
-    for called in world.service.calls:
-        step, done = world.plan.by_name[forward_name(called.slot)], {*map(forward_name, called.done_before)}
+    for called in seen.effects.calls:
+        step, done = seen.plan.by_name[forward_name(called.slot)], {*map(forward_name, called.done_before)}
         if not called.slot.endswith(UNDO_SUFFIX) and set(step.after) - (done & called.results):
             yield f"{called} was called too early"
 
 
-def doubled(world: Deployment) -> Iterator[str]:
+def doubled(seen: Record) -> Iterator[str]:
     """I4: an effect that happened twice, or not at all though its step is Processed; a holder taken for a zombie."""
-    effects = Counter(world.service.effects)
+    effects = Counter(seen.effects.done)
     yield from (f"{effect} happened {times} times" for effect, times in effects.items() if times > 1)
-    for order_id, task in world.store.inner.tasks.items():
+    for order_id, task in seen.tasks.items():
         for record in task.steps.values():
-            slot = world.plan.by_name[record.name].executor(record.policy).slot
-            known = world.service.buried if record.is_compensation else effects
+            slot = seen.plan.by_name[record.name].executor(record.policy).slot
+            known = seen.effects.buried if record.is_compensation else effects
             if record.process_state is PROCESSED and (order_id, slot.removesuffix(UNDO_SUFFIX)) not in known:
                 yield f"{order_id}/{record.name} is Processed without its effect"
             if record.error == STALE_FENCE:
                 yield f"{order_id}/{record.name} was refused by its own fence"
 
 
-def late(world: Deployment) -> Iterator[str]:
+def late(seen: Record) -> Iterator[str]:
     """I9: a task that the index lists later than something in it waits for, or not at all though it is to run."""
-    for task in world.store.inner.tasks.values():
-        yield from listed_late(world.plan, task)
+    for task in seen.tasks.values():
+        yield from listed_late(seen.plan, task, seen.timing)
 
 
-def listed_late(plan: Plan, task: Task) -> Iterator[str]:
+def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
     """I9, of one task; what still waits for other steps waits for no moment."""
     moments = {name: record for name, record in task.steps.items() if not _waits_for_others(plan, task, record)}
     limits = waiting(replace(task, steps=moments))
     if task.process_state is PENDING and not limits and not task.paused:
-        limits = [task.created_at + TIMING.claim_within]
+        limits = [task.created_at + timing.claim_within]
     if limits and (task.due is None or task.due > min(limits)):
         yield f"{task.order_id} is due at {task.due} and waits until {min(limits)}"
     if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
         yield f"{task.order_id} is under way and waits for nothing"
 
 
-def miscounted(world: Deployment) -> Iterator[str]:
+def miscounted(seen: Record) -> Iterator[str]:
     """I5: a threshold reached without its policy, a policy applied twice, or a count that does not follow failures."""
-    trouble = world.post.backlog_seen or "breaker/worker" in world.controls.kept
-    for write in world.store.writes:
-        yield from counted_wrongly(world.plan, write, trouble=trouble)
+    for write in seen.writes:
+        yield from counted_wrongly(seen.plan, write, seen.timing, trouble=seen.trouble)
 
 
-def counted_wrongly(plan: Plan, write: Write, *, trouble: bool) -> Iterator[str]:
+def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) -> Iterator[str]:
     """I5, of one write; `trouble` says that agents had a backlog or a breaker, which excuses failures."""
     for before, after in changes(write):
         threshold = plan.by_name[after.name].threshold
@@ -129,7 +129,9 @@ def counted_wrongly(plan: Plan, write: Write, *, trouble: bool) -> Iterator[str]
             continue
         taken = (after.policy, after.rounds) != (before.policy, before.rounds)
         counted = after.failure_count - before.failure_count + (threshold if taken and not ends else 0)
-        if counted != _failed(write, before, after, threshold, trouble=trouble) and not _stands_by(write, after):
+        if counted != _failed(write, before, after, threshold, timing, trouble=trouble) and not _stands_by(
+            write, after
+        ):
             yield f"{before} became {after}: {counted} failures more"
         if (after.policy, after.rounds) < (before.policy, before.rounds):
             yield f"{before} became {after}: its policies begin anew"
@@ -209,7 +211,9 @@ def _stands_by(write: Write, after: StepRecord) -> bool:
     )
 
 
-def _failed(write: Write, before: StepRecord, after: StepRecord, threshold: int, *, trouble: bool) -> int:
+def _failed(
+    write: Write, before: StepRecord, after: StepRecord, threshold: int, timing: Timing, *, trouble: bool
+) -> int:
     """1 if this change ended an attempt that ran past complete-by, unless it was excused; that is not done for ever."""
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
@@ -218,5 +222,18 @@ def _failed(write: Write, before: StepRecord, after: StepRecord, threshold: int,
     told = (fact for fact in reversed(write.after.history) if (fact.step, fact.attempt) == (after.name, after.attempt))
     fact = next(fact for fact in told if fact.kind in OVERDUE)
     lenient = before.attempt - before.failure_count <= EXCUSES_PER_THRESHOLD * threshold
-    excused = (fact.value > TIMING.outage_after and lenient) or (fact.kind is FactKind.EXCUSED and trouble)
+    excused = (fact.value > timing.outage_after and lenient) or (fact.kind is FactKind.EXCUSED and trouble)
     return 0 if excused else 1
+
+
+def waiting(task: Task) -> list[int]:
+    """When each thing that waits has waited long enough; beside an Error, or in a pause, what is Pending waits not."""
+    halted = task.paused or any(record.process_state is ProcessState.ERROR for record in task.steps.values())
+    limits = [
+        record.complete_by
+        for record in task.steps.values()
+        if record.process_state is ProcessState.PROCESSING
+        or (record.process_state is ProcessState.PENDING and not halted)
+    ]
+    alerting = [record.alert_by for record in task.steps.values()]
+    return [limit for limit in (*limits, *alerting) if limit is not None]

@@ -1,0 +1,210 @@
+"""The whole engine in memory, under virtual time, for tests of an application."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from types import TracebackType
+from typing import Any, Self
+
+from stepward.adapters.delivery import lane_messages
+from stepward.app.assembly import Application
+from stepward.domain.lane_commands import LaneCommand
+from stepward.domain.messages import Alert, Notice
+from stepward.domain.workflow import Operation, Workflow
+from stepward.ports import LaneMessage, Reject
+from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.loop import START, Loop
+from stepward.testing.faults.pulse import Kill, Kind, Pulse
+from stepward.testing.faults.record import Record
+from stepward.testing.memory.queues import send
+from stepward.testing.order import Order, text_of
+from stepward.testing.parts import PARTS, Parts
+from stepward.testing.pump import Pump
+from stepward.testing.services import Service
+from stepward.testing.settings import REPLY_TO, Settings
+from stepward.wire.lane import encode_command
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Virtual time: it passes when something waits for it, or when the test moves it."""
+
+    engine: Engine
+
+    @property
+    def now(self) -> int:
+        """Epoch milliseconds."""
+        return self.engine.loop.now
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the test began."""
+        return (self.engine.loop.now - START) / 1000
+
+    def move(self, seconds: float) -> None:
+        """Let so many seconds pass, with all that happens in them."""
+        self.engine.pump.run(lambda: False, self.engine.loop.now + round(seconds * 1000))
+
+
+@dataclass
+class Engine:
+    """One deployment of an application, all six functions in memory: no AWS, no network, no time that passes by itself.
+
+    The application's own operations really run; `service` says how the service behind one behaves. `visibility` is how
+    many seconds a message stays hidden whose process died, `skew` how many milliseconds the clock of every second
+    process is ahead. Use it as a context manager, or as the fixture `engine`.
+    """
+
+    app: Application
+    settings: Settings = field(default_factory=Settings)
+    visibility: int = 60
+    skew: int = 0
+    pulse: Pulse = field(default_factory=Pulse)
+
+    def __post_init__(self) -> None:
+        self.loop = Loop()
+        self.clock = Clock(self)
+        self.diary = Diary(self.loop, is_kept=True)
+        self.pulse.now = lambda: f"{self.clock.seconds:>8.2f} s"
+        self.parts = Parts(
+            app=self.app,
+            settings=self.settings,
+            loop=self.loop,
+            pulse=self.pulse,
+            note=self._note,
+            wait=self._wait,
+            visibility=self.visibility,
+            skew=self.skew,
+        )
+        self.pump = Pump(self.loop, self.pulse, self._note, self.parts.due, self.parts.sweep, self.parts.lines())
+        self.orders: dict[str, Order] = {}
+        self._names = count(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what still waits, such as a service that hangs."""
+        self.pump.close()
+
+    def submit(self, workflow: Workflow | None, order: Mapping[str, Any]) -> Order:
+        """Somebody orders; `orderId`, `submittedAt` and the queue for notices are filled in where they are missing.
+
+        The message waits in its queue until `run`. Raises ValueError for a workflow that is not the application's.
+        """
+        if workflow is not getattr(self.app, "workflow", None):
+            raise ValueError(f"{workflow} is not the workflow of this application, and an engine runs no other")
+        order_id = str(order.get("orderId") or f"order-{next(self._names)}")
+        at = datetime.fromtimestamp(self.clock.now / 1000, UTC).isoformat()
+        self.post("orders", text_of({**order, "orderId": order_id}, submittedAt=at, replyTo=REPLY_TO))
+        return self.order(order_id)
+
+    def order(self, order_id: str) -> Order:
+        """An order by its id, however it came."""
+        return self.orders.setdefault(order_id, Order(self, order_id))
+
+    def send(self, message: Mapping[str, Any] | LaneCommand) -> None:
+        """Send a ledger (it has `ledgerId` and `entries` or `objectKey`), an order event, or a command to a lane."""
+        name = f"message-{next(self._names)}"
+        if not isinstance(message, Mapping):
+            send(self.parts.events, lane_messages([LaneMessage(message.order_id, name, encode_command(message))]))
+        elif "entries" in message or "objectKey" in message:
+            self.parts.ledgers.send(
+                json.dumps(message), group=str(message.get("customerId") or "all"), deduplication=name
+            )
+        else:
+            body = json.dumps(message)
+            send(self.parts.events, lane_messages([LaneMessage(str(message.get("orderId")), name, body)]))
+
+    def post(self, queue: str, text: str) -> None:
+        """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
+        self.pump.lines[queue].queue.send(text)
+
+    def service(self, operation: Operation) -> Service:
+        """The service behind an operation of the application: say how it behaves."""
+        if operation.name not in self.app.operations(operation.agent.name):
+            raise ValueError(f"the application has no operation {operation.agent.name}.{operation.name}")
+        return self.parts.services.of(operation)
+
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Let everything happen until nothing moves, or until that is so; time jumps to whatever comes next."""
+        self.pump.run(until)
+
+    def kill(self, part: str = "", call: int = 1, *, after: bool = False) -> None:
+        """A process of the part dies before (or right after) the `call`-th call that the part makes from now on.
+
+        Calls are those to the state store, to queues, to services and so on. `part` is submission, scheduler, agent,
+        supervisor, ledger or convoy; the first that makes a call if it is left out.
+        """
+        if part and part not in PARTS:
+            raise ValueError(f"{part!r} is no part; there are {', '.join(PARTS)}")
+        self.pulse.kills.append(Kill(part, call, Kind.DIES_AFTER if after else Kind.DIES_BEFORE))
+
+    def lose(self, queue: str, times: int = 1) -> None:
+        """The next message in this queue never comes: orders, scheduler, responses, agent-NAME, ledgers, events."""
+        self.pump.lines[queue].lost += times
+
+    def double(self, queue: str, times: int = 1) -> None:
+        """The next message in this queue comes again, though it was done with."""
+        self.pump.lines[queue].doubled += times
+
+    @property
+    def effects(self) -> list[str]:
+        """The effects that took place, in order, by step, such as `reserve` or `reserve/undo`; each key once."""
+        return [step for _, step in self.parts.services.log]
+
+    @property
+    def calls(self) -> list[str]:
+        """All calls of services, by step, in order."""
+        return [called.slot for called in self.parts.services.effects.calls]
+
+    @property
+    def alerts(self) -> list[Alert]:
+        """What operators were told, each alert as often as it was sent."""
+        return self.parts.alerts.events
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What submitters were told."""
+        return self.parts.notices.posted
+
+    @property
+    def rejects(self) -> list[Reject]:
+        """The messages that could not be accepted, oldest first."""
+        return self.parts.rejects.newest(1_000_000)[::-1]
+
+    @property
+    def dead_letters(self) -> list[str]:
+        """The bodies of messages that were given up."""
+        return [body for queue in self.parts.dead for body in queue.bodies]
+
+    @property
+    def record(self) -> Record:
+        """Everything that the audits ask."""
+        parts = self.parts
+        trouble = bool(parts.queues.backlogs) or any(name.startswith("breaker/") for name in parts.controls.kept)
+        return Record(
+            plan=parts.plan,
+            timing=self.settings.timing,
+            tasks=parts.store.tasks,
+            writes=parts.store.writes.log,
+            effects=parts.services.effects,
+            alerts=self.alerts,
+            notices=self.notices,
+            too_early=parts.queues.too_early,
+            trouble=trouble,
+        )
+
+    def _wait(self, seconds: float) -> None:
+        self.pump.wait(seconds)
+
+    def _note(self, order_id: str, what: str) -> None:
+        self.diary.note(order_id, what)
+        self.pulse.note(what)

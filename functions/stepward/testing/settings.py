@@ -1,0 +1,30 @@
+"""The settings of a deployment under test: what a stack would give to its functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from stepward.domain.breaker import Limits
+from stepward.domain.lane import LaneRules
+from stepward.domain.reply_address import Allowed
+from stepward.domain.timing import Timing
+from stepward.testing.faults.loop import SECOND
+
+REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
+"""The queue of a submitter that a deployment under test may notify."""
+REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a test may set of its deployment; see `stepward.config` for the meaning of each."""
+
+    timing: Timing = field(default_factory=Timing)
+    breaker: Limits = field(default_factory=Limits)
+    lane_rules: LaneRules = field(default_factory=LaneRules)
+    reply_queues: Allowed = REPLY_QUEUES
+    complete_within: timedelta | None = None
+    shards: int = 1
+    lease_length: int = 90 * SECOND
+    ledger_customer: str = ""
