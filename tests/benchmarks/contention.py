@@ -18,9 +18,9 @@ from stepward.app.trail import Trail
 from stepward.app.transition import Transition
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Outcome, Reply, Start
-from stepward.domain.task import Task, new_task
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.ports import Loaded, Order, Submission
 from stepward.wire.messages import decode_request, encode
 from stepward.wiring.clock import now
 from tests.benchmarks.workload import AGENTS, order_text, side_by_side

@@ -33,10 +33,10 @@ from stepward.app.trail import Trail
 from stepward.app.transition import Transition
 from stepward.domain.breaker import Limits
 from stepward.domain.facts import Fact
+from stepward.domain.health import Health
 from stepward.domain.task import Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Workflow
-from stepward.ports import Health
 from stepward.wire.order import OrderMessage
 from stepward.wiring.clock import new_id, now
 from tests.benchmarks.workload import AGENTS, line, order_id, order_text

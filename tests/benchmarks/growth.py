@@ -20,9 +20,8 @@ from stepward.app.transition import Transition
 from stepward.app.watching import Watch
 from stepward.domain.decide import decide
 from stepward.domain.messages import Start
-from stepward.domain.task import Task, new_task
+from stepward.domain.task import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.ports import Loaded
 from tests.benchmarks.cloud import SHARDS, Cloud, cloud
 from tests.benchmarks.workload import AGENTS, line, order_text
 

@@ -21,10 +21,11 @@ from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bou
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
 from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.submission import Order
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.local.access import REGION
-from stepward.ports import Order, Orders, Rejects, TaskStore
+from stepward.ports import Rejects, TaskStore
 
 SHARDS = 2
 NOW = 1_767_225_600_000
@@ -66,7 +67,7 @@ class StoreWorld(Protocol):
     def store(self) -> TaskStore: ...
 
     @property
-    def orders(self) -> Orders: ...
+    def orders(self) -> DynamoOrders | MemoryTaskStore: ...
 
     def rejects(self, now: Callable[[], int]) -> Rejects: ...
 
@@ -89,7 +90,7 @@ class MemoryStoreWorld:
     kept: MemoryRejects = field(default_factory=MemoryRejects)
 
     @property
-    def orders(self) -> Orders:
+    def orders(self) -> DynamoOrders | MemoryTaskStore:
         return self.store
 
     def rejects(self, _now: Callable[[], int]) -> Rejects:

@@ -12,8 +12,9 @@ from moto import mock_aws
 
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.domain.breaker import Breaker, Mode, Pause
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Rejected
-from stepward.ports import Control, Controls
+from stepward.ports import Controls
 from tests.contract.control_tables import dynamo_controls
 
 NAME = "breaker/payments"

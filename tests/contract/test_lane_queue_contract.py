@@ -15,7 +15,8 @@ from stepward.adapters.memory.messages import Received
 from stepward.adapters.memory.poller import Source
 from stepward.adapters.memory.sqs_source import SqsSource
 from stepward.adapters.sqs_lanes import SqsLaneQueue
-from stepward.ports import LaneMessage, LaneQueue
+from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.ports import LaneQueue
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.plan import Plan
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task import Task
-from stepward.ports import Order, Submission
 from tests.convoy.world import ConvoyWorld, entry
 from tests.factories import HOUR
 

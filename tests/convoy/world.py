@@ -22,11 +22,11 @@ from stepward.app.lane_intake import LaneIntake
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.ledgers import Split
 from stepward.app.trail import Trail
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import Kept
-from stepward.ports import LaneMessage
 from stepward.wire.lane import decode_for_lane, encode_command
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source, kept_event

@@ -12,9 +12,9 @@ from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.domain.breaker import Admitted, Limits, Mode
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
-from stepward.ports import Control
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW
 from tests.races.conftest import RACERS, Race

@@ -17,8 +17,8 @@ from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
 from stepward.app.watching import Watch
 from stepward.domain.facts import FactKind
+from stepward.domain.health import Swept
 from stepward.local.access import Access
-from stepward.ports import Swept
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND

@@ -14,9 +14,9 @@ from stepward.adapters.memory.lanes import MemoryLedgers
 from stepward.adapters.memory.store import MemoryRejects
 from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.ledgers import CHUNK, Split, progress_of
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
-from stepward.ports import LaneMessage
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW
 from tests.convoy.world import entry

@@ -7,8 +7,8 @@ from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest, ToScheduler
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Order, Submission
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.wire.messages import encode
 
 BACKLOG = 4

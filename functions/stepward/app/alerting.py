@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.messages import Alert
 from stepward.domain.throttle import admitted
-from stepward.ports import Alerts, Control, Controls
+from stepward.ports import Alerts, Controls
 
 TRIES = 3
 _RECORD = "alerts"

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.domain.breaker import Breaker, Pause, paused, resumed
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict
-from stepward.ports import Control, Controls
+from stepward.ports import Controls
 
 TRIES = 8
 

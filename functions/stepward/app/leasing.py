@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.lease import given_back, lease_of, take
-from stepward.ports import Control, Controls, Telemetry
+from stepward.ports import Controls, Telemetry
 
 
 @dataclass(frozen=True, slots=True)

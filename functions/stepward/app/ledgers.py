@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
 from stepward.app.ledger_walk import Fault, Step, steps
+from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict, PutBack, Rejected, Unreadable
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Control, Controls, LaneMessage, LaneQueue, Ledgers, Reject, Rejects, Telemetry
+from stepward.domain.rejects import Reject
+from stepward.ports import Controls, LaneQueue, Ledgers, Rejects, Telemetry
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order_event import Source

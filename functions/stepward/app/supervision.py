@@ -14,9 +14,9 @@ from stepward.app.watching import Watch
 from stepward.domain.decide import Told
 from stepward.domain.errors import Rejected, StepwardError, Transient, Unreadable
 from stepward.domain.facts import OVERDUE, Fact, FactKind
+from stepward.domain.health import Swept
 from stepward.domain.looking import Look
 from stepward.domain.messages import Alert
-from stepward.ports import Swept
 
 MOST_PER_RUN = 5_000
 TIME_TO_FINISH = 5_000

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict, Unreadable
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task import Task
-from stepward.ports import Control, Controls
+from stepward.ports import Controls
 from stepward.wire.plain import cleaned
 
 TRIES = 8

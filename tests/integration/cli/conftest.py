@@ -24,9 +24,9 @@ from stepward.cli.connection import Connection, connect
 from stepward.cli.main import app
 from stepward.cli.where import Where
 from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.submission import Order
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
-from stepward.ports import Order
 from stepward.wire.lane import decode_for_lane
 from stepward.wire.order_event import EventMessage
 from tests.unit.cli.lane_lives import LaneLife

@@ -7,10 +7,12 @@ from zlib import crc32
 
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Control, Loaded, Order, Reject, Submission
+from stepward.domain.rejects import Reject
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.wire.messages import encode
 from tests.simulation.faults import Write
 from tests.simulation.seeded.broken import Broken

@@ -9,12 +9,13 @@ from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.app.alerting import Throttled
 from stepward.app.supervision import TIME_PER_ALERT, TIME_TO_FINISH
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Alert, Outcome, Start
+from stepward.domain.submission import Order
 from stepward.domain.task import new_task
 from stepward.domain.throttle import MOST_SINGLES, SPAN
-from stepward.ports import Control, Order
 from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, answer, order_text, sequence
 from tests.unit.app.world import World

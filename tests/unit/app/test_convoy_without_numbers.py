@@ -5,10 +5,10 @@ from typing import Any
 
 from stepward.adapters.delivery import lane_messages
 from stepward.adapters.memory.queues import send
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.task import ProcessState
-from stepward.ports import LaneMessage
 from tests.convoy.world import ConvoyWorld, entry
 from tests.factories import MINUTE
 

@@ -7,11 +7,11 @@ import pytest
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.breakers import Breakers
 from stepward.domain.breaker import SETTLES_IN, Admitted, Breaker, Limits, Mode, Pause, Resting
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look
 from stepward.domain.retrying import LONGEST_ABSENCE, absence, least_absence
-from stepward.ports import Control
 from tests.factories import HOUR, MINUTE, SECOND, T0
 from tests.unit.app.world import World
 

@@ -6,7 +6,7 @@ from stepward.adapters.memory.store import MemoryRejects
 from stepward.app.intake import Intake, Received
 from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 from tests.factories import ORDER_ID, T0, order_text
 from tests.unit.app.world import World
 

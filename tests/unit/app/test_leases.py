@@ -8,10 +8,10 @@ import pytest
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.app.leasing import Leases
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Misconfigured, StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.lease import lease_of
-from stepward.ports import Control
 from tests.factories import MINUTE, SECOND
 from tests.unit.app.world import LEASE, SHARDS, World
 

@@ -10,9 +10,9 @@ from stepward.adapters.memory.store import MemoryTaskStore
 from stepward.app.supervision import MOST_PER_RUN, TIME_TO_FINISH
 from stepward.domain.errors import StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
+from stepward.domain.health import Swept
 from stepward.domain.messages import Retry
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Swept
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.wire.messages import decode_for_scheduler
 from tests.factories import MINUTE, SECOND, T0, order_text
 from tests.unit.app.world import SHARDS, World

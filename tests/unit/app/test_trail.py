@@ -7,11 +7,11 @@ import pytest
 
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.trail import LONGEST, Entry, Trail
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict, Permanent, Transient, Unreadable
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Start, Undo
 from stepward.domain.workflow import Call
-from stepward.ports import Control
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, T0, order_text
 from tests.unit.app.world import World, operation

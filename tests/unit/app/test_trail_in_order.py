@@ -4,9 +4,9 @@ import pytest
 
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.trail import Trail
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Pause, Resume
-from stepward.ports import Control
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0
 from tests.unit.app.world import World

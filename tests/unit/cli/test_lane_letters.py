@@ -10,9 +10,9 @@ from stepward.adapters.memory.controls import MemoryControls
 from stepward.app.ledgers import progress_of
 from stepward.cli.lane_letters import opened_event, opened_ledger
 from stepward.cli.letters import Letter
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import SkipEvent
-from stepward.ports import Control
 from stepward.wire.lane import encode_command
 from stepward.wire.ledger import Ledger, decode_ledger
 from tests.factories import T0

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.rejects import Reject
 from stepward.domain.task import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.local.demo.audit import TOLD_AT_THE_END, Evidence, Findings, Heard, audit
 from stepward.local.demo.scenario import KINDS, Scenario, scenario
 from stepward.local.services import Effect
-from stepward.ports import Reject
 
 SAMPLES = Path(__file__).parents[3] / "events" / "orders"
 STEPS = ("reserve", "charge", "ship")

@@ -9,8 +9,8 @@ from pynamodb.exceptions import PutError
 
 from stepward.adapters.dynamodb.failures import lost_the_condition, meaning, translated
 from stepward.adapters.dynamodb.tables import ControlItem, find, whole
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.ports import Control
 from stepward.wire.strict_json import canonical, parse
 
 

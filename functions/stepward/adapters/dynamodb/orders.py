@@ -9,7 +9,7 @@ from typing import Any
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import OrderItem, find
 from stepward.domain.errors import Rejected, Transient, Unreadable
-from stepward.ports import Order, Submission
+from stepward.domain.submission import Order, Submission
 from stepward.wire.strict_json import parse
 
 
@@ -20,7 +20,7 @@ class DynamoOrders:
     table: type[OrderItem]
 
     def find(self, order_id: str) -> Order | None:
-        """The order under this id; see the port."""
+        """The order under this id, read consistently; None if there is none."""
         row = self._row(order_id)
         return Order(row.order_id, row.body, row.content_hash) if row else None
 

@@ -19,8 +19,8 @@ from stepward.adapters.dynamodb.tables import OrderItem, find, whole
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.domain.errors import Misconfigured, Transient, Unreadable
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Order, Submission
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, ProcessState, Task
 
 TRIES = 3
 PAGE = 100

@@ -10,10 +10,10 @@ from threading import Lock
 from stepward.adapters.delivery import lane_messages
 from stepward.adapters.memory.queue import MemoryQueue
 from stepward.adapters.memory.queues import send
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.domain.lane import Lane
 from stepward.domain.order_event import Kept
-from stepward.ports import LaneMessage
 
 
 @dataclass(frozen=True, slots=True)

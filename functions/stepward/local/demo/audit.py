@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stepward.domain.messages import Status
+from stepward.domain.rejects import Reject
 from stepward.domain.task import ProcessState, Task
 from stepward.local.demo.scenario import Scenario
 from stepward.local.services import Effect
-from stepward.ports import Reject
 
 FAILED = frozenset({ProcessState.ERROR, ProcessState.UNDO_FAILED})
 ENDS = FAILED | {ProcessState.PROCESSED, ProcessState.UNDONE}

@@ -13,6 +13,7 @@ from time import monotonic
 from rich.console import Console, RenderableType
 from rich.live import Live
 
+from stepward.domain.task import Loaded
 from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
 from stepward.local.demo.audit import Findings, audit
@@ -30,7 +31,6 @@ from stepward.local.server import LOOPBACK, Server, free_port
 from stepward.local.services import FaultKind, Services
 from stepward.local.standing import project_root
 from stepward.local.synth import synthesise
-from stepward.ports import Loaded
 
 View = Callable[[Loaded], RenderableType]
 

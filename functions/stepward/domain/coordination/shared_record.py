@@ -1,0 +1,21 @@
+"""The small records by which instances agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A small record that all instances share, such as a breaker or a lease; `body` is plain JSON data."""
+
+    name: str
+    revision: int
+    body: Mapping[str, Any]
+
+    @staticmethod
+    def following(before: Control | None, name: str, body: Mapping[str, Any]) -> Control:
+        """What `body` makes of the record under `name`; `before` is None if there was none."""
+        return Control(name, before.revision + 1 if before else 1, body)
