@@ -253,5 +253,6 @@ def test_leases_know_nothing_of_tasks() -> None:
     hold = Leases(world.controls, world.telemetry, "supervisor-1", LEASE, 0, world.clock).take(3)
 
     assert hold is not None
-    assert hold.control == world.controls.kept["lease/3"]
+    assert hold.record is not None
+    assert hold.record.known == world.controls.kept["lease/3"]
     assert set(world.controls.kept["lease/3"].body) == {"holder", "fence", "until"}

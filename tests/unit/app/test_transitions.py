@@ -5,7 +5,7 @@ import pytest
 
 from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.adapters.memory.store import MemoryTaskStore
-from stepward.app.transition import TRIES
+from stepward.app.optimistic import TRIES
 from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look

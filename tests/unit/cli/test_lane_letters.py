@@ -93,7 +93,8 @@ def test_a_ledger_is_compared_with_its_progress() -> None:
 
     def judged_with(**changes: Any) -> tuple[str, str]:
         before = controls.read("ledger/shop/l-1")
-        assert controls.write(Control.following(before, "ledger/shop/l-1", progress | changes), replaces=before)
+        following = Control("ledger/shop/l-1", before.revision + 1 if before else 1, progress | changes)
+        assert controls.write(following, replaces=before)
         found = opened_ledger(letter(LEDGER, "shop"), controls)
         assert (found.what, found.group) == ("ledger l-1 of shop", "shop")
         return found.verdict.standing, found.verdict.reason

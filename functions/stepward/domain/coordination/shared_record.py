@@ -14,8 +14,3 @@ class Control:
     name: str
     revision: int
     body: Mapping[str, Any]
-
-    @staticmethod
-    def following(before: Control | None, name: str, body: Mapping[str, Any]) -> Control:
-        """What `body` makes of the record under `name`; `before` is None if there was none."""
-        return Control(name, before.revision + 1 if before else 1, body)
