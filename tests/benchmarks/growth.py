@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from stepward.adapters.dynamodb.store import shard_of
+from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.queue import MemoryQueue
 from stepward.adapters.memory.queues import MemoryAlerts, MemoryQueues

@@ -14,9 +14,10 @@ from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef, KeySchemaElementTypeDef
 
+from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.store import DynamoTaskStore, shard_of
+from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bound
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.memory.store import MemoryRejects, MemoryTaskStore
