@@ -16,6 +16,7 @@ from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
+from stepward.app.watching import Watch
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.plan import Plan
 from stepward.domain.task import ProcessState, Task
@@ -86,7 +87,11 @@ class Counted(Deployment):
         """See Deployment; here all share their leases."""
         plain = super().supervisor(copy)
         leases = replace(plain.leases, controls=self.pulse.tap(self.leased, "leases"))
-        return replace(plain, leases=leases, watch=replace(plain.watch, breakers=Breakers(self.tapped_controls)))
+        return replace(plain, leases=leases)
+
+    def watch(self) -> Watch:
+        """See Deployment."""
+        return replace(super().watch(), breakers=Breakers(self.tapped_controls))
 
     def transition(self, instance: str) -> Transition:
         """See Deployment."""

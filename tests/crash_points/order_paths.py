@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from stepward.domain.messages import Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Pause, Resubmit, Resume, StepFailed, Undo
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.wire.messages import encode
@@ -60,7 +60,7 @@ def is_told(step: str) -> Any:
     """Whether an operator knows of the step's Error."""
 
     def told(world: Orders) -> bool:
-        known = any(alert.step == step for alert in world.deployment.operators.told)
+        known = any(isinstance(alert, StepFailed) and alert.step == step for alert in world.deployment.operators.told)
         return known and bool(is_at(step, ERROR)(world))
 
     return told

@@ -15,7 +15,7 @@ from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.breakers import Breakers
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.domain.facts import FactKind
 from stepward.domain.health import Swept
 from stepward.local.access import Access
@@ -71,7 +71,8 @@ def supervisors(race: Race, shared: Sequence[DynamoControls], store: Watched, no
         holder = f"supervisor-{racer}"
         transition = replace(race.transition(racer, now, "supervisor"), store=store, telemetry=telemetry)
         leases = Leases(controls, telemetry, holder, LEASE, TIMING.skew_margin, lambda: now)
-        made.append(Supervise(transition, leases, Watch(Breakers(controls), (), telemetry), SHARDS))
+        tasks = TaskSweep(transition, Watch(Breakers(controls), (), telemetry))
+        made.append(Supervise([tasks], leases, transition.alerts, SHARDS))
     return made
 
 

@@ -12,7 +12,7 @@ from stepward.domain.draft import Decision
 from stepward.domain.errors import Rejected
 from stepward.domain.facts import Fact
 from stepward.domain.looking import Look
-from stepward.domain.messages import Alert, Message, Notice, Report, Retry, StepRequest
+from stepward.domain.messages import Message, Notice, Report, Retry, StepFailed, StepRequest
 from stepward.domain.task import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
@@ -75,7 +75,7 @@ class Transition:
         """Send what a change asks for; an alert that is out is noted, so that it is not sent for ever."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
-        for alert in (message for message in messages if isinstance(message, Alert)):
+        for alert in (message for message in messages if isinstance(message, StepFailed)):
             if self.alerts.tell(alert):
                 self.apply(order_id, Told(alert.step, alert.attempt))
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])

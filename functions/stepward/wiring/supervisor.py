@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.breakers import Breakers
-from stepward.app.lane_patrol import LanePatrol
+from stepward.app.lane_patrol import LaneSweep
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.config import Config
 from stepward.wire.order_event import EventMessage
 from stepward.wiring.clock import now
@@ -24,10 +24,10 @@ def supervisor(env: Mapping[str, str]) -> tuple[Supervise, PowertoolsTelemetry]:
     queues = parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues)
     transition = transition_of(parts, "supervisor", store_of(parts), queues)
     watch = Watch(Breakers(parts.controls()), parts.config.agent_queues, parts.telemetry)
-    patrol = LanePatrol(telling_of(parts, lanes_of(parts, EventMessage)), parts.config.timing.skew_margin, now)
-    return Supervise(
-        transition, _leases(parts, transition.instance), watch, parts.config.shards, patrol
-    ), parts.telemetry
+    lanes = LaneSweep(telling_of(parts, lanes_of(parts, EventMessage)), parts.config.timing.skew_margin, now)
+    leases = _leases(parts, transition.instance)
+    sweeps = (TaskSweep(transition, watch), lanes)
+    return Supervise(sweeps, leases, transition.alerts, parts.config.shards), parts.telemetry
 
 
 def _leases(parts: Parts, holder: str) -> Leases:

@@ -11,7 +11,7 @@ from stepward.app.alerting import Throttled
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.app.intake import Intake, Received
-from stepward.app.lane_patrol import LanePatrol
+from stepward.app.lane_patrol import LaneSweep
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
@@ -20,7 +20,7 @@ from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.plan import Plan
 from stepward.domain.workflow import Agent, Operation
@@ -110,8 +110,9 @@ class Assembly:
         instance = f"supervisor-{copy}"
         leases = Leases(self.controls, self.log, instance, LEASE, TIMING.skew_margin, self.clock(instance))
         watch = Watch(Breakers(self.controls), self.post.agents, self.log)
-        patrol = LanePatrol(self.telling(instance), TIMING.skew_margin, self.clock(instance))
-        return Supervise(self.transition(instance), leases, watch, SHARDS, patrol)
+        transition = self.transition(instance)
+        lanes = LaneSweep(self.telling(instance), TIMING.skew_margin, self.clock(instance))
+        return Supervise([TaskSweep(transition, watch), lanes], leases, transition.alerts, SHARDS)
 
     def transition(self, instance: str) -> Transition:
         """The write path of one instance."""

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
-from stepward.domain.messages import Alert, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Pause, Resubmit, Resume, StepFailed, Undo
 from stepward.wire.messages import encode
 from tests.factories import MINUTE, SECOND, order_text
 from tests.simulation.deployment import REPLY_TO
@@ -39,7 +39,7 @@ class People:
         self._again(order_id, text, at)
         self._commands(order_id, at)
 
-    def hear(self, alert: Alert) -> None:
+    def hear(self, alert: StepFailed) -> None:
         """An operator is told of an Error, and has the step done again, perhaps with two clicks."""
         self.told[alert.alert_id] += 1
         name = f"{alert.order_id}: {alert.step}/{alert.attempt} is resubmitted after alert {self.told[alert.alert_id]}"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from stepward.domain.messages import Alert, Outcome, Reply, ToScheduler
+from stepward.domain.messages import Alert, LaneWaits, Outcome, Reply, ToScheduler
 from stepward.domain.plan import Plan
 from stepward.wire.messages import decode_for_scheduler
 from tests.factories import MINUTE, SECOND, T0
@@ -159,7 +159,7 @@ class World:
 
     def _alerted(self, alert: Alert) -> None:
         self.judge.alerted(alert)
-        if alert.trouble:
+        if isinstance(alert, LaneWaits):
             self.lane_judge.alerts.tell(alert)
             self.customers.hear(alert)
         else:

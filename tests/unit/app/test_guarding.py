@@ -125,7 +125,7 @@ def test_a_guard_that_cannot_claim_its_probe_waits() -> None:
 def test_supervisors_know_whose_requests_would_only_be_put_back() -> None:
     """Of an agent that is due for a probe the requests go out, and what ran past its time does not count."""
     world = World()
-    guard, watch, backlogged = world.guard(LIMITS), world.supervise().watch, frozenset({"other"})
+    guard, watch, backlogged = world.guard(LIMITS), world.watch(), frozenset({"other"})
     assert watch.look(backlogged, T0) == Look(backlogged)
     for _ in range(LIMITS.failures):
         guard.failed(Admitted(T0), T0)
@@ -145,7 +145,7 @@ def test_a_supervisor_that_cannot_read_a_breaker_goes_on() -> None:
     world = World()
     world.controls = Counting(trouble=Transient("throttled"))
 
-    look = world.supervise().watch.look(frozenset(), T0)
+    look = world.watch().look(frozenset(), T0)
 
     assert look == Look()
     assert world.kinds() == [FactKind.POSTPONED]
