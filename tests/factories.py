@@ -1,6 +1,7 @@
 """Builders of the plans, tasks and messages that tests talk about."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from stepward.domain.looking import Look
 from stepward.domain.messages import (
     Alert,
     Cancel,
+    LaneWaits,
     Notice,
     Outcome,
     Pause,
@@ -20,6 +22,7 @@ from stepward.domain.messages import (
     Resume,
     Retry,
     Start,
+    StepFailed,
     StepRequest,
     Undo,
 )
@@ -227,9 +230,16 @@ def requests(decision: Decision) -> list[StepRequest]:
     return [message for message in decision.messages if isinstance(message, StepRequest)]
 
 
-def alerts(decision: Decision) -> list[Alert]:
+def alerts(decision: Decision) -> list[StepFailed]:
     """What the decision tells operators."""
-    return [message for message in decision.messages if isinstance(message, Alert)]
+    return [message for message in decision.messages if isinstance(message, StepFailed)]
+
+
+def of_lanes(told: Collection[Alert]) -> list[LaneWaits]:
+    """The alerts, all of which must be of lanes."""
+    lanes = [alert for alert in told if isinstance(alert, LaneWaits)]
+    assert lanes == list(told)
+    return lanes
 
 
 def retries(decision: Decision) -> list[Retry]:

@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # a function loads what its own ports speak of, and no more
+    from stepward.domain.convoy.lane_message import LaneMessage
+    from stepward.domain.coordination.shared_record import Control
     from stepward.domain.errors import Unreadable
     from stepward.domain.facts import Fact
+    from stepward.domain.health import Health, Swept
     from stepward.domain.lane import Lane
     from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
     from stepward.domain.order_event import Kept
     from stepward.domain.plan import Plan
-    from stepward.domain.task import ProcessState, Task
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An accepted order: its id, its canonical JSON text, and the hash that tells a duplicate from a conflict."""
-
-    order_id: str
-    body: str
-    content_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A task as it stands, with its plan and the order it works on."""
-
-    task: Task
-    plan: Plan
-    order: Mapping[str, Any]
-
-
-class Submission(Enum):
-    """How a submission ended."""
-
-    ACCEPTED = "accepted"
-    DUPLICATE = "duplicate"
-    CONFLICT = "conflict"
-
-
-class Orders(Protocol):
-    """The orders database."""
-
-    def find(self, order_id: str) -> Order | None:
-        """The order under this id, read consistently; None if there is none."""
+    from stepward.domain.rejects import Reject
+    from stepward.domain.submission import Order, Submission
+    from stepward.domain.task import Loaded, ProcessState, Task
 
 
 class TaskStore(Protocol):
@@ -79,24 +49,6 @@ class TaskStore(Protocol):
 
         What cannot be understood comes as the error that says so, and does not keep the rest from coming.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class LaneMessage:
-    """The text of one event or command for the lane of an order; `name` is the same each time it is sent.
-
-    One that is `alone` has no number: nothing but the queue's order tells the lane where it belongs.
-    """
-
-    order_id: str
-    name: str
-    body: str
-    alone: bool = False
-
-    @staticmethod
-    def of_ledger(order_id: str, ledger_id: str, index: int, body: str, *, alone: bool = False) -> LaneMessage:
-        """The entry at `index` of a ledger."""
-        return LaneMessage(order_id, f"{ledger_id}/{index}", body, alone)
 
 
 class LaneQueue(Protocol):
@@ -178,23 +130,6 @@ class Notices(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """A message that could not be accepted, kept for an operator.
-
-    `source` is the queue it came from, `received_at` epoch ms of its arrival in that queue. The pair of
-    `received_at` and `message_id` names it, so keeping it twice keeps it once.
-    """
-
-    message_id: str
-    source: str
-    received_at: int
-    field: str
-    reason: str
-    body: str
-    order_id: str = ""
-
-
 class Rejects(Protocol):
     """Where messages that could not be accepted are kept, whole."""
 
@@ -203,36 +138,6 @@ class Rejects(Protocol):
 
     def newest(self, limit: int) -> Sequence[Reject]:
         """The newest rejects first, at most `limit`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """What one run of the Supervisor found: tasks and lanes listed as due, steps overdue, the oldest's age in ms.
-
-    `swept` shards were looked through to their end, `skipped` ones were held by another Supervisor; `complete` says
-    that no shard of its own was left early.
-    """
-
-    listed: int = 0
-    overdue: int = 0
-    oldest: int = 0
-    complete: bool = True
-    swept: int = 0
-    skipped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """A small record that all instances share, such as a breaker or a lease; `body` is plain JSON data."""
-
-    name: str
-    revision: int
-    body: Mapping[str, Any]
-
-    @staticmethod
-    def following(before: Control | None, name: str, body: Mapping[str, Any]) -> Control:
-        """What `body` makes of the record under `name`; `before` is None if there was none."""
-        return Control(name, before.revision + 1 if before else 1, body)
 
 
 class Controls(Protocol):
@@ -246,26 +151,6 @@ class Controls(Protocol):
 
         False if somebody was faster; raises Transient.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How the service of `agent` is doing, seen by one process at one moment.
-
-    `in_flight` requests are worked on side by side; `breaker` is 0 closed, 1 half-open, 2 open, 3 paused.
-    """
-
-    agent: str
-    in_flight: int
-    breaker: int
-
-
-@dataclass(frozen=True, slots=True)
-class Called(Health):
-    """The same right after a call, which took `took` milliseconds."""
-
-    took: int
-    succeeded: bool
 
 
 class Telemetry(Protocol):

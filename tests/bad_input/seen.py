@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 
 
 @dataclass(frozen=True, slots=True)

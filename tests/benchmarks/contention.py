@@ -13,9 +13,9 @@ from stepward.app.trail import Trail
 from stepward.app.transition import Transition
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Outcome, Reply, Start
-from stepward.domain.task import Task, new_task
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.ports import Loaded, Order, Submission
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryTaskStore

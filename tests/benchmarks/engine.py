@@ -27,10 +27,10 @@ from stepward.app.trail import Trail
 from stepward.app.transition import Transition
 from stepward.domain.breaker import Limits
 from stepward.domain.facts import Fact
+from stepward.domain.health import Health
 from stepward.domain.task import Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Workflow
-from stepward.ports import Health
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore

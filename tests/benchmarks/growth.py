@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from stepward.adapters.dynamodb.store import shard_of
+from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.app.breakers import Breakers
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
 from stepward.app.transition import Transition
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.domain.decide import decide
 from stepward.domain.messages import Start
-from stepward.domain.task import Task, new_task
+from stepward.domain.task import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.ports import Loaded
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryTaskStore
@@ -121,7 +120,8 @@ def _supervisor(store: IndexedStore, at: int) -> Supervise:
     timing = Timing(outage_after=DAY)
     transition = Transition(store, ends, MemoryAlerts(), telemetry, timing, "supervisor-1", clock)
     leases = Leases(controls, telemetry, "supervisor-1", 90_000, timing.skew_margin, clock)
-    return Supervise(transition, leases, Watch(Breakers(controls), AGENTS, telemetry), SHARDS)
+    tasks = TaskSweep(transition, Watch(Breakers(controls), AGENTS, telemetry))
+    return Supervise([tasks], leases, transition.alerts, SHARDS)
 
 
 def on_moto(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:

@@ -14,9 +14,9 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef
 from mypy_boto3_s3 import S3Client
 
+from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lanes import DynamoLanes
-from stepward.adapters.dynamodb.store import shard_of
 from stepward.adapters.dynamodb.tables import Access, bound
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.domain.lane import Blocked, Lane, LaneRules, Told

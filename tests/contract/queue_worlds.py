@@ -15,6 +15,7 @@ from stepward.adapters.events import SOURCE, EventBus, detail, detail_type
 from stepward.adapters.operators import OperatorAlerts
 from stepward.adapters.sns import SnsTopic
 from stepward.adapters.sqs import SqsQueues, SqsSender
+from stepward.domain.messages import Alert, LaneWaits
 from stepward.ports import Alerts, Queues
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues, send
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -91,7 +92,7 @@ class MemoryWorld:
 
     def told(self, awaited: int) -> list[tuple[str, str, str, int]]:
         assert len(self.alerts.told) >= awaited
-        return [(alert.alert_id, alert.order_id, alert.step, alert.attempt) for alert in self.alerts.told]
+        return [_named(alert) for alert in self.alerts.told]
 
     def summaries(self) -> list[str]:
         return [str(len(summary)) for summary in self.alerts.summaries]
@@ -177,6 +178,12 @@ class SqsWorld:
             QueueUrl=self.urls[queue], MaxNumberOfMessages=10, WaitTimeSeconds=PATIENCE_S
         )
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
+
+
+def _named(alert: Alert) -> tuple[str, str, str, int]:
+    if isinstance(alert, LaneWaits):
+        return alert.alert_id, alert.order_id, f"event {alert.event}", 0
+    return alert.alert_id, alert.order_id, alert.step, alert.attempt
 
 
 def _open_to(service: str, source: str, queue: str) -> str:

@@ -14,16 +14,18 @@ from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef, KeySchemaElementTypeDef
 
+from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.store import DynamoTaskStore, shard_of
+from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bound
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.submission import Order
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.local.access import REGION
-from stepward.ports import Order, Orders, Rejects, TaskStore
+from stepward.ports import Rejects, TaskStore
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 
 SHARDS = 2
@@ -66,7 +68,7 @@ class StoreWorld(Protocol):
     def store(self) -> TaskStore: ...
 
     @property
-    def orders(self) -> Orders: ...
+    def orders(self) -> DynamoOrders | MemoryTaskStore: ...
 
     def rejects(self, now: Callable[[], int]) -> Rejects: ...
 
@@ -89,7 +91,7 @@ class MemoryStoreWorld:
     kept: MemoryRejects = field(default_factory=MemoryRejects)
 
     @property
-    def orders(self) -> Orders:
+    def orders(self) -> DynamoOrders | MemoryTaskStore:
         return self.store
 
     def rejects(self, _now: Callable[[], int]) -> Rejects:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from stepward.domain.messages import Alert
+from stepward.domain.lane import Told
+from stepward.domain.messages import LaneWaits, StepFailed
 from tests.contract.queue_worlds import QueueWorld
 
-ALERT = Alert("ord-1", "charge", 3, "card declined", 1_000_000)
+ALERT = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
 
 
 def test_an_alert_arrives_with_the_names_of_its_order_step_and_fact(queue_world: QueueWorld) -> None:
@@ -17,7 +18,7 @@ def test_an_alert_arrives_with_the_names_of_its_order_step_and_fact(queue_world:
 def test_an_alert_told_twice_carries_the_same_id(queue_world: QueueWorld) -> None:
     """S7: a second telling of one fact can be recognised."""
     for at in (1_000_000, 2_000_000):
-        queue_world.alerts.tell(Alert("ord-1", "charge", 3, "card declined", at))
+        queue_world.alerts.tell(StepFailed("ord-1", "charge", 3, "card declined", at))
     assert [told[0] for told in queue_world.told(2)] == ["ord-1/charge/3"] * 2
 
 
@@ -26,7 +27,7 @@ def test_an_alert_told_twice_carries_the_same_id(queue_world: QueueWorld) -> Non
 )
 def test_a_machine_hears_of_the_same_fact(hearing_world: QueueWorld, standing: tuple[str, ...], kind: str) -> None:
     """S7: as an event with everything that the text says."""
-    hearing_world.alerts.tell(Alert("ord-1", "charge", 3, "card declined", 1_000_000, standing))
+    hearing_world.alerts.tell(StepFailed("ord-1", "charge", 3, "card declined", 1_000_000, standing))
     assert hearing_world.heard(1) == [
         (
             kind,
@@ -46,13 +47,13 @@ def test_a_machine_hears_of_the_same_fact(hearing_world: QueueWorld, standing: t
 def test_an_event_of_a_fact_told_twice_carries_the_same_id(hearing_world: QueueWorld) -> None:
     """S7."""
     for at in (1_000_000, 2_000_000):
-        hearing_world.alerts.tell(Alert("ord-1", "charge", 3, "card declined", at))
+        hearing_world.alerts.tell(StepFailed("ord-1", "charge", 3, "card declined", at))
     assert [event["alertId"] for _, event in hearing_world.heard(2)] == ["ord-1/charge/3"] * 2
 
 
 def test_a_summary_is_one_message_for_people_and_one_event_for_each_fact(hearing_world: QueueWorld) -> None:
     """S7: more facts than one call can take."""
-    failed = [Alert(f"ord-{number}", "charge", 3, "card declined", 1_000_000) for number in range(23)]
+    failed = [StepFailed(f"ord-{number}", "charge", 3, "card declined", 1_000_000) for number in range(23)]
 
     hearing_world.alerts.summarise(failed)
 
@@ -62,14 +63,14 @@ def test_a_summary_is_one_message_for_people_and_one_event_for_each_fact(hearing
 
 def test_a_summary_arrives_with_its_counts(queue_world: QueueWorld) -> None:
     """S7."""
-    queue_world.alerts.summarise([ALERT, Alert("ord-2", "ship", 1, "no stock", 1_000_000)])
+    queue_world.alerts.summarise([ALERT, StepFailed("ord-2", "ship", 1, "no stock", 1_000_000)])
     assert queue_world.summaries() == ["2"]
 
 
 @pytest.mark.parametrize("trouble", ["blocked", "gap", "idle"])
 def test_a_lane_that_waits_has_a_type_of_its_own_for_machines(hearing_world: QueueWorld, trouble: str) -> None:
     """C6: people and machines hear which event it is, and what holds the lane up."""
-    hearing_world.alerts.tell(Alert("ord-1", "event 5", 0, "op: no create", 1_000_000, trouble=trouble))
+    hearing_world.alerts.tell(LaneWaits("ord-1", "5", Told(trouble), "op: no create", 1_000_000))
     alert_id = f"ord-1/event 5/{trouble}/1000000"
     assert hearing_world.told(1) == [(alert_id, "ord-1", "event 5", 0)]
     detail = {

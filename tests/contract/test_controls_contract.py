@@ -11,8 +11,9 @@ import pytest
 from moto import mock_aws
 
 from stepward.domain.breaker import Breaker, Mode, Pause
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Rejected
-from stepward.ports import Control, Controls
+from stepward.ports import Controls
 from stepward.testing.memory.shared_records import MemoryControls
 from tests.contract.control_tables import dynamo_controls
 

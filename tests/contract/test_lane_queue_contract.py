@@ -10,7 +10,8 @@ from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.sqs_lanes import SqsLaneQueue
-from stepward.ports import LaneMessage, LaneQueue
+from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.ports import LaneQueue
 from stepward.testing.memory.lanes import MemoryLaneQueue
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Received

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from stepward.adapters.dynamodb.rejects import PART
-from stepward.ports import Reject, Rejects
+from stepward.domain.rejects import Reject
+from stepward.ports import Rejects
 from tests.contract.store_worlds import NOW, world_named
 
 HOUR = 3_600_000

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from stepward.adapters.dynamodb.store import PAGE, shard_of
+from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.facts import Fact, FactKind
+from stepward.domain.submission import Submission
 from stepward.domain.task import ProcessState, StepRecord, Task
-from stepward.ports import Submission
 from tests.contract.store_worlds import (
     NOW,
     PLAN,

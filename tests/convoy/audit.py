@@ -18,6 +18,7 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.convoy.replay import Replay, said
 from tests.convoy.scripts import Book
 from tests.convoy.world import ConvoyWorld
+from tests.factories import of_lanes
 
 
 class Lived(Protocol):
@@ -67,10 +68,9 @@ def next_of(world: Lived, lane: Lane) -> Kept | None:
 
 
 def _told(world: Lived, lane: Lane, trouble: str, place: int) -> bool:
-    step = f"event {place}" if place > 0 else f"event u{-place}"
-    return any(
-        (alert.order_id, alert.trouble, alert.step) == (lane.order_id, trouble, step) for alert in world.alerts.told
-    )
+    wanted = (lane.order_id, trouble, str(place) if place > 0 else f"u{-place}")
+    told = of_lanes(world.alerts.told)
+    return any((alert.order_id, alert.trouble.value, alert.event) == wanted for alert in told)
 
 
 def replayed(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
@@ -138,7 +138,7 @@ def replacement(rules: LaneRules, order_id: str, place: int) -> dict[str, Any]:
 
 def told_once(world: ConvoyWorld) -> None:
     """C6: one alert per trouble, unless a fault hid that it was out."""
-    told = [(alert.order_id, alert.trouble, alert.step, alert.at) for alert in world.alerts.told]
+    told = [(alert.order_id, alert.trouble, alert.event, alert.at) for alert in of_lanes(world.alerts.told)]
     assert world.gate.hit or len(told) == len(set(told)), told
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
-from stepward.domain.lane import LaneRules
+from stepward.domain.lane import LaneRules, Told
 from stepward.domain.plan import Plan
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task import Task
-from stepward.ports import Order, Submission
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.convoy.world import ConvoyWorld, entry
-from tests.factories import HOUR
+from tests.factories import HOUR, of_lanes
 
 FIELD_CASES = Path(__file__).parents[1] / "field_cases"
 
@@ -61,7 +61,7 @@ def test_a_gap_that_a_dead_letter_left_holds_its_order_until_it_is_redriven() ->
     play(world, found["later"])
 
     assert (held, world.applied()) == ([1], [1, 2, 3])
-    assert [(alert.trouble, alert.step) for alert in world.alerts.told] == [("gap", "event 2")]
+    assert [(alert.trouble, alert.event) for alert in of_lanes(world.alerts.told)] == [(Told.GAP, "2")]
 
 
 def test_an_end_that_never_comes_is_reported_and_the_order_kept() -> None:
@@ -72,7 +72,7 @@ def test_an_end_that_never_comes_is_reported_and_the_order_kept() -> None:
     world.clock.now += found["idle_hours"] * HOUR
     world.patrol()
     assert world.applied() == [1, 2]
-    assert [alert.trouble for alert in world.alerts.told] == ["idle"]
+    assert [alert.trouble for alert in of_lanes(world.alerts.told)] == [Told.IDLE]
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from stepward.app.ledgers import CHUNK
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import PutBack
-from stepward.ports import LaneMessage
 from tests.convoy.world import ConvoyWorld
 from tests.factories import MINUTE
 

@@ -17,11 +17,11 @@ from stepward.app.lane_intake import LaneIntake
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.ledgers import Split
 from stepward.app.trail import Trail
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import Kept
-from stepward.ports import LaneMessage
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
 from stepward.testing.memory.queues import send
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue

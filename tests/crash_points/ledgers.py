@@ -10,7 +10,7 @@ from stepward.testing.faults.pulse import Pulse
 from stepward.testing.settings import Settings
 from tests.convoy import audit
 from tests.convoy.scripts import Book
-from tests.factories import sequence
+from tests.factories import of_lanes, sequence
 from tests.planned_app import PlannedApp
 
 RULES = LaneRules()
@@ -82,7 +82,7 @@ class Ledgers:
 
     def _told_once(self) -> None:
         """C6: one alert per trouble, unless a fault hid that it was out."""
-        told = [(alert.order_id, alert.trouble, alert.step, alert.at) for alert in self.left.alerts.told]
+        told = [(alert.order_id, alert.trouble, alert.event, alert.at) for alert in of_lanes(self.left.alerts.told)]
         assert self.pulse.hits or len(told) == len(set(told)), told
 
     def _mend(self) -> bool:

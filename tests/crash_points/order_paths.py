@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from stepward.domain.messages import Pause, Resume, Undo
+from stepward.domain.messages import Pause, Resume, StepFailed, Undo
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState, Task
 from stepward.testing.faults.path import Path
@@ -59,7 +59,9 @@ def is_told(step: str) -> Any:
     """Whether an operator knows of the step's Error."""
 
     def told(world: Orders) -> bool:
-        return any(alert.step == step for alert in world.engine.alerts) and bool(is_at(step, ERROR)(world))
+        return any(isinstance(alert, StepFailed) and alert.step == step for alert in world.engine.alerts) and bool(
+            is_at(step, ERROR)(world)
+        )
 
     return told
 

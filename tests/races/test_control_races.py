@@ -11,9 +11,9 @@ from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.app.breakers import Breakers
 from stepward.app.guarding import Guard
 from stepward.domain.breaker import Admitted, Limits, Mode
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
-from stepward.ports import Control
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW

@@ -13,10 +13,10 @@ from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.app.breakers import Breakers
 from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.domain.facts import FactKind
+from stepward.domain.health import Swept
 from stepward.local.access import Access
-from stepward.ports import Swept
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.contract.control_tables import created, on
@@ -71,7 +71,8 @@ def supervisors(race: Race, shared: Sequence[DynamoControls], store: Watched, no
         holder = f"supervisor-{racer}"
         transition = replace(race.transition(racer, now, "supervisor"), store=store, telemetry=telemetry)
         leases = Leases(controls, telemetry, holder, LEASE, TIMING.skew_margin, lambda: now)
-        made.append(Supervise(transition, leases, Watch(Breakers(controls), (), telemetry), SHARDS))
+        tasks = TaskSweep(transition, Watch(Breakers(controls), (), telemetry))
+        made.append(Supervise([tasks], leases, transition.alerts, SHARDS))
     return made
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.app.ledgers import CHUNK, Split, progress_of
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
-from stepward.ports import LaneMessage
 from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry

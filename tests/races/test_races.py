@@ -10,8 +10,8 @@ from stepward.domain.facts import Fact, FactKind
 from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Reply, Retry, Start
 from stepward.domain.retrying import FIRST_REST
+from stepward.domain.submission import Submission
 from stepward.domain.task import ProcessState, Task
-from stepward.ports import Submission
 from tests.contract.store_worlds import NOW, PLAN, TIMING, order_of, submitted, task_of
 from tests.races.conftest import RACERS, Race
 

@@ -14,7 +14,7 @@ from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.domain.breaker import Limits
 from stepward.domain.errors import PutBack, Rejected, Transient
 from stepward.domain.messages import ToScheduler
@@ -127,8 +127,12 @@ class Deployment:
         clock = self.clock(instance)
         # Leases that nobody else sees: whatever they save, correctness must not rest on them.
         leases = Leases(MemoryControls(), self.telemetry, instance, LEASE, TIMING.skew_margin, clock)
-        watch = Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
-        return Supervise(self.transition(instance), leases, watch, shards=1)
+        transition = self.transition(instance)
+        return Supervise([TaskSweep(transition, self.watch())], leases, transition.alerts, shards=1)
+
+    def watch(self) -> Watch:
+        """What a Supervisor knows of the agents."""
+        return Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
 
     def transition(self, instance: str) -> Transition:
         """The write path of one instance."""

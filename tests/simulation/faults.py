@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest, ToScheduler
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Order, Submission
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.testing.faults.record import Died, Write, Writes
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import encode

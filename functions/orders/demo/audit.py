@@ -9,9 +9,9 @@ from functools import cached_property
 
 from orders.demo.scenario import Scenario
 from stepward.domain.messages import Status
+from stepward.domain.rejects import Reject
 from stepward.domain.task import ProcessState, Task
 from stepward.local.services import Effect
-from stepward.ports import Reject
 
 FAILED = frozenset({ProcessState.ERROR, ProcessState.UNDO_FAILED})
 ENDS = FAILED | {ProcessState.PROCESSED, ProcessState.UNDONE}

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from orders.demo.ledgers import LedgerOrder, LedgerScenario, Story
 from stepward.domain.lane import Lane
 from stepward.domain.order_event import Kept
+from stepward.domain.rejects import Reject
 from stepward.domain.task import ProcessState, Task
 from stepward.local.services import Effect
-from stepward.ports import Reject
 from stepward.wire.order_event import event_of
 
 

@@ -22,6 +22,7 @@ from orders.demo.live import Screen
 from orders.demo.play import Play
 from orders.demo.scenario import SERVICES, Expected, Scenario, kinds_of, scenario
 from orders.demo.stage import Stage
+from stepward.domain.task import Loaded
 from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
 from stepward.local.deploy import ACCOUNT, deploy
@@ -29,7 +30,6 @@ from stepward.local.deployment import Deployment
 from stepward.local.server import LOOPBACK, Server, free_port
 from stepward.local.services import FaultKind, Services
 from stepward.local.synth import synthesise
-from stepward.ports import Loaded
 from stepward.project import Project
 
 View = Callable[[Loaded], RenderableType]

@@ -27,12 +27,12 @@ from stepward.app.breakers import Breakers
 from stepward.domain.errors import Transient
 from stepward.domain.lane import MOST_STRAYS, Lane
 from stepward.domain.order_event import Kept
+from stepward.domain.rejects import Reject
 from stepward.domain.task import Task
 from stepward.local.access import REGION, access
 from stepward.local.deployment import Deployment
 from stepward.local.services import Ledger
 from stepward.local.wake import wake
-from stepward.ports import Reject
 from stepward.wire.order_event import kept_event
 from stepward.wiring.lanes import kept_lanes
 from stepward.wiring.parts import kept_rejects, shared_controls

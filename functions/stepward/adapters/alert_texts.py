@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from stepward.adapters import lane_texts
-from stepward.domain.messages import Alert
+from stepward.domain.messages import Alert, LaneWaits, StepFailed
 
 LONGEST_SUBJECT = 100
 LONGEST_REASON = 2000
@@ -17,7 +18,7 @@ MOST_ORDERS = 20
 
 def subject(alert: Alert) -> str:
     """One line of ASCII, at most 100 characters."""
-    if alert.trouble:
+    if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
     what = "undo" if alert.standing else "step"
     return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
@@ -26,7 +27,7 @@ def subject(alert: Alert) -> str:
 def text(alert: Alert) -> str:
     """One failed step, or one lane that waits."""
     reason = _printable(alert.reason)[:LONGEST_REASON]
-    if alert.trouble:
+    if isinstance(alert, LaneWaits):
         return lane_texts.text(alert, reason)
     order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
     return (
@@ -41,7 +42,7 @@ def text(alert: Alert) -> str:
 
 def summary_subject(alerts: Sequence[Alert]) -> str:
     """One line of ASCII, at most 100 characters."""
-    return _line(f"Stepward: {', '.join(_headline(part) for part in _parts(alerts))}")
+    return _line(f"Stepward: {', '.join(part.headline for part in _parts(alerts))}")
 
 
 def summary(alerts: Sequence[Alert]) -> str:
@@ -49,33 +50,47 @@ def summary(alerts: Sequence[Alert]) -> str:
     return "\n".join(_summary(part) for part in _parts(alerts))
 
 
-def _parts(alerts: Sequence[Alert]) -> list[list[Alert]]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a summary says of one type of alerts: of which orders, what is counted and why, what to do."""
+
+    headline: str
+    order_ids: Sequence[str]
+    reasons: Sequence[tuple[str, str]]
+    advice: str
+
+
+def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
     """The steps, then the lanes: different things are to be done about them."""
-    steps, lanes = [a for a in alerts if not a.trouble], [a for a in alerts if a.trouble]
-    return [part for part in (steps, lanes) if part]
+    if steps := [alert for alert in alerts if isinstance(alert, StepFailed)]:
+        ids = list(dict.fromkeys(alert.order_id for alert in steps))
+        reasons = [(alert.step, alert.reason) for alert in steps]
+        yield _Part(f"{_orders(ids)} ended in Error", ids, reasons, _advice(steps[0]))
+    if lanes := [alert for alert in alerts if isinstance(alert, LaneWaits)]:
+        ids = list(dict.fromkeys(alert.order_id for alert in lanes))
+        reasons = [(alert.trouble.value, alert.reason) for alert in lanes]
+        yield _Part(lane_texts.headline(_orders(ids), len(ids)), ids, reasons, lane_texts.advice(lanes[0]))
 
 
-def _headline(part: Sequence[Alert]) -> str:
-    count = len({alert.order_id for alert in part})
-    orders = f"{count:,} order{'' if count == 1 else 's'}"
-    return lane_texts.headline(orders, count) if part[0].trouble else f"{orders} ended in Error"
+def _orders(ids: Sequence[str]) -> str:
+    return f"{len(ids):,} order{'' if len(ids) == 1 else 's'}"
 
 
-def _summary(part: Sequence[Alert]) -> str:
-    kinds = Counter(_kind(alert) for alert in part).most_common()
-    listed = "".join(f"  {line}\n" for line in _by_kind(part, kinds[:MOST_STEPS]))
+def _summary(part: _Part) -> str:
+    kinds = Counter(kind for kind, _ in part.reasons).most_common()
+    listed = "".join(f"  {line}\n" for line in _by_kind(part.reasons, kinds[:MOST_STEPS]))
     more = f"  and {len(kinds) - MOST_STEPS} other steps\n" if len(kinds) > MOST_STEPS else ""
-    ids = list(dict.fromkeys(alert.order_id for alert in part))
+    ids = part.order_ids
     return (
-        f"{_headline(part)}:\n\n"
+        f"{part.headline}:\n\n"
         f"{listed}{more}\n"
         f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: "
         f"{', '.join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])}\n\n"
-        f"{lane_texts.advice(part[0]) if part[0].trouble else _advice(part[0])}"
+        f"{part.advice}"
     )
 
 
-def _advice(first: Alert) -> str:
+def _advice(first: StepFailed) -> str:
     order = shlex.quote(first.order_id)
     return (
         "The orders wait until you act. List them, and look at one:\n"
@@ -86,7 +101,7 @@ def _advice(first: Alert) -> str:
     )
 
 
-def _what_failed(alert: Alert) -> str:
+def _what_failed(alert: StepFailed) -> str:
     if not alert.standing:
         return f"Step {alert.step} of order {alert.order_id} ended in Error at attempt {alert.attempt}."
     return (
@@ -95,13 +110,9 @@ def _what_failed(alert: Alert) -> str:
     )
 
 
-def _kind(alert: Alert) -> str:
-    return alert.trouble or alert.step
-
-
-def _by_kind(alerts: Sequence[Alert], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
+def _by_kind(told: Sequence[tuple[str, str]], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
     for kind, times in kinds:
-        reasons = Counter(_printable(alert.reason) for alert in alerts if _kind(alert) == kind)
+        reasons = Counter(_printable(reason) for its_kind, reason in told if its_kind == kind)
         ((reason, _),) = reasons.most_common(1)
         others = len(reasons) - 1
         more = f" (and {others:,} other reason{'' if others == 1 else 's'})" if others else ""

@@ -6,13 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from stepward.adapters.fifo_ids import fifo_id
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import Instruction, Retry, StepRequest
-from stepward.ports import LaneMessage
 from stepward.wire.messages import encode
+
+if TYPE_CHECKING:  # a function loads what its own queues carry, and no more
+    from stepward.domain.convoy.lane_message import LaneMessage
 
 MOST_ENTRIES = 10
 MOST_BYTES = 1024 * 1024

@@ -9,9 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from stepward.adapters.delivery import Failure, Outgoing, deliver
-from stepward.adapters.lane_texts import event_named
 from stepward.adapters.messaging_errors import translated
-from stepward.domain.messages import Alert
+from stepward.domain.messages import Alert, LaneWaits
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
@@ -53,15 +52,15 @@ class EventBus:
 
 def detail_type(alert: Alert) -> str:
     """Whether a step failed, or its undo did, or what holds up a lane."""
-    if alert.trouble:
-        return LANE_WAITS[alert.trouble]
+    if isinstance(alert, LaneWaits):
+        return LANE_WAITS[alert.trouble.value]
     return UNDO_FAILED if alert.standing else STEP_FAILED
 
 
 def detail(alert: Alert) -> str:
     """What a rule can match and a target reads; `at` is epoch milliseconds."""
-    if alert.trouble:
-        about: dict[str, object] = {"event": event_named(alert), "trouble": alert.trouble}
+    if isinstance(alert, LaneWaits):
+        about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "standing": list(alert.standing)}
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}

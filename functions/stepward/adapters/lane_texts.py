@@ -5,18 +5,13 @@ from __future__ import annotations
 import shlex
 
 from stepward.domain.lane import Told
-from stepward.domain.messages import Alert
+from stepward.domain.messages import LaneWaits
 
 
-def event_named(alert: Alert) -> str:
-    """What people call the event that an alert about a lane names."""
-    return alert.step.removeprefix("event ")
-
-
-def subject(alert: Alert) -> str:
+def subject(alert: LaneWaits) -> str:
     """What the alert is about, in a line."""
-    event, order = event_named(alert), alert.order_id
-    match Told(alert.trouble):
+    event, order = alert.event, alert.order_id
+    match alert.trouble:
         case Told.GAP:
             return f"Stepward: event {event} is missing, order {order}"
         case Told.IDLE:
@@ -25,9 +20,9 @@ def subject(alert: Alert) -> str:
             return f"Stepward: event {event} stops the lane, order {order}"
 
 
-def text(alert: Alert, reason: str) -> str:
+def text(alert: LaneWaits, reason: str) -> str:
     """One lane that waits, and what to do about it."""
-    match Told(alert.trouble):
+    match alert.trouble:
         case Told.GAP:
             return _missing(alert, reason)
         case Told.IDLE:
@@ -41,7 +36,7 @@ def headline(orders: str, count: int) -> str:
     return f"{orders} {'waits' if count == 1 else 'wait'} in {'its lane' if count == 1 else 'their lanes'}"
 
 
-def advice(first: Alert) -> str:
+def advice(first: LaneWaits) -> str:
     """What to type about many lanes."""
     return (
         "Their later events are kept, in order, until you act. List the lanes, and look at one; it says what to type:\n"
@@ -50,9 +45,9 @@ def advice(first: Alert) -> str:
     )
 
 
-def _blocked(alert: Alert, reason: str) -> str:
+def _blocked(alert: LaneWaits, reason: str) -> str:
     return (
-        f"Event {event_named(alert)} of order {alert.order_id} could not be applied; the order's lane stands still.\n\n"
+        f"Event {alert.event} of order {alert.order_id} could not be applied; the order's lane stands still.\n\n"
         f"Why: {reason}\n\n"
         "Later events of this order are kept behind it, in order. Other orders go on. Look at it:\n"
         f"{_look(alert)}"
@@ -63,9 +58,9 @@ def _blocked(alert: Alert, reason: str) -> str:
     )
 
 
-def _missing(alert: Alert, reason: str) -> str:
+def _missing(alert: LaneWaits, reason: str) -> str:
     return (
-        f"Event {event_named(alert)} of order {alert.order_id} is missing; later ones wait for it.\n\n"
+        f"Event {alert.event} of order {alert.order_id} is missing; later ones wait for it.\n\n"
         f"Why: {reason}\n\n"
         "Nothing is ever applied over a gap. Look at it:\n"
         f"{_look(alert)}"
@@ -75,7 +70,7 @@ def _missing(alert: Alert, reason: str) -> str:
     )
 
 
-def _idle(alert: Alert, reason: str) -> str:
+def _idle(alert: LaneWaits, reason: str) -> str:
     return (
         f"Order {alert.order_id} has heard nothing for long, and has no end.\n\n"
         f"Why: {reason}\n\n"
@@ -84,16 +79,16 @@ def _idle(alert: Alert, reason: str) -> str:
     )
 
 
-def _look(alert: Alert) -> str:
+def _look(alert: LaneWaits) -> str:
     return f"  stepward convoy show {shlex.quote(alert.order_id)}\n"
 
 
-def _retry(alert: Alert) -> str:
+def _retry(alert: LaneWaits) -> str:
     return f'  stepward convoy retry {shlex.quote(alert.order_id)} --why "..."\n'
 
 
-def _instead(alert: Alert) -> str:
-    order, event = shlex.quote(alert.order_id), shlex.quote(event_named(alert))
+def _instead(alert: LaneWaits) -> str:
+    order, event = shlex.quote(alert.order_id), shlex.quote(alert.event)
     return (
         f'  stepward convoy replace {order} {event} FILE --why "..."\n'
         f'  stepward convoy skip {order} {event} --why "..."\n'

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.alert_texts import subject, summary, summary_subject, text
 from stepward.adapters.messaging_errors import translated
-from stepward.domain.messages import Alert
+from stepward.domain.messages import Alert, StepFailed
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -43,11 +43,16 @@ class SnsTopic:
 
 def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
     """What programs read."""
-    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "step": alert.step, "trouble": alert.trouble}
+    match alert:
+        case StepFailed():
+            about, attempt = {"step": alert.step}, alert.attempt
+        case _:
+            about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
+    named = {"alertId": alert.alert_id, "orderId": alert.order_id, **about}
     texts: dict[str, MessageAttributeValueTypeDef] = {
         name: {"DataType": "String", "StringValue": value} for name, value in named.items() if value
     }
-    return {**texts, "attempt": _number(alert.attempt)}
+    return {**texts, "attempt": _number(attempt)}
 
 
 def _number(value: int) -> MessageAttributeValueTypeDef:

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from stepward.adapters.delivery import Outgoing, lane_messages
 from stepward.adapters.sqs import SqsSender
-from stepward.ports import LaneMessage
+from stepward.domain.convoy.lane_message import LaneMessage
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

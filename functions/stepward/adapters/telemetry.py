@@ -12,7 +12,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaVa
 
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Called, Health, Swept
+from stepward.domain.health import Called, Health, Swept
 
 AnyMetrics = Metrics | EphemeralMetrics
 

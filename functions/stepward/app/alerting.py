@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from stepward.app.optimistic import SharedRecord
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.messages import Alert
 from stepward.domain.throttle import admitted
-from stepward.ports import Alerts, Control, Controls
+from stepward.ports import Alerts, Controls
 
 TRIES = 3
-_RECORD = "alerts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +33,12 @@ class Throttled:
 
     def _admit(self) -> bool:
         """Count one more, in the record that all instances share; nothing is let out uncounted."""
+        record = SharedRecord(self.controls, "alerts", _times, lambda times: {"times": list(times)})
         try:
-            return self._counted()
+            before, after = record.change(lambda times: admitted(times, self.now()) or times, TRIES)
         except StepwardError:
             return False
-
-    def _counted(self) -> bool:
-        for _ in range(TRIES):
-            before = self.controls.read(_RECORD)
-            times = admitted(_times(before), self.now())
-            if times is None:
-                return False
-            control = Control.following(before, _RECORD, {"times": list(times)})
-            if self.controls.write(control, replaces=before):
-                return True
-        return False
+        return after != before
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +71,6 @@ def tell_all(due: Sequence[Alert], alerts: Alerts, told: Callable[[Alert], None]
         told(alert)
 
 
-def _times(control: Control | None) -> list[int]:
+def _times(control: Control | None) -> tuple[int, ...]:
     times = control.body.get("times") if control else None
-    return [time for time in times if isinstance(time, int)] if isinstance(times, list | tuple) else []
+    return tuple(time for time in times if isinstance(time, int)) if isinstance(times, list | tuple) else ()

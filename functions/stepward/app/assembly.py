@@ -150,18 +150,20 @@ class Assembly:
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
         from stepward.app.breakers import Breakers
-        from stepward.app.lane_patrol import LanePatrol
+        from stepward.app.lane_patrol import LaneSweep
         from stepward.app.leasing import Leases
         from stepward.app.supervision import Supervise
-        from stepward.app.watching import Watch
+        from stepward.app.watching import TaskSweep, Watch
 
         length, skew_margin = self.settings.lease_length, self.settings.timing.skew_margin
+        transition = self.transition(instance)
+        tasks = TaskSweep(transition, Watch(Breakers(self.controls), agents, self.telemetry))
+        lanes = [LaneSweep(self.telling(), skew_margin, self.now)] if self.lanes is not None else []
         return Supervise(
-            transition=self.transition(instance),
+            sweeps=[tasks, *lanes],
             leases=Leases(self.controls, self.telemetry, instance, length, skew_margin, self.now),
-            watch=Watch(Breakers(self.controls), agents, self.telemetry),
+            alerts=transition.alerts,
             shards=self.settings.shards,
-            patrol=LanePatrol(self.telling(), skew_margin, self.now) if self.lanes is not None else None,
         )
 
     def ledger(self) -> LedgerIntake:

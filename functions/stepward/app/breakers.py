@@ -1,15 +1,14 @@
-"""The breakers as all instances share them: read, decide, write if nobody was faster."""
+"""The breakers as all instances share them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from stepward.app.optimistic import SharedRecord
 from stepward.domain.breaker import Breaker, Pause, paused, resumed
-from stepward.domain.errors import Conflict
-from stepward.ports import Control, Controls
-
-TRIES = 8
+from stepward.domain.coordination.shared_record import Control
+from stepward.ports import Controls
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +19,14 @@ class Breakers:
 
     def of(self, agent: str) -> Breaker:
         """The agent's breaker as it stands; raises Transient or Unreadable."""
-        return _breaker(self.controls.read(_name(agent)))
+        return self._record(agent).read()
 
     def change(self, agent: str, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
         """Write what `decide` makes of the breaker, and nothing if that is the same; it before and after.
 
         Raises Transient or Unreadable.
         """
-        name = _name(agent)
-        for _ in range(TRIES):
-            read = self.controls.read(name)
-            before = _breaker(read)
-            after = decide(before)
-            if after == before:
-                return before, after
-            control = Control.following(read, name, after.body())
-            if self.controls.write(control, replaces=read):
-                return before, after
-        raise Conflict(f"{name}: {TRIES} writes lost the race")
+        return self._record(agent).change(decide)
 
     def pause(self, agent: str, pause: Pause) -> bool:
         """Have no instance call the agent's service; False if it was paused already, which stays as it is."""
@@ -49,9 +38,8 @@ class Breakers:
         before, _ = self.change(agent, lambda found: resumed(found, now))
         return before.pause is not None
 
-
-def _name(agent: str) -> str:
-    return f"breaker/{agent}"
+    def _record(self, agent: str) -> SharedRecord[Breaker]:
+        return SharedRecord(self.controls, f"breaker/{agent}", _breaker, Breaker.body)
 
 
 def _breaker(control: Control | None) -> Breaker:

@@ -12,7 +12,8 @@ from stepward.domain import breaker as rules
 from stepward.domain.breaker import Admitted, Breaker, Limits, Mode, Resting
 from stepward.domain.errors import StepwardError, Unreadable
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Called, Health, Telemetry
+from stepward.domain.health import Called, Health
+from stepward.ports import Telemetry
 
 REMEMBERED_FOR = 1_000
 

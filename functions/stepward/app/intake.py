@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from stepward.domain.errors import Rejected
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Reject, Rejects, Telemetry
+from stepward.domain.rejects import Reject
+from stepward.ports import Rejects, Telemetry
 from stepward.wire.order import order_id_hint
 
 

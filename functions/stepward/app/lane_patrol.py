@@ -1,17 +1,18 @@
-"""The Supervisor's look at the lanes: what an operator has to hear of them, whoever died before telling it."""
+"""The Supervisor's sweep of the lanes: what an operator has to hear of them, whoever died before telling it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stepward.app.lane_telling import LaneTelling
-from stepward.domain.messages import Alert
+from stepward.domain.facts import Fact
+from stepward.domain.messages import Alert, LaneWaits
 from stepward.ports import Alerts
 
 
 @dataclass(frozen=True, slots=True)
-class LanePatrol:
+class LaneSweep:
     """Looks at the lanes whose due time has passed for `skew_margin` (ms): clocks may differ by so much."""
 
     telling: LaneTelling
@@ -22,12 +23,19 @@ class LanePatrol:
         """The orders of the shard whose lane has to be looked at; raises Transient."""
         return self.telling.lanes.due(shard, self.now() - self.skew_margin)
 
-    def look(self, order_id: str, alerts: Alerts) -> None:
-        """Tell by `alerts` what is owed of a lane; raises Transient or Unreadable."""
-        lane = self.telling.lanes.load(order_id)
-        if lane is not None:
-            replace(self.telling, alerts=alerts).tell(lane, self.now())
+    def check(self, alerts: Alerts) -> Callable[[str], Sequence[Fact]]:
+        """What tells by `alerts` what is owed of a lane; it raises Transient or Unreadable."""
+        telling = replace(self.telling, alerts=alerts)
+
+        def look(order_id: str) -> Sequence[Fact]:
+            lane = telling.lanes.load(order_id)
+            if lane is not None:
+                telling.tell(lane, self.now())
+            return ()
+
+        return look
 
     def told(self, alert: Alert) -> None:
         """Note that an operator has heard of a lane; raises Transient."""
-        self.telling.told(alert, self.now())
+        if isinstance(alert, LaneWaits):
+            self.telling.told(alert, self.now())

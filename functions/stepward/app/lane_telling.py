@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from stepward.domain.errors import Unreadable
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.lane import Lane, LaneRules, Told, owed, told
-from stepward.domain.messages import Alert
+from stepward.domain.messages import LaneWaits
 from stepward.domain.order_event import sequence_name
 from stepward.ports import Alerts, Lanes, Telemetry
 
 _FACTS = {Told.GAP: FactKind.GAP, Told.IDLE: FactKind.IDLE}
 
 
-def alert_of(lane: Lane, what: Told) -> Alert:
+def alert_of(lane: Lane, what: Told) -> LaneWaits:
     """What an operator is told of the lane."""
     place, at = lane.last + 1, lane.touched_at
     reason = f"nothing has come after event {lane.last}, which was not the last one"
@@ -22,7 +22,7 @@ def alert_of(lane: Lane, what: Told) -> Alert:
         place, reason, at = lane.blocked.place, lane.blocked.reason, lane.blocked.since
     elif what is Told.GAP:
         reason, at = f"event {place} has not come, and {lane.highest} has", lane.gap_since or at
-    return Alert(lane.order_id, f"event {sequence_name(place)}", 0, reason, at, trouble=what.value)
+    return LaneWaits(lane.order_id, sequence_name(place), what, reason, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LaneTelling:
             note = alert_of(lane, what).reason
             self.telemetry.record(lane.order_id, Fact(now, _FACTS[what], f"event {lane.last + 1}", note=note))
 
-    def told(self, alert: Alert, now: int) -> None:
+    def told(self, alert: LaneWaits, now: int) -> None:
         """Note that the alert has gone out in a summary; raises Transient."""
         try:
             lane = self.lanes.load(alert.order_id)
@@ -61,6 +61,6 @@ class LaneTelling:
                 self.note(lane, what, now)
 
 
-def _same(alert: Alert, other: Alert) -> bool:
+def _same(alert: LaneWaits, other: LaneWaits) -> bool:
     """Whether both tell of one trouble; a lane may stand still at another event by now."""
-    return (alert.trouble, alert.step, alert.at) == (other.trouble, other.step, other.at)
+    return (alert.trouble, alert.event, alert.at) == (other.trouble, other.event, other.at)

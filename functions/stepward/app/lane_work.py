@@ -26,7 +26,8 @@ from stepward.domain.lane import (
     standing,
 )
 from stepward.domain.order_event import Kept, Op, OrderEvent, sequence_name
-from stepward.ports import Lanes, Reject, Rejects
+from stepward.domain.rejects import Reject
+from stepward.ports import Lanes, Rejects
 
 PAGE = 50
 MOST_FACTS = 500

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from stepward.app.optimistic import SharedRecord
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import Fact, FactKind
-from stepward.domain.lease import given_back, lease_of, take
-from stepward.ports import Control, Controls, Telemetry
+from stepward.domain.lease import Lease, given_back, lease_of, take
+from stepward.ports import Controls, Telemetry
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A shard that may be swept until `until` (epoch ms); without `control` no lease stands for it."""
+    """A shard that may be swept until `until` (epoch ms); without `record` no lease stands for it."""
 
     until: int
-    control: Control | None = None
+    lease: Lease | None = None
+    record: SharedRecord[Lease] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +49,24 @@ class Leases:
 
     def give_back(self, shard: int, hold: Hold) -> None:
         """Leave the shard to anybody; a lease that cannot be given back runs out."""
-        lease = lease_of(hold.control.body) if hold.control else None
-        if hold.control is None or lease is None:
+        if hold.record is None or hold.lease is None:
             return
         try:
-            left = Control.following(hold.control, hold.control.name, given_back(lease).to_body())
-            self.controls.write(left, replaces=hold.control)
+            hold.record.write(given_back(hold.lease))
         except StepwardError as error:
             self._unleased(shard, f"not given back: {error}")
 
     def _take(self, name: str, now: int) -> Hold | None:
-        before = self.controls.read(name)
-        found = lease_of(before.body) if before else None
-        lease = take(found, self.holder, now=now, length=self.length, skew_margin=self.skew_margin)
-        if lease is None:
-            return None
-        control = Control.following(before, name, lease.to_body())
-        return Hold(lease.until, control) if self.controls.write(control, replaces=before) else None
+        def decide(found: Lease) -> Lease:
+            return take(found, self.holder, now=now, length=self.length, skew_margin=self.skew_margin) or found
+
+        record = SharedRecord(self.controls, name, _lease, Lease.to_body)
+        before, after = record.change(decide)
+        return None if after == before else Hold(after.until, after, record)
 
     def _unleased(self, shard: int, note: str) -> None:
         self.telemetry.record("", Fact(self.now(), FactKind.UNLEASED, by=self.holder, note=f"shard {shard} {note}"))
+
+
+def _lease(control: Control | None) -> Lease:
+    return (lease_of(control.body) if control else None) or Lease("", 0, 0)

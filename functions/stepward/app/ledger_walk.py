@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
-from stepward.ports import LaneMessage, Ledgers
+from stepward.ports import Ledgers
 from stepward.wire.ledger import LONGEST_LINE, Ledger, entry_in, entry_of
 from stepward.wire.order_event import Source
 from stepward.wire.plain import BODY

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from typing import Any
 
 from stepward.app.ledger_walk import Fault, Step, steps
+from stepward.app.optimistic import SharedRecord
+from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict, PutBack, Rejected, Unreadable
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Control, Controls, LaneMessage, LaneQueue, Ledgers, Reject, Rejects, Telemetry
+from stepward.domain.rejects import Reject
+from stepward.ports import Controls, LaneQueue, Ledgers, Rejects, Telemetry
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order_event import Source
@@ -82,17 +87,15 @@ class Split:
 
     def _begun(self, ledger: Ledger) -> _Walk:
         """The walk through the ledger as far as it has come; raises Rejected if another ledger had its id."""
-        control = self.controls.read(_name(ledger))
-        version = self._version(ledger)
-        fresh = Progress(ledger.digest, version, self.now())
-        if control is None:
-            return _Walk(ledger, self.controls, fresh)
-        found = _progress(control)
+        record = _record(self.controls, ledger.customer_id, ledger.ledger_id)
+        found, version = record.read(), self._version(ledger)
+        if found is None:
+            return _Walk(ledger, record, Progress(ledger.digest, version, self.now()))
         if found.digest != ledger.digest:
             raise Rejected("ledgerId", f"{ledger.ledger_id!r} was sent before with other content")
         if found.version != version:
             raise Rejected("objectKey", f"the object {ledger.object_key!r} has changed since the ledger was begun")
-        return _Walk(ledger, self.controls, found, control)
+        return _Walk(ledger, record, found)
 
     def _version(self, ledger: Ledger) -> str:
         if not ledger.object_key:
@@ -126,12 +129,11 @@ class Split:
 
 @dataclass(slots=True)
 class _Walk:
-    """A ledger on its way, and the record of how far it has come; `control` is that record, None before it is made."""
+    """A ledger on its way, and the record of how far it has come."""
 
     ledger: Ledger
-    controls: Controls
+    record: SharedRecord[Progress | None]
     progress: Progress
-    control: Control | None = None
 
     def chunks(self, ledgers: Ledgers, sources: Sequence[Source]) -> Iterator[list[Step]]:
         """What is left, in pieces of at most so many entries."""
@@ -151,35 +153,32 @@ class _Walk:
 
     def note_beginning(self) -> None:
         """Note when it was begun, unless that stands already: what is rejected is named by that time."""
-        if self.control is None:
+        if self.record.known is None:
             self.note()
 
     def note(self) -> None:
         """Note the progress; raises Conflict if another instance walks the same ledger."""
-        name = _name(self.ledger)
-        control = Control.following(self.control, name, asdict(self.progress))
-        if not self.controls.write(control, replaces=self.control):
-            raise Conflict(f"{name}: another instance walks it; the message will come again")
-        self.control = control
+        if not self.record.write(self.progress):
+            raise Conflict(f"{self.record.name}: another instance walks it; the message will come again")
 
 
 def progress_of(controls: Controls, customer_id: str, ledger_id: str) -> Progress | None:
     """How far a ledger has been walked; None if it was never begun. Raises Transient or Unreadable."""
-    control = controls.read(_named(customer_id, ledger_id))
-    return _progress(control) if control else None
+    return _record(controls, customer_id, ledger_id).read()
 
 
-def _name(ledger: Ledger) -> str:
-    return _named(ledger.customer_id, ledger.ledger_id)
+def _record(controls: Controls, customer_id: str, ledger_id: str) -> SharedRecord[Progress | None]:
+    return SharedRecord(controls, f"ledger/{customer_id}/{ledger_id}", _progress, _body)
 
 
-def _named(customer_id: str, ledger_id: str) -> str:
-    return f"ledger/{customer_id}/{ledger_id}"
+def _body(progress: Progress | None) -> Mapping[str, Any]:
+    return asdict(progress) if progress else {}
 
 
-def _progress(control: Control) -> Progress:
-    body: Mapping[str, object] = control.body
+def _progress(control: Control | None) -> Progress | None:
+    if control is None:
+        return None
     try:
-        return Progress(**body)  # type: ignore[arg-type]
+        return Progress(**control.body)
     except TypeError as error:
         raise Unreadable(f"{control.name}: {error!r}") from error

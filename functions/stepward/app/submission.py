@@ -10,9 +10,10 @@ from stepward.domain.facts import Fact, FactKind
 from stepward.domain.messages import Cancel, Start
 from stepward.domain.plan import Plan
 from stepward.domain.reply_address import Allowed, check
+from stepward.domain.submission import Submission
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
-from stepward.ports import Queues, Submission, TaskStore, Telemetry
+from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, OrderMessage, accept
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from stepward.domain.errors import Conflict, Unreadable
+from stepward.app.optimistic import SharedRecord
+from stepward.domain.coordination.shared_record import Control
+from stepward.domain.errors import Unreadable
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task import Task
-from stepward.ports import Control, Controls
+from stepward.ports import Controls
 from stepward.wire.plain import cleaned
 
-TRIES = 8
 LONGEST = 50
 """The newest entries that a trail keeps; with texts of at most 200 characters it stays far below 400 KB."""
 LONGEST_TEXT = 200
@@ -70,7 +71,7 @@ class Trail:
 
     def of(self, order_id: str) -> tuple[Entry, ...]:
         """What was asked of an order, oldest first; raises Transient or Unreadable."""
-        return _entries(self.controls.read(_name(order_id)))
+        return self._record(order_id).read()
 
     def keep(self, order_id: str, command: Command, facts: tuple[Fact, ...], load: Callable[[], Task | None]) -> None:
         """Keep what came of `command`; told of it again, keep it once. Raises Transient or Unreadable.
@@ -85,18 +86,17 @@ class Trail:
 
     def add(self, order_id: str, entry: Entry) -> None:
         """Keep an entry once; raises Transient or Unreadable."""
-        name = _name(order_id)
-        for _ in range(TRIES):
-            read = self.controls.read(name)
-            entries = _entries(read)
-            if any(_same(entry, kept) for kept in entries):
-                return
-            # What is kept late, after a death, still stands where it happened.
-            in_order = sorted((*entries, entry), key=lambda kept: kept.at)
-            body = {"entries": [asdict(kept) for kept in in_order[-LONGEST:]]}
-            if self.controls.write(Control.following(read, name, body), replaces=read):
-                return
-        raise Conflict(f"{name}: {TRIES} writes lost the race; the message will come again")
+        self._record(order_id).change(lambda entries: _with(entries, entry))
+
+    def _record(self, order_id: str) -> SharedRecord[tuple[Entry, ...]]:
+        return SharedRecord(self.controls, f"trail/{order_id}", _entries, _body)
+
+
+def _with(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+    """The newest entries with one more; what is kept late, after a death, still stands where it happened."""
+    if any(_same(entry, kept) for kept in entries):
+        return entries
+    return tuple(sorted((*entries, entry), key=lambda kept: kept.at))[-LONGEST:]
 
 
 def _asked(command: Command) -> dict[str, Any]:
@@ -118,8 +118,8 @@ def _same(entry: Entry, kept: Entry) -> bool:
     return same and (entry.at == kept.at or not entry.applied)
 
 
-def _name(order_id: str) -> str:
-    return f"trail/{order_id}"
+def _body(entries: tuple[Entry, ...]) -> Mapping[str, Any]:
+    return {"entries": [asdict(entry) for entry in entries]}
 
 
 def _entries(control: Control | None) -> tuple[Entry, ...]:

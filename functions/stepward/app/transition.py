@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stepward.app.optimistic import change
 from stepward.domain.decide import Event, Told, decide
 from stepward.domain.draft import Decision
-from stepward.domain.errors import Conflict, Rejected
+from stepward.domain.errors import Rejected
 from stepward.domain.facts import Fact
 from stepward.domain.looking import Look
-from stepward.domain.messages import Alert, Message, Notice, Report, Retry, StepRequest
+from stepward.domain.messages import Message, Notice, Report, Retry, StepFailed, StepRequest
+from stepward.domain.task import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
-
-TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +51,31 @@ class Transition:
     def _write(self, order_id: str, event: Event) -> Decision:
         # Only what claims a step needs to know what was ordered.
         claims = self.claims and not isinstance(event, Look | Told)
-        for _ in range(TRIES):
-            loaded = self.store.load(order_id, with_order=claims)
-            if loaded is None:
-                raise Rejected("orderId", f"there is no task for {order_id!r}")
-            decision = decide(
-                loaded.task,
-                loaded.plan,
-                event,
-                now=self.now(),
-                by=self.instance,
-                timing=self.timing,
-                claims=self.claims,
-            )
-            if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
-                return replace(decision, messages=_with_order(decision.messages, loaded.order))
-        raise Conflict(f"{order_id}: {TRIES} writes lost the race; the message will come again")
+        loaded, decision = change(
+            order_id,
+            lambda: self._load(order_id, with_order=claims),
+            lambda loaded: self._decide(loaded, event),
+            lambda loaded, decision: (
+                decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task)
+            ),
+        )
+        return replace(decision, messages=_with_order(decision.messages, loaded.order))
+
+    def _load(self, order_id: str, *, with_order: bool) -> Loaded:
+        loaded = self.store.load(order_id, with_order=with_order)
+        if loaded is None:
+            raise Rejected("orderId", f"there is no task for {order_id!r}")
+        return loaded
+
+    def _decide(self, loaded: Loaded, event: Event) -> Decision:
+        by, timing, claims = self.instance, self.timing, self.claims
+        return decide(loaded.task, loaded.plan, event, now=self.now(), by=by, timing=timing, claims=claims)
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send what a change asks for; an alert that is out is noted, so that it is not sent for ever."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
-        for alert in (message for message in messages if isinstance(message, Alert)):
+        for alert in (message for message in messages if isinstance(message, StepFailed)):
             if self.alerts.tell(alert):
                 self.apply(order_id, Told(alert.step, alert.attempt))
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])

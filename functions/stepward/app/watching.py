@@ -1,16 +1,20 @@
-"""How the agents' services are doing, as a Supervisor has to know it; the agents themselves do not load it."""
+"""The Supervisor's sweep of the tasks, and what it has to know of the agents' services before."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
 from stepward.app.breakers import Breakers
+from stepward.app.transition import Transition
 from stepward.domain.breaker import Breaker, unavailable, unsettled
-from stepward.domain.errors import StepwardError
+from stepward.domain.decide import Told
+from stepward.domain.errors import StepwardError, Transient
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.looking import Look
-from stepward.ports import Telemetry
+from stepward.domain.messages import Alert, StepFailed
+from stepward.ports import Alerts, Telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +40,37 @@ class Watch:
         except StepwardError as error:
             self.telemetry.record("", Fact(now, FactKind.POSTPONED, by=agent, note=str(error)))
             return Breaker()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSweep:
+    """Looks at the tasks whose due time has passed, and requests the recovery of what is overdue."""
+
+    transition: Transition
+    watch: Watch
+
+    def due(self, shard: int) -> Iterator[str]:
+        """The orders of the shard whose task is due, by a clock set back by what clocks may differ."""
+        return self.transition.store.due(shard, self.transition.now() - self.transition.timing.skew_margin)
+
+    def check(self, alerts: Alerts) -> Callable[[str], Sequence[Fact]]:
+        """What looks at a task; all of one run have the same look at the agents, when the first one needs it."""
+        transition, look = replace(self.transition, alerts=alerts), cache(self._look)
+        return lambda order_id: transition.apply(order_id, look())
+
+    def told(self, alert: Alert) -> None:
+        """Note that an operator has heard of a step's Error; raises Transient, Rejected or Unreadable."""
+        if isinstance(alert, StepFailed):
+            self.transition.apply(alert.order_id, Told(alert.step, alert.attempt))
+
+    def _look(self) -> Look:
+        return self.watch.look(self._backlogged(), self.transition.now())
+
+    def _backlogged(self) -> frozenset[str]:
+        """The agents with a backlog; if that cannot be told, recovery goes on and excuses nobody."""
+        try:
+            return self.transition.queues.backlogged()
+        except Transient as error:
+            fact = Fact(self.transition.now(), FactKind.POSTPONED, note=str(error))
+            self.transition.telemetry.record("", fact)
+            return frozenset()

@@ -14,7 +14,7 @@ from stepward.cli.story import awaited_agents
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, span
 from stepward.cli.where import AsJson, Declined, Where
 from stepward.domain.breaker import Breaker, Mode, Pause
-from stepward.ports import Loaded
+from stepward.domain.task import Loaded
 
 if TYPE_CHECKING:
     from stepward.cli.connection import Connection

@@ -16,8 +16,8 @@ from stepward.cli.render import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
 from stepward.cli.verdicts import Standing
 from stepward.cli.where import AsJson, Declined, Where, for_deployment
+from stepward.domain.task import Loaded
 from stepward.local.deployment import DeadLetters
-from stepward.ports import Loaded
 
 if TYPE_CHECKING:
     from stepward.cli.connection import Connection

@@ -7,8 +7,8 @@ from typing import Any
 
 from stepward.cli.story import all_records
 from stepward.domain.plan import Plan, forward_name
-from stepward.domain.task import ProcessState, StepRecord, Task
-from stepward.ports import Loaded, Reject
+from stepward.domain.rejects import Reject
+from stepward.domain.task import Loaded, ProcessState, StepRecord, Task
 
 Document = dict[str, Any]
 BUSY = frozenset({ProcessState.PROCESSING, ProcessState.ERROR})

@@ -15,10 +15,10 @@ from stepward.cli.lane_words import lane_state, standing
 from stepward.cli.outcome import Outcome, awaited
 from stepward.cli.terminal import complain, print_json, say
 from stepward.cli.where import Declined, Where
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import Kept, sequence_name
-from stepward.ports import LaneMessage
 from stepward.wire.lane import encode_command
 from stepward.wire.plain import cleaned
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepward.cli.verdicts import Standing, Verdict, judge
 from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
-from stepward.ports import Loaded
+from stepward.domain.task import Loaded
 from stepward.wire.envelope import Ignored
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from stepward.wire.order import OrderMessage, accept, order_id_hint

@@ -10,8 +10,8 @@ from rich.table import Table
 from stepward.cli.documents import BUSY, done, forward
 from stepward.cli.render import state, table
 from stepward.cli.terminal import cell, day_and_time
+from stepward.domain.rejects import Reject
 from stepward.domain.task import ProcessState, StepRecord, Task
-from stepward.ports import Reject
 
 
 def tasks_table(tasks: Sequence[Task]) -> Table:

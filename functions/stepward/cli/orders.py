@@ -14,8 +14,7 @@ from stepward.cli.render import order_view, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
 from stepward.cli.where import AsJson, Declined, Where
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId as IdForm
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from stepward.cli.story import all_records, stuck_at
 from stepward.cli.where import Declined, Where
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume
-from stepward.domain.task import ProcessState, StepRecord
-from stepward.ports import Loaded
+from stepward.domain.task import Loaded, ProcessState, StepRecord
 
 ENDED = frozenset({ProcessState.PROCESSED, ProcessState.UNDONE})
 

@@ -11,7 +11,7 @@ from stepward.cli.documents import reject_document
 from stepward.cli.lists import reject_view, rejects_table
 from stepward.cli.terminal import OUT, print_json, print_raw, say
 from stepward.cli.where import AsJson, Declined, Where
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 
 MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this one: its id, or how its id begins.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]

@@ -21,8 +21,7 @@ from stepward.cli.story import (
 from stepward.cli.terminal import cell, clock, json_text, moment, printable, span
 from stepward.cli.where import Where
 from stepward.domain.plan import Plan, forward_name
-from stepward.domain.task import ProcessState, StepRecord, Task
-from stepward.ports import Loaded
+from stepward.domain.task import Loaded, ProcessState, StepRecord, Task
 
 STYLES = {
     ProcessState.PENDING: "",

@@ -24,9 +24,8 @@ from stepward.domain.messages import (
     ToScheduler,
     Undo,
 )
-from stepward.domain.task import ProcessState, StepRecord
+from stepward.domain.task import Loaded, ProcessState, StepRecord
 from stepward.domain.timing import Timing
-from stepward.ports import Loaded
 
 OfStep = Retry | Resubmit | Reply | StepRequest
 OfTask = Start | Report | Undo | Cancel | Pause | Resume

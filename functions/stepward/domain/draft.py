@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.facts import TROUBLES, Fact, FactKind
-from stepward.domain.messages import Alert, Message, Retry, StepRequest
+from stepward.domain.messages import Message, Retry, StepFailed, StepRequest
 from stepward.domain.notices import notices
 from stepward.domain.plan import Plan, PlannedStep, forward_name
 from stepward.domain.task import HISTORY_LIMIT, ProcessState, StepRecord, Task, claim_token
@@ -170,7 +170,7 @@ class Draft:
         self.steps[record.name] = replace(record, alert_by=self.now + self.timing.claim_within)
         standing = [name for name in self.compensations() if not self._is_done(name)] if self.undoing else []
         self.messages.append(
-            Alert(
+            StepFailed(
                 self.task.order_id,
                 record.name,
                 record.attempt,

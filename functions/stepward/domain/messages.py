@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # who tells of no lane does not load them
+    from stepward.domain.lane import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +137,8 @@ class StepRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Alert:
-    """To an operator: a step ended in Error, or the lane of an order waits. `alert_id` is the same at each telling.
-
-    `standing` names the effects that still stand, where it was an undo that failed. `trouble` says what holds up a
-    lane, at the event that `step` names then; it is empty where a step ended in Error.
-    """
+class StepFailed:
+    """To an operator: a step ended in Error; `standing` names the effects that still stand if an undo failed."""
 
     order_id: str
     step: str
@@ -147,14 +146,30 @@ class Alert:
     reason: str
     at: int
     standing: tuple[str, ...] = ()
-    trouble: str = ""
 
     @property
     def alert_id(self) -> str:
-        """One name per fact, to recognise a second telling."""
-        if self.trouble:
-            return f"{self.order_id}/{self.step}/{self.trouble}/{self.at}"
+        """One name per fact, the same at each telling."""
         return f"{self.order_id}/{self.step}/{self.attempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneWaits:
+    """To an operator: the lane of an order waits; `event` is what people call the event at which it does."""
+
+    order_id: str
+    event: str
+    trouble: Told
+    reason: str
+    at: int
+
+    @property
+    def alert_id(self) -> str:
+        """One name per fact, the same at each telling."""
+        return f"{self.order_id}/event {self.event}/{self.trouble.value}/{self.at}"
+
+
+Alert = StepFailed | LaneWaits
 
 
 class Status(StrEnum):
@@ -182,4 +197,4 @@ class Notice:
     at: int
 
 
-Message = Retry | StepRequest | Alert | Notice
+Message = Retry | StepRequest | StepFailed | Notice

@@ -128,6 +128,15 @@ class Task:
         return ProcessState.UNDONE if states <= {ProcessState.PROCESSED} else ProcessState.UNDOING
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A task as it stands, with its plan and the order it works on."""
+
+    task: Task
+    plan: Plan
+    order: Mapping[str, Any]
+
+
 def new_task(
     order_id: str, plan: Plan, now: int, timing: Timing, *, reply_to: str = "", correlation_id: str = ""
 ) -> Task:

@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from stepward.adapters.delivery import lane_messages
 from stepward.app.assembly import Application
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.lane_commands import LaneCommand
 from stepward.domain.messages import Alert, Notice
+from stepward.domain.rejects import Reject
 from stepward.domain.workflow import Operation, Workflow
-from stepward.ports import LaneMessage, Reject
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import START, Loop
 from stepward.testing.faults.pulse import Kill, Kind, Pulse

@@ -68,13 +68,13 @@ class NotedAlerts(MemoryAlerts):
 
     def tell(self, alert: Alert) -> bool:
         """Keep it."""
-        self.note(alert.order_id, f"an operator is told of {alert.step}: {alert.reason}")
+        self.note(alert.order_id, f"an operator is told: {alert.reason}")
         return MemoryAlerts.tell(self, alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Keep them as one."""
         for alert in alerts:
-            self.note(alert.order_id, f"an operator is told of {alert.step}, in a summary: {alert.reason}")
+            self.note(alert.order_id, f"an operator is told, in a summary: {alert.reason}")
         MemoryAlerts.summarise(self, alerts)
 
 

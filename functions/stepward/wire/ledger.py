@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
-from stepward.ports import LaneMessage
 from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope

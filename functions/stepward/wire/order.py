@@ -12,7 +12,7 @@ import msgspec
 
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
-from stepward.ports import Order
+from stepward.domain.submission import Order
 from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope

@@ -22,9 +22,9 @@ from stepward.cli.connection import Connection, connect
 from stepward.cli.main import app
 from stepward.cli.where import Where
 from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.submission import Order
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
-from stepward.ports import Order
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.lane import decode_for_lane

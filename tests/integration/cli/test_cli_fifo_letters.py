@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from stepward.ports import Control
+from stepward.domain.coordination.shared_record import Control
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lane_lives import entry
 

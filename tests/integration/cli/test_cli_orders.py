@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, recovered, undone
 

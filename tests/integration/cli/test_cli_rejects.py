@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 from tests.integration.cli.conftest import Run, Shop
 
 pytestmark = pytest.mark.cloud

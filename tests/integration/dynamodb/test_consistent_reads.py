@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from botocore.awsrequest import AWSPreparedRequest
 
-from stepward.ports import Submission
+from stepward.domain.submission import Submission
 from tests.contract.store_worlds import PLAN, DynamoWorld, order_of, submitted, task_of
 from tests.integration.dynamodb.faults import intercept, rewrite
 

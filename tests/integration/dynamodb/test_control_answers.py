@@ -7,8 +7,8 @@ import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Transient, Unreadable
-from stepward.ports import Control
 from tests.contract import control_tables
 from tests.contract.store_worlds import DynamoWorld
 from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable

@@ -15,9 +15,9 @@ from stepward.domain.errors import WorkflowError
 from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.plan import Plan
+from stepward.domain.submission import Submission
 from stepward.domain.task import ProcessState, new_task
 from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
-from stepward.ports import Submission
 from stepward.wire.order import Accepted, accept
 from tests.contract.store_worlds import NOW, TIMING, DynamoWorld
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write

@@ -6,8 +6,8 @@ import pytest
 
 from stepward.domain.decide import decide
 from stepward.domain.messages import Start
+from stepward.domain.submission import Submission
 from stepward.domain.task import Task
-from stepward.ports import Submission
 from tests.contract.store_worlds import NOW, PLAN, TIMING, DynamoWorld, order_of, submitted, task_of
 from tests.integration.dynamodb.faults import LostAnswer, intercept
 

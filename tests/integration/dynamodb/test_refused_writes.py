@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.dynamodb.store import TRIES, DynamoTaskStore
+from stepward.adapters.dynamodb.store import DynamoTaskStore
+from stepward.adapters.dynamodb.writes import TRIES
 from stepward.domain.errors import Rejected, Transient
-from stepward.ports import Submission
+from stepward.domain.submission import Submission
 from tests.contract.store_worlds import NOW, PLAN, DynamoWorld, order_of, submitted, task_of
 from tests.integration.dynamodb.faults import Refusal, Unreachable, intercept, rewrite
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import Unreadable
-from stepward.ports import Submission
+from stepward.domain.submission import Submission
 from tests.contract.store_worlds import NOW, PLAN, SHARDS, DynamoWorld, order_of, submitted, task_of
 
 Item = dict[str, Any]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
-from stepward.domain.messages import Alert
-from stepward.ports import Reject
+from stepward.domain.messages import LaneWaits
+from stepward.domain.rejects import Reject
 from stepward.testing.seeded.finding import Finding
 from stepward.testing.seeded.finding import live as live_with
 from stepward.testing.seeded.finding import story as story_of
@@ -47,7 +47,7 @@ class Ours(Cast):
         queues["lanes"] = Part("convoy", COPIES["convoy"], convoy.apply, most=RECEIVED_IN_ORDER)
         self.customers.write(ORDERED_WITHIN)
 
-    def hear_of_lane(self, alert: Alert) -> None:
+    def hear_of_lane(self, alert: LaneWaits) -> None:
         """See Cast."""
         self.lane_judge.alerts.tell(alert)
         self.customers.hear(alert)

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.messages import Alert
+from stepward.domain.messages import LaneWaits
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Mailbox
 from stepward.testing.seeded.people import LATER
@@ -50,12 +50,13 @@ class Customers:
             if again := self.gate.chances.happens(f"{name} is sent twice", self.gate.profile.people / 4):
                 self._send(book, at + again.choice(LATER))
 
-    def hear(self, alert: Alert) -> None:
+    def hear(self, alert: LaneWaits) -> None:
         """An operator is told of a lane and acts, perhaps with two clicks, perhaps on what is no more so."""
         self.told[alert.alert_id] += 1
-        name = f"{alert.order_id}: {alert.step} ({alert.trouble}) is acted on after alert {self.told[alert.alert_id]}"
+        trouble, times = f"event {alert.event} ({alert.trouble.value})", self.told[alert.alert_id]
+        name = f"{alert.order_id}: {trouble} is acted on after alert {times}"
         if dice := self.gate.chances.happens(name, min(1.0, self.gate.profile.people * 1.5)):
-            place = int(alert.step.removeprefix("event ").replace("u", "-"))
+            place = int(alert.event.replace("u", "-"))
             for _ in range(dice.choice([1, 1, 2])):
                 self.gate.diary.counts["commands"] += 1
                 self._ask(self._command(dice, alert.order_id, place), dice.choice(LATER))

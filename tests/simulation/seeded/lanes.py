@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.order_event import Kept
-from stepward.ports import LaneMessage
 from stepward.testing.faults.broken import Broken
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.ports import Mailed, shard_of

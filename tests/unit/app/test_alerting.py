@@ -7,12 +7,13 @@ import pytest
 
 from stepward.app.alerting import Throttled
 from stepward.app.supervision import TIME_PER_ALERT, TIME_TO_FINISH
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
 from stepward.domain.facts import FactKind
-from stepward.domain.messages import Alert, Outcome, Start
+from stepward.domain.messages import Alert, Outcome, Start, StepFailed
+from stepward.domain.submission import Order
 from stepward.domain.task import new_task
 from stepward.domain.throttle import MOST_SINGLES, SPAN
-from stepward.ports import Control, Order
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.messages import decode_request, encode
@@ -203,7 +204,7 @@ def test_nothing_is_let_out_uncounted() -> None:
 def test_two_instances_share_one_count() -> None:
     """S7: the deployment's number, not each one's."""
     world = running(0)
-    alert = Alert("ord-1", "charge", 1, "no", world.clock.now)
+    alert = StepFailed("ord-1", "charge", 1, "no", world.clock.now)
     both = [Throttled(world.alerts, world.controls, world.clock) for _ in range(2)]
 
     let_out = [instance.tell(alert) for _ in range(MOST_SINGLES) for instance in both]

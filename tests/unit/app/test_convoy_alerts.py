@@ -6,7 +6,7 @@ from stepward.domain.messages import Alert
 from stepward.testing.memory.queues import MemoryAlerts
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
-from tests.factories import HOUR, MINUTE
+from tests.factories import HOUR, MINUTE, of_lanes
 
 
 def test_a_gap_is_told_once_and_not_before_its_time() -> None:
@@ -24,8 +24,8 @@ def test_a_gap_is_told_once_and_not_before_its_time() -> None:
     world.patrol()
 
     assert before == 0
-    assert [(alert.step, alert.trouble, alert.reason) for alert in world.alerts.told] == [
-        ("event 2", "gap", "event 2 has not come, and 3 has")
+    assert [(alert.event, alert.trouble, alert.reason) for alert in of_lanes(world.alerts.told)] == [
+        ("2", Told.GAP, "event 2 has not come, and 3 has")
     ]
     assert list(world.lanes.needing_attention()) == ["A"]
 
@@ -40,7 +40,7 @@ def test_another_gap_is_another_trouble() -> None:
     world.clock.now += world.rules.gap_within
     world.patrol()
 
-    assert [alert.step for alert in world.alerts.told] == ["event 2", "event 4"]
+    assert [alert.event for alert in of_lanes(world.alerts.told)] == ["2", "4"]
 
 
 def test_an_order_whose_end_never_comes_is_told_if_the_deployment_wants_that() -> None:
@@ -52,10 +52,10 @@ def test_an_order_whose_end_never_comes_is_told_if_the_deployment_wants_that() -
     for _ in range(3):
         world.clock.now += 24 * HOUR
         world.patrol()
-    told = [(alert.order_id, alert.trouble) for alert in world.alerts.told]
+    told = [(alert.order_id, alert.trouble) for alert in of_lanes(world.alerts.told)]
     world.run(entry("A", 3, "add"))
 
-    assert told == [("A", "idle")]
+    assert told == [("A", Told.IDLE)]
     assert (world.applied(), world.lane().told) == ([1, 2, 3], Told.NOTHING)
 
 

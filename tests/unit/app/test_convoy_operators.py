@@ -10,7 +10,7 @@ from stepward.domain.lane import LaneRules
 from stepward.testing.faults.record import Died
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
-from tests.factories import MINUTE
+from tests.factories import MINUTE, of_lanes
 
 MENDED = entry("A", 2, "add", amount="2.00")
 
@@ -213,4 +213,4 @@ def test_events_without_a_usable_sequence_are_resolved_one_by_one() -> None:
     assert second.place == -2
     assert (world.applied(), world.lane().unplaced, world.lane().blocked) == ([1, 2], (), None)
     assert trail(world)[0][3] == "nothing to retry: event u1 has no usable sequence; replace it or skip it"
-    assert [alert.step for alert in world.alerts.told] == ["event u1", "event u2"]
+    assert [alert.event for alert in of_lanes(world.alerts.told)] == ["u1", "u2"]

@@ -10,7 +10,7 @@ from stepward.domain.facts import FactKind
 from stepward.domain.lane import MOST_STRAYS
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
-from tests.factories import MINUTE
+from tests.factories import MINUTE, of_lanes
 
 
 def test_interleaved_orders_are_each_applied_in_order() -> None:
@@ -115,7 +115,7 @@ def test_a_poison_event_stops_its_own_order_only() -> None:
     assert blocked is not None
     assert (blocked.place, blocked.reason) == (2, "op: Invalid enum value 'remove'")
     assert (world.applied("A"), world.lane("A").highest, world.applied("B")) == ([1], 3, [1, 2, 3])
-    assert [(alert.order_id, alert.step) for alert in world.alerts.told] == [("A", "event 2")]
+    assert [(alert.order_id, alert.event) for alert in of_lanes(world.alerts.told)] == [("A", "2")]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_an_event_without_a_usable_sequence_stops_its_order_visibly() -> None:
     world.run(entry("A", 1, "create"), entry("A", None, "add"), entry("A", 2, "add"))
 
     assert (world.lane().unplaced, world.applied(), world.lane().highest) == ((-1,), [1], 2)
-    assert [alert.step for alert in world.alerts.told] == ["event u1"]
+    assert [alert.event for alert in of_lanes(world.alerts.told)] == ["u1"]
 
 
 def test_events_without_a_usable_sequence_do_not_fill_a_lane_without_end() -> None:

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 from stepward.adapters.delivery import lane_messages
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.task import ProcessState
-from stepward.ports import LaneMessage
 from stepward.testing.memory.queues import send
 from tests.convoy.world import ConvoyWorld, entry
 from tests.factories import MINUTE

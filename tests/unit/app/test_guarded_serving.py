@@ -11,9 +11,9 @@ from stepward.app.serving import Serve
 from stepward.domain.breaker import Admitted, Mode
 from stepward.domain.errors import Permanent, PutBack, StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
+from stepward.domain.health import Called, Health
 from stepward.domain.messages import Reply
 from stepward.domain.workflow import Call
-from stepward.ports import Called, Health
 from stepward.wire.messages import decode_for_scheduler
 from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
 from tests.unit.app.test_guarding import INSTANCES, LIMITS, PAUSE, Counting, breaker, breaks

@@ -6,11 +6,11 @@ import pytest
 
 from stepward.app.breakers import Breakers
 from stepward.domain.breaker import SETTLES_IN, Admitted, Breaker, Limits, Mode, Pause, Resting
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look
 from stepward.domain.retrying import LONGEST_ABSENCE, absence, least_absence
-from stepward.ports import Control
 from stepward.testing.memory.shared_records import MemoryControls
 from tests.factories import HOUR, MINUTE, SECOND, T0
 from tests.unit.app.world import World
@@ -125,7 +125,7 @@ def test_a_guard_that_cannot_claim_its_probe_waits() -> None:
 def test_supervisors_know_whose_requests_would_only_be_put_back() -> None:
     """Of an agent that is due for a probe the requests go out, and what ran past its time does not count."""
     world = World()
-    guard, watch, backlogged = world.guard(LIMITS), world.supervise().watch, frozenset({"other"})
+    guard, watch, backlogged = world.guard(LIMITS), world.watch(), frozenset({"other"})
     assert watch.look(backlogged, T0) == Look(backlogged)
     for _ in range(LIMITS.failures):
         guard.failed(Admitted(T0), T0)
@@ -145,7 +145,7 @@ def test_a_supervisor_that_cannot_read_a_breaker_goes_on() -> None:
     world = World()
     world.controls = Counting(trouble=Transient("throttled"))
 
-    look = world.supervise().watch.look(frozenset(), T0)
+    look = world.watch().look(frozenset(), T0)
 
     assert look == Look()
     assert world.kinds() == [FactKind.POSTPONED]

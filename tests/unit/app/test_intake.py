@@ -5,7 +5,7 @@ import pytest
 from stepward.app.intake import Intake, Received
 from stepward.domain.errors import Transient
 from stepward.domain.facts import FactKind
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 from stepward.testing.memory.task_store import MemoryRejects
 from tests.factories import ORDER_ID, T0, order_text
 from tests.unit.app.world import World

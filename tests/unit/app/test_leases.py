@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from stepward.app.leasing import Leases
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Misconfigured, StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.lease import lease_of
-from stepward.ports import Control
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE, SECOND
@@ -253,5 +253,6 @@ def test_leases_know_nothing_of_tasks() -> None:
     hold = Leases(world.controls, world.telemetry, "supervisor-1", LEASE, 0, world.clock).take(3)
 
     assert hold is not None
-    assert hold.control == world.controls.kept["lease/3"]
+    assert hold.record is not None
+    assert hold.record.known == world.controls.kept["lease/3"]
     assert set(world.controls.kept["lease/3"].body) == {"holder", "fence", "until"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.app.lane_patrol import LanePatrol
+from stepward.app.lane_patrol import LaneSweep
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.supervision import Supervise
 from stepward.domain.errors import Transient, Unreadable
@@ -14,7 +14,7 @@ from stepward.domain.lane import Blocked, Lane, LaneRules, Told, due
 from stepward.ports import Lanes
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
-from tests.factories import MINUTE, SECOND
+from tests.factories import MINUTE, SECOND, of_lanes
 from tests.unit.app.world import SHARDS, World
 
 RULES = LaneRules(gap_within=10 * MINUTE)
@@ -57,9 +57,9 @@ class Patrolled(World):
 
     def patrolling(self, instance: str = "supervisor-1", lanes: Lanes | None = None) -> Supervise:
         supervise = self.supervise(instance=instance)
-        alerts = supervise.transition.alerts
-        telling = LaneTelling(lanes or self.lanes, alerts, self.telemetry, self.rules)
-        return replace(supervise, patrol=LanePatrol(telling, self.timing.skew_margin, self.clock))
+        telling = LaneTelling(lanes or self.lanes, supervise.alerts, self.telemetry, self.rules)
+        sweep = LaneSweep(telling, self.timing.skew_margin, self.clock)
+        return replace(supervise, sweeps=[*supervise.sweeps, sweep])
 
     def put(self, lane: Lane) -> None:
         lane = replace(lane, revision=1, due=due(lane, self.rules))
@@ -70,7 +70,7 @@ class Patrolled(World):
         self.put(Lane(order_id, last=1, highest=3, gap_since=self.clock.now, touched_at=self.clock.now))
 
     def told(self) -> list[tuple[str, str]]:
-        return [(alert.order_id, alert.trouble) for alert in self.alerts.told]
+        return [(alert.order_id, alert.trouble.value) for alert in of_lanes(self.alerts.told)]
 
     def pass_by(self, milliseconds: int) -> None:
         self.clock.now += milliseconds

@@ -8,9 +8,9 @@ import pytest
 from stepward.app.supervision import MOST_PER_RUN, TIME_TO_FINISH
 from stepward.domain.errors import StepwardError, Transient, Unreadable
 from stepward.domain.facts import FactKind
+from stepward.domain.health import Swept
 from stepward.domain.messages import Retry
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Swept
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.testing.memory.queues import MemoryQueues
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import decode_for_scheduler

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from stepward.app.trail import LONGEST, Entry, Trail
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict, Permanent, Transient, Unreadable
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Start, Undo
 from stepward.domain.workflow import Call
-from stepward.ports import Control
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, T0, order_text

@@ -3,9 +3,9 @@
 import pytest
 
 from stepward.app.trail import Trail
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Pause, Resume
-from stepward.ports import Control
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from stepward.app.transition import TRIES
+from stepward.app.optimistic import TRIES
 from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look

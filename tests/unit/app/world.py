@@ -15,7 +15,7 @@ from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
 from stepward.app.trail import Trail
 from stepward.app.transition import Transition
-from stepward.app.watching import Watch
+from stepward.app.watching import TaskSweep, Watch
 from stepward.domain.breaker import Limits
 from stepward.domain.facts import FactKind
 from stepward.domain.plan import Plan
@@ -98,8 +98,12 @@ class World:
 
     def supervise(self, store: TaskStore | None = None, instance: str = "supervisor-1") -> Supervise:
         """One Supervisor."""
-        watch = Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
-        return Supervise(self.transition(instance, store), self.leases(instance), watch, SHARDS)
+        transition = self.transition(instance, store)
+        return Supervise([TaskSweep(transition, self.watch())], self.leases(instance), transition.alerts, SHARDS)
+
+    def watch(self) -> Watch:
+        """What a Supervisor knows of the agents."""
+        return Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
 
     def guard(self, limits: Limits = NEVER) -> Guard:
         """What stands before the service in one process; as it is, it never opens."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from stepward.cli.attention import needy, reasons
 from stepward.domain.errors import Unreadable
-from stepward.ports import Loaded, Order
+from stepward.domain.submission import Order
+from stepward.domain.task import Loaded
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, paused, recovered, undo_failed
 

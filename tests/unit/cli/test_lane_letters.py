@@ -9,9 +9,9 @@ from stepward.adapters.fifo_ids import fifo_id
 from stepward.app.ledgers import progress_of
 from stepward.cli.lane_letters import opened_event, opened_ledger
 from stepward.cli.letters import Letter
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import SkipEvent
-from stepward.ports import Control
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.wire.lane import encode_command
 from stepward.wire.ledger import Ledger, decode_ledger
@@ -93,7 +93,8 @@ def test_a_ledger_is_compared_with_its_progress() -> None:
 
     def judged_with(**changes: Any) -> tuple[str, str]:
         before = controls.read("ledger/shop/l-1")
-        assert controls.write(Control.following(before, "ledger/shop/l-1", progress | changes), replaces=before)
+        following = Control("ledger/shop/l-1", before.revision + 1 if before else 1, progress | changes)
+        assert controls.write(following, replaces=before)
         found = opened_ledger(letter(LEDGER, "shop"), controls)
         assert (found.what, found.group) == ("ledger l-1 of shop", "shop")
         return found.verdict.standing, found.verdict.reason

@@ -24,7 +24,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.plan import Plan, PlannedStep
-from stepward.ports import Loaded
+from stepward.domain.task import Loaded
 from stepward.wire.messages import encode
 from tests.factories import order_text
 from tests.unit.cli.lives import (

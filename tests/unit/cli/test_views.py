@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 from stepward.cli.lists import reject_view, rejects_table, tasks_table
 from stepward.cli.render import order_view, what_next
 from stepward.cli.where import Where
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 
 HERE = Where()

@@ -10,9 +10,9 @@ from orders.demo.ledger_audit import LaneRecord, LedgerEvidence, audit_ledgers
 from orders.demo.ledgers import LedgerOrder, Story, ledger_scenario
 from stepward.domain.lane import Blocked, Lane
 from stepward.domain.order_event import Kept
+from stepward.domain.rejects import Reject
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.local.services import Effect
-from stepward.ports import Reject
 from stepward.wire.order_event import event_of
 from tests.factories import T0
 

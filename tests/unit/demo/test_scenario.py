@@ -9,7 +9,7 @@ from orders.demo.scenario import KINDS, LATE, cancellation, scenario
 from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
-from stepward.ports import Order
+from stepward.domain.submission import Order
 from stepward.wire.order import Accepted, accept
 
 SAMPLES = Path(__file__).parents[3] / "events" / "orders"

@@ -5,7 +5,7 @@ import pytest
 from stepward.domain.decide import Told
 from stepward.domain.draft import Decision
 from stepward.domain.facts import FactKind
-from stepward.domain.messages import Alert
+from stepward.domain.messages import StepFailed
 from stepward.domain.task import ProcessState
 from stepward.domain.timing import Timing
 from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, diamond, requests, retries, sequence
@@ -28,7 +28,7 @@ def test_a_permanent_fault_ends_the_step_in_error_at_once() -> None:
     record = life.step("charge")
     assert (record.process_state, record.error, record.ended_at) == (ERROR, "card declined", T0 + 100)
     assert (record.locked_by, record.complete_by, record.failure_count) == (None, None, 0)
-    assert decision.messages == (Alert(ORDER_ID, "charge", 1, "card declined", T0 + 100),)
+    assert decision.messages == (StepFailed(ORDER_ID, "charge", 1, "card declined", T0 + 100),)
     assert (life.state("ship"), life.task.process_state) == (PENDING, ERROR)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from stepward.domain.facts import FactKind
 from stepward.domain.looking import Look
-from stepward.domain.messages import Alert
+from stepward.domain.messages import StepFailed
 from stepward.domain.task import ProcessState
 from tests.factories import HOUR, MINUTE, T0, Life, again, sequence
 
@@ -81,4 +81,4 @@ def test_a_dead_agent_behind_a_lasting_backlog_still_ends_in_an_alert() -> None:
             life.retry("reserve", life.step("reserve").attempt)
         now += 2 * MINUTE
     assert looks == 11
-    assert [type(message) for message in decision.messages] == [Alert]
+    assert [type(message) for message in decision.messages] == [StepFailed]

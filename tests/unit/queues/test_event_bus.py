@@ -9,13 +9,14 @@ from moto import mock_aws
 
 from stepward.adapters.events import EventBus
 from stepward.domain.errors import Misconfigured, Transient
-from stepward.domain.messages import Alert
+from stepward.domain.lane import Told
+from stepward.domain.messages import LaneWaits, StepFailed
 from tests.contract.queue_worlds import SqsWorld
 from tests.unit.queues.flaky_events import FlakyEvents
 
 
-def alerts(*orders: str, standing: tuple[str, ...] = ()) -> list[Alert]:
-    return [Alert(order, "charge", 3, "card declined", 1_000_000, standing) for order in orders]
+def alerts(*orders: str, standing: tuple[str, ...] = ()) -> list[StepFailed]:
+    return [StepFailed(order, "charge", 3, "card declined", 1_000_000, standing) for order in orders]
 
 
 def test_an_event_says_what_the_alert_says() -> None:
@@ -80,7 +81,7 @@ def test_a_failed_undo_has_a_type_of_its_own() -> None:
 def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
     """C6."""
     events = FlakyEvents()
-    lane = [Alert("b", f"event {n}", 0, "no", 1_000_000, trouble=what) for n, what in enumerate(("gap", "blocked"))]
+    lane = [LaneWaits("b", str(n), what, "no", 1_000_000) for n, what in enumerate((Told.GAP, Told.BLOCKED))]
     EventBus(events.client()).put([*lane, *alerts("a")])
     kinds = [entry["DetailType"] for entry in events.entries]
     assert kinds == ["stepward.step.failed", "stepward.lane.blocked", "stepward.lane.gap"]

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from stepward.adapters.alert_texts import subject, summary, summary_subject, text
 from stepward.adapters.sns import attributes
-from stepward.domain.messages import Alert
+from stepward.domain.lane import Told
+from stepward.domain.messages import LaneWaits, StepFailed
 
-BLOCKED = Alert("ord-1", "event 5", 0, "modifies: 2 is no earlier create or add", 1_000_000, trouble="blocked")
-GAP = Alert("ord-2", "event 3", 0, "event 3 has not come, and 7 has", 1_000_000, trouble="gap")
-IDLE = Alert("ord-3", "event 9", 0, "nothing has come after event 8", 1_000_000, trouble="idle")
-FAILED = Alert("ord-4", "charge", 3, "card declined", 1_000_000)
-TROUBLES = st.sampled_from(["blocked", "gap", "idle"])
+BLOCKED = LaneWaits("ord-1", "5", Told.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
+GAP = LaneWaits("ord-2", "3", Told.GAP, "event 3 has not come, and 7 has", 1_000_000)
+IDLE = LaneWaits("ord-3", "9", Told.IDLE, "nothing has come after event 8", 1_000_000)
+FAILED = StepFailed("ord-4", "charge", 3, "card declined", 1_000_000)
+TROUBLES = st.sampled_from([Told.BLOCKED, Told.GAP, Told.IDLE])
 
 
 def test_the_text_of_a_blocked_lane_says_why_what_waits_and_what_to_type() -> None:
@@ -57,13 +58,13 @@ def test_an_idle_lane_offers_nothing_that_changes_it() -> None:
 
 
 def test_an_event_that_nobody_can_place_is_called_as_people_call_it() -> None:
-    stray = Alert("ord-1", "event u2", 0, "sequence: is missing", 0, trouble="blocked")
+    stray = LaneWaits("ord-1", "u2", Told.BLOCKED, "sequence: is missing", 0)
     assert 'stepward convoy skip ord-1 u2 --why "..."' in text(stray)
 
 
 def test_a_summary_of_lanes_counts_their_troubles() -> None:
     """C6: one message for many orders."""
-    lanes = [Alert(f"ord-{n}", f"event {n}", 0, "no such item", 0, trouble="blocked") for n in range(30)]
+    lanes = [LaneWaits(f"ord-{n}", str(n), Told.BLOCKED, "no such item", 0) for n in range(30)]
     assert summary([*lanes, GAP]) == (
         "30 orders wait in their lanes:\n\n"
         "  blocked 30 times: no such item\n"
@@ -96,8 +97,8 @@ def test_programs_read_what_holds_the_lane_up() -> None:
 
 @settings(deadline=None)
 @given(st.text(st.characters()), st.text(st.characters()), TROUBLES)
-def test_whatever_a_lane_says_can_be_sent(order: str, reason: str, trouble: str) -> None:
-    alert = Alert(order, "event 1", 0, reason, 0, trouble=trouble)
+def test_whatever_a_lane_says_can_be_sent(order: str, reason: str, trouble: Told) -> None:
+    alert = LaneWaits(order, "1", trouble, reason, 0)
     for line in (subject(alert), summary_subject([alert, FAILED])):
         assert line.isascii()
         assert line.isprintable()
@@ -108,6 +109,6 @@ def test_whatever_a_lane_says_can_be_sent(order: str, reason: str, trouble: str)
 
 
 @pytest.mark.parametrize("alert", [BLOCKED, GAP, IDLE])
-def test_an_order_id_with_signs_that_a_shell_reads_is_quoted_here_too(alert: Alert) -> None:
-    nasty = Alert("$(reboot)", alert.step, 0, "no", 0, trouble=alert.trouble)
+def test_an_order_id_with_signs_that_a_shell_reads_is_quoted_here_too(alert: LaneWaits) -> None:
+    nasty = replace(alert, order_id="$(reboot)", reason="no", at=0)
     assert "stepward convoy show '$(reboot)'" in text(nasty)

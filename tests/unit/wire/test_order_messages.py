@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
-from stepward.ports import Order
+from stepward.domain.submission import Order
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import MAX_ORDER_BYTES, Accepted, accept, order_id_hint
 from tests.unit.wire.plain_values import PLAIN, respelled

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pynamodb.exceptions import PutError
-
-from stepward.adapters.dynamodb.failures import lost_the_condition, meaning, translated
+from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import ControlItem, find, whole
+from stepward.adapters.dynamodb.writes import is_own, put_if
+from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.ports import Control
 from stepward.wire.strict_json import canonical, parse
 
 
@@ -30,22 +29,14 @@ class DynamoControls:
             raise Unreadable(f"control {name}: {error}") from error
 
     def write(self, control: Control, *, replaces: Control | None) -> bool:
-        """Put the item if it is still at the revision that was read, or absent; see the port.
-
-        The SDK repeats a write whose answer was lost, and then fails on its own success: the write id tells.
-        """
+        """Put the item if it is still at the revision that was read, or absent; see the port."""
         write_id = self.new_id()
         absent = ControlItem.name.does_not_exist()
         unchanged = absent if replaces is None else ControlItem.revision == replaces.revision
         body = canonical(control.body)
-        try:
-            self.table(control.name, revision=control.revision, write_id=write_id, body=body).save(condition=unchanged)
-        except PutError as error:
-            if not lost_the_condition(error):
-                raise meaning(error, f"write control {control.name}") from error
-            item = self._find(control.name)
-            return item is not None and item.write_id == write_id
-        return True
+        item = self.table(control.name, revision=control.revision, write_id=write_id, body=body)
+        written = put_if(item, unchanged, f"write control {control.name}")
+        return written or is_own(self._find(control.name), write_id)
 
     def _find(self, name: str) -> ControlItem | None:
         with translated(f"read control {name}"):

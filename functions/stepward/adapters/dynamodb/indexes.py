@@ -1,11 +1,24 @@
-"""The two sparse indexes of the state store and of the lanes; both hold keys only."""
+"""The two sparse indexes of the state store and of the lanes: what is kept in them, and how they are read."""
 
 from __future__ import annotations
 
-from pynamodb.attributes import NumberAttribute
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+import zlib
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
-from stepward.adapters.dynamodb.tables import M
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.models import Model
+
+from stepward.adapters.dynamodb.failures import translated
+from stepward.adapters.dynamodb.tables import Indexes, M, readable
+
+PAGE = 100
+
+
+def shard_of(order_id: str, shards: int) -> int:
+    """The shard of the due index that lists this order."""
+    return zlib.crc32(order_id.encode()) % shards
 
 
 class DueIndex(GlobalSecondaryIndex[M]):  # type: ignore[no-untyped-call]
@@ -32,3 +45,47 @@ class AttentionIndex(GlobalSecondaryIndex[M]):  # type: ignore[no-untyped-call]
 
     attention = NumberAttribute(hash_key=True, attr_name="Attention")
     since = NumberAttribute(range_key=True, attr_name="Since")
+
+
+class IndexedItem(Model):
+    """An item that names its order and its last write, and that both indexes may list.
+
+    `shard` and `due` are there only while somebody has to look at it, `attention` and `since` only while an operator
+    has to act.
+    """
+
+    due_index: ClassVar[DueIndex[Any]]
+    attention_index: ClassVar[AttentionIndex[Any]]
+    INDEXES: ClassVar[Indexes] = {"due_index": DueIndex, "attention_index": AttentionIndex}
+    order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
+    revision = NumberAttribute(attr_name="Revision")
+    write_id = UnicodeAttribute(attr_name="WriteId")
+    shard = NumberAttribute(attr_name="Shard", null=True)
+    due = NumberAttribute(attr_name="Due", null=True)
+    attention = NumberAttribute(attr_name="Attention", null=True)
+    since = NumberAttribute(attr_name="Since", null=True)
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> Self:
+        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
+        return readable(super().from_raw_data, data)
+
+
+def listing(order_id: str, shards: int, *, due: int | None, since: int | None) -> dict[str, Any]:
+    """The attributes that list an item as `due`, and as waiting for an operator `since` then (epoch ms)."""
+    shard = None if due is None else shard_of(order_id, shards)
+    return {"shard": shard, "due": due, "attention": None if since is None else 1, "since": since}
+
+
+def due_in(items: type[IndexedItem], shard: int, until: int) -> Iterator[str]:
+    """The orders of a shard whose item is due up to `until`, oldest first, page by page; raises Transient."""
+    with translated(f"read the due index of {items.Meta.table_name}, shard {shard}"):
+        for item in items.due_index.query(shard, IndexedItem.due <= until, page_size=PAGE):
+            yield item.order_id
+
+
+def needing_attention(items: type[IndexedItem]) -> Iterator[str]:
+    """The orders whose item waits for an operator, oldest first, page by page; raises Transient."""
+    with translated(f"read the attention index of {items.Meta.table_name}"):
+        for item in items.attention_index.query(1, page_size=PAGE):
+            yield item.order_id

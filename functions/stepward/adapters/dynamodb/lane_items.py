@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
-from stepward.adapters.dynamodb.indexes import AttentionIndex, DueIndex
+from stepward.adapters.dynamodb.indexes import IndexedItem
 from stepward.adapters.dynamodb.lane_records import RecentAttribute
-from stepward.adapters.dynamodb.tables import Indexes, readable
+from stepward.adapters.dynamodb.tables import readable
 
 
-class LaneItem(Model):
+class LaneItem(IndexedItem):
     """The lane of an order, in one table with the rows of its events: `place` is the word that no row has.
 
-    What is usual is left out. `shard` and `due` are there only while somebody has to look at the lane, `attention` and
-    `since` only while an operator has to act.
+    What is usual is left out.
     """
 
-    due_index: ClassVar[DueIndex[LaneItem]]
-    attention_index: ClassVar[AttentionIndex[LaneItem]]
-    INDEXES: ClassVar[Indexes] = {"due_index": DueIndex, "attention_index": AttentionIndex}
-    order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     place = UnicodeAttribute(range_key=True, attr_name="Place")
-    revision = NumberAttribute(attr_name="Revision")
-    write_id = UnicodeAttribute(attr_name="WriteId")
     touched_at = NumberAttribute(attr_name="TouchedAt")
     unnumbered = BooleanAttribute(attr_name="Unnumbered", null=True)
     last = NumberAttribute(attr_name="Last", null=True)
@@ -45,15 +38,6 @@ class LaneItem(Model):
     unplaced = UnicodeAttribute(attr_name="Unplaced", null=True)
     as_of = NumberAttribute(attr_name="AsOf", null=True)
     done = UnicodeAttribute(attr_name="Done", null=True)
-    shard = NumberAttribute(attr_name="Shard", null=True)
-    due = NumberAttribute(attr_name="Due", null=True)
-    attention = NumberAttribute(attr_name="Attention", null=True)
-    since = NumberAttribute(attr_name="Since", null=True)
-
-    @classmethod
-    def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
-        return readable(super().from_raw_data, data)
 
 
 class LaneRowItem(Model):

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pynamodb.connection import Connection
-from pynamodb.exceptions import PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
-from stepward.adapters.dynamodb.failures import CONDITION, CONFLICT, lost_the_condition, meaning, reasons, translated
+from stepward.adapters.dynamodb.failures import translated
+from stepward.adapters.dynamodb.indexes import due_in, listing, needing_attention
 from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lane_records import (
     HEAD,
@@ -24,9 +23,9 @@ from stepward.adapters.dynamodb.lane_records import (
     key_of,
     place_in,
 )
-from stepward.adapters.dynamodb.store import PAGE, TRIES, shard_of
 from stepward.adapters.dynamodb.tables import find, whole
-from stepward.domain.errors import Rejected, Transient, Unreadable
+from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
+from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.lane import Blocked, Lane, Told
 from stepward.domain.order_event import Kept, OrderEvent
 
@@ -62,29 +61,24 @@ class DynamoLanes:
         return [self._kept(order_id, item.place, item.body, item.passed_over or "") for item in found]
 
     def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
-        """Write what has left the lane, then the lane, with its new rows in one transaction; see the port.
-
-        The SDK repeats a write whose answer was lost, and then fails on its own success: the write id tells.
-        """
+        """Write what has left the lane, then the lane, with its new rows in one transaction; see the port."""
         if len(rows) > MOST_ROWS:
             raise ValueError(f"{len(rows)} rows in one change of {lane.order_id}; the limit is {MOST_ROWS}")
         # Before the lane, that holds them no more: whoever dies in between leaves the same events in both.
         self._keep(lane.order_id, older)
-        head = self._item(lane, self.new_id())
-        written = self._put_all(head, rows, _unchanged(replaces)) if rows else self._put(head, _unchanged(replaces))
-        return written or self._is_ours(head)
+        head, unchanged = self._item(lane, self.new_id()), _unchanged(replaces)
+        what = f"write the lane of {lane.order_id}"
+        new = [(self._row(lane.order_id, kept), None) for kept in rows]
+        written = put_all_if(self.connection, [(head, unchanged), *new], what) if new else put_if(head, unchanged, what)
+        return written or is_own(self._find(lane.order_id), head.write_id)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """The lanes of one shard that are to be looked at, page by page; see the port."""
-        with translated(f"read the lanes' due index, shard {shard}"):
-            for item in self.heads.due_index.query(shard, LaneItem.due <= until, page_size=PAGE):
-                yield item.order_id
+        """The lanes of one shard that are to be looked at; see the port."""
+        return due_in(self.heads, shard, until)
 
     def needing_attention(self) -> Iterator[str]:
-        """The lanes that wait for an operator, oldest first; see the port."""
-        with translated("read the index of lanes that need attention"):
-            for item in self.heads.attention_index.query(1, page_size=PAGE):
-                yield item.order_id
+        """The lanes that wait for an operator; see the port."""
+        return needing_attention(self.heads)
 
     def _find(self, order_id: str) -> LaneItem | None:
         with translated(f"read the lane of {order_id}"):
@@ -96,36 +90,6 @@ class DynamoLanes:
         with translated(f"keep older events of {order_id}"), self.events.batch_write() as batch:
             for kept in older:
                 batch.save(self._row(order_id, kept))
-
-    def _put(self, head: LaneItem, unchanged: Condition) -> bool:
-        try:
-            head.save(condition=unchanged)
-        except PutError as error:
-            if not lost_the_condition(error):
-                raise meaning(error, f"write the lane of {head.order_id}") from error
-            return False
-        return True
-
-    def _put_all(self, head: LaneItem, rows: Sequence[Kept], unchanged: Condition) -> bool:
-        for _ in range(TRIES):
-            try:
-                with TransactWrite(connection=self.connection) as transaction:
-                    transaction.save(head, condition=unchanged)
-                    for kept in rows:
-                        transaction.save(self._row(head.order_id, kept))
-            except TransactWriteError as error:
-                found = reasons(error)
-                if CONDITION in found:
-                    return False
-                if not set(found) <= {CONFLICT, "None"}:
-                    raise meaning(error, f"write the lane of {head.order_id}") from error
-            else:
-                return True
-        raise Transient(f"write the lane of {head.order_id}: {TRIES} transactions met others; it will be tried again")
-
-    def _is_ours(self, head: LaneItem) -> bool:
-        found = self._find(head.order_id)
-        return found is not None and found.write_id == head.write_id
 
     def _row(self, order_id: str, kept: Kept) -> LaneRowItem:
         return self.events(order_id, key_of(kept.place), body=kept.event.body, passed_over=kept.passed_over or None)
@@ -156,10 +120,7 @@ class DynamoLanes:
             unplaced=encode_places(lane.unplaced),
             as_of=lane.as_of,
             done=lane.done or None,
-            shard=None if lane.due is None else shard_of(lane.order_id, self.shards),
-            due=lane.due,
-            attention=None if lane.needs_attention is None else 1,
-            since=lane.needs_attention,
+            **listing(lane.order_id, self.shards, due=lane.due, since=lane.needs_attention),
         )
 
     def _lane(self, item: LaneItem) -> Lane:

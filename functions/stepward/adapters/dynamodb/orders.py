@@ -8,8 +8,9 @@ from typing import Any
 
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import OrderItem, find
+from stepward.adapters.dynamodb.writes import is_own
 from stepward.domain.errors import Rejected, Transient, Unreadable
-from stepward.ports import Order, Submission
+from stepward.domain.submission import Order, Submission
 from stepward.wire.strict_json import parse
 
 
@@ -20,7 +21,7 @@ class DynamoOrders:
     table: type[OrderItem]
 
     def find(self, order_id: str) -> Order | None:
-        """The order under this id; see the port."""
+        """The order under this id, read consistently; None if there is none."""
         row = self._row(order_id)
         return Order(row.order_id, row.body, row.content_hash) if row else None
 
@@ -33,7 +34,7 @@ class DynamoOrders:
         row = self._row(order.order_id)
         if row is None:
             raise Transient(f"submit {order.order_id}: its task is there, its order is not")
-        if row.write_id == write_id:
+        if is_own(row, write_id):
             return Submission.ACCEPTED
         return Submission.DUPLICATE if row.content_hash == order.content_hash else Submission.CONFLICT
 

@@ -9,7 +9,7 @@ from itertools import islice
 
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import RejectItem
-from stepward.ports import Reject
+from stepward.domain.rejects import Reject
 
 PART = 350_000
 DAYS = 14

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pynamodb.connection import Connection
-from pynamodb.exceptions import PutError, TransactWriteError
 from pynamodb.models import Model
-from pynamodb.transactions import TransactWrite
 
-from stepward.adapters.dynamodb.failures import CONDITION, CONFLICT, lost_the_condition, meaning, reasons, translated
+from stepward.adapters.dynamodb.failures import translated
+from stepward.adapters.dynamodb.indexes import PAGE, due_in, listing, needing_attention
 from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
 from stepward.adapters.dynamodb.records import decode_history, encode_history
 from stepward.adapters.dynamodb.tables import OrderItem, find, whole
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
 from stepward.domain.errors import Misconfigured, Transient, Unreadable
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Order, Submission
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, ProcessState, Task
 
-TRIES = 3
-PAGE = 100
 PLAN_PREFIX = "~plan#"
 """No order id can begin with it."""
-
-
-def shard_of(order_id: str, shards: int) -> int:
-    """The shard of the due index that lists this order's task."""
-    return zlib.crc32(order_id.encode()) % shards
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +44,13 @@ class DynamoTaskStore:
         """Put order and task in one transaction, the plan before it; see the port."""
         self._keep_plan(plan)
         write_id = self.new_id()
-        row = self._orders.row(order, write_id)
-        item = self._item(task, write_id)
-        for _ in range(TRIES):
-            try:
-                with TransactWrite(connection=self.connection) as transaction:
-                    transaction.save(row, condition=OrderItem.order_id.does_not_exist())
-                    transaction.save(item, condition=TaskItem.order_id.does_not_exist())
-            except TransactWriteError as error:
-                found = reasons(error)
-                if CONDITION in found:
-                    return self._orders.submitted_before(order, write_id)
-                if not set(found) <= {CONFLICT, "None"}:
-                    raise meaning(error, f"submit {order.order_id}") from error
-            else:
-                return Submission.ACCEPTED
-        raise Transient(f"submit {order.order_id}: {TRIES} transactions met others; the message will come again")
+        both = (
+            (self._orders.row(order, write_id), OrderItem.order_id.does_not_exist()),
+            (self._item(task, write_id), TaskItem.order_id.does_not_exist()),
+        )
+        if put_all_if(self.connection, both, f"submit {order.order_id}"):
+            return Submission.ACCEPTED
+        return self._orders.submitted_before(order, write_id)
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """Task and order in one call, the plan from memory where it is known; see the port.
@@ -109,36 +92,21 @@ class DynamoTaskStore:
         return self.orders
 
     def save(self, task: Task, *, replaces: Task) -> bool:
-        """Replace the item if it is still at the revision that was read; see the port.
-
-        The SDK repeats a write whose answer was lost, and then fails on its own success: the write id tells.
-        """
+        """Replace the item if it is still at the revision that was read; see the port."""
         write_id = self.new_id()
         unchanged = (TaskItem.revision == replaces.revision) & (TaskItem.created_at == replaces.created_at)
-        try:
-            self._item(task, write_id).save(condition=unchanged)
-        except PutError as error:
-            if not lost_the_condition(error):
-                raise meaning(error, f"write task {task.order_id}") from error
-            return self._is_ours(task.order_id, write_id)
-        return True
-
-    def _is_ours(self, order_id: str, write_id: str) -> bool:
-        with translated(f"read task {order_id}"):
-            item = find(self.tasks, order_id)
-        return item is not None and item.write_id == write_id
+        if put_if(self._item(task, write_id), unchanged, f"write task {task.order_id}"):
+            return True
+        with translated(f"read task {task.order_id}"):
+            return is_own(find(self.tasks, task.order_id), write_id)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """The due tasks of one shard, page by page; see the port."""
-        with translated(f"read the due index, shard {shard}"):
-            for item in self.tasks.due_index.query(shard, TaskItem.due <= until, page_size=PAGE):
-                yield item.order_id
+        """The due tasks of one shard; see the port."""
+        return due_in(self.tasks, shard, until)
 
     def needing_attention(self) -> Iterator[str]:
-        """The tasks that wait for an operator, oldest first; see the port."""
-        with translated("read the index of what needs attention"):
-            for item in self.tasks.attention_index.query(1, page_size=PAGE):
-                yield item.order_id
+        """The tasks that wait for an operator; see the port."""
+        return needing_attention(self.tasks)
 
     def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
@@ -160,17 +128,14 @@ class DynamoTaskStore:
             write_id=write_id,
             fence=task.fence,
             fence_base=task.fence_base or None,
-            shard=None if task.due is None else shard_of(task.order_id, self.shards),
-            due=task.due,
             steps=task.steps,
             history=encode_history(task.history),
             undoing=task.undoing or None,
             paused=task.paused or None,
             reply_to=task.reply_to or None,
             correlation_id=task.correlation_id or None,
-            attention=None if task.needs_attention is None else 1,
-            since=task.needs_attention,
             expires_at=self._expires_at(task),
+            **listing(task.order_id, self.shards, due=task.due, since=task.needs_attention),
         )
 
     def _expires_at(self, task: Task) -> int | None:
@@ -181,11 +146,8 @@ class DynamoTaskStore:
     def _keep_plan(self, plan: Plan) -> None:
         if plan.plan_id in self.known_plans:
             return
-        try:
-            self.plans(_plan_key(plan.plan_id), body=plan.to_json()).save(condition=PlanItem.key.does_not_exist())
-        except PutError as error:
-            if not lost_the_condition(error):
-                raise meaning(error, f"keep plan {plan.plan_id}") from error
+        item = self.plans(_plan_key(plan.plan_id), body=plan.to_json())
+        put_if(item, PlanItem.key.does_not_exist(), f"keep plan {plan.plan_id}")
         self.known_plans[plan.plan_id] = plan
 
     def _plan_of(self, task: Task) -> Plan:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from stepward.adapters.delivery import lane_messages
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.domain.lane import Lane
 from stepward.domain.order_event import Kept
-from stepward.ports import LaneMessage
 from stepward.testing.memory.queues import send
 from stepward.testing.sqs.queue import MemoryQueue
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import Lock
 
-from stepward.ports import Control
+from stepward.domain.coordination.shared_record import Control
 from stepward.wire.strict_json import canonical
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from threading import RLock
 
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
-from stepward.ports import Loaded, Order, Reject, Submission
+from stepward.domain.rejects import Reject
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.wire.strict_json import parse
 
 
@@ -23,7 +24,7 @@ class MemoryTaskStore:
     lock: RLock = field(default_factory=RLock)
 
     def find(self, order_id: str) -> Order | None:
-        """The order under this id; see the port Orders."""
+        """The order under this id; None if there is none."""
         return self.orders.get(order_id)
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stepward.domain.facts import Fact, FactKind
-from stepward.ports import Health, Swept
+from stepward.domain.health import Health, Swept
 
 
 @dataclass(slots=True)

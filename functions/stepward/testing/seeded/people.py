@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from stepward.domain.messages import Alert, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Pause, Resubmit, Resume, StepFailed, Undo
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Mailbox
@@ -42,7 +42,7 @@ class People:
         self._again(order_id, text, at)
         self._commands(order_id, at)
 
-    def hear(self, alert: Alert) -> None:
+    def hear(self, alert: StepFailed) -> None:
         """An operator is told of an Error, and has the step done again, perhaps with two clicks."""
         self.told[alert.alert_id] += 1
         name = f"{alert.order_id}: {alert.step}/{alert.attempt} is resubmitted after alert {self.told[alert.alert_id]}"

@@ -8,10 +8,11 @@ from functools import partial
 
 from stepward.app.assembly import Application
 from stepward.domain.breaker import Limits
-from stepward.domain.messages import Alert, Outcome, Reply, ToScheduler
+from stepward.domain.messages import Alert, LaneWaits, Outcome, Reply, ToScheduler
 from stepward.domain.plan import Plan
+from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
-from stepward.ports import LaneQueue, Lanes, Reject
+from stepward.ports import LaneQueue, Lanes
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import MINUTE, SECOND, START, Loop
@@ -63,7 +64,7 @@ class Cast:
     def begin(self, world: World) -> None:
         """Have more parts take part, and more people act."""
 
-    def hear_of_lane(self, alert: Alert) -> None:
+    def hear_of_lane(self, alert: LaneWaits) -> None:
         """An operator is told that a lane waits."""
 
     def dues(self) -> Iterable[int]:
@@ -204,7 +205,7 @@ class World:
 
     def _alerted(self, alert: Alert) -> None:
         self.judge.alerted(alert)
-        if alert.trouble:
+        if isinstance(alert, LaneWaits):
             self.cast.hear_of_lane(alert)
         else:
             self.cast.people.hear(alert)

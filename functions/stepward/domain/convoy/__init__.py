@@ -1,0 +1,1 @@
+"""The convoy: the lane of each order, and what comes to it."""

@@ -1,0 +1,23 @@
+"""What is sent to the lane of an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LaneMessage:
+    """The text of one event or command for the lane of an order; `name` is the same each time it is sent.
+
+    One that is `alone` has no number: nothing but the queue's order tells the lane where it belongs.
+    """
+
+    order_id: str
+    name: str
+    body: str
+    alone: bool = False
+
+    @staticmethod
+    def of_ledger(order_id: str, ledger_id: str, index: int, body: str, *, alone: bool = False) -> LaneMessage:
+        """The entry at `index` of a ledger."""
+        return LaneMessage(order_id, f"{ledger_id}/{index}", body, alone)

@@ -1,0 +1,1 @@
+"""What the instances of a deployment share: one writes it, all act on it."""
