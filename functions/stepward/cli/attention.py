@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from stepward.cli.connection import connect
 from stepward.cli.render import state, table
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span
 from stepward.cli.where import Where
@@ -27,7 +28,7 @@ class Needy:
 
 def list_needy(where: Where, *, limit: int, as_json: bool) -> None:
     """Print the orders that wait for an operator, the one that has waited longest first."""
-    connection = where.connect()
+    connection = connect(where)
     unreadable: list[str] = []
     found = list(islice(needy(connection.store, unreadable), limit + 1))
     shown, more = found[:limit], len(found) > limit

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from stepward.cli.agents import resting
 from stepward.cli.attention import list_needy
+from stepward.cli.connection import Connection, connect
 from stepward.cli.documents import listed_document, task_document
 from stepward.cli.lists import tasks_table
 from stepward.cli.render import order_view, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
-from stepward.cli.where import AsJson, Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where
 from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.task import ProcessState, Task
 from stepward.ports import Loaded
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId as IdForm
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
 
 OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
 WithOrder = Annotated[bool, typer.Option("--order", help="Print the order itself, too.")]
@@ -48,7 +47,7 @@ def show(
     agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error),
     history (list of: at, kind, step, attempt, by, note), and with --order: order.
     """
-    connection = where.connect()
+    connection = connect(where)
     loaded = order_named(where, connection, order)
     if as_json:
         print_json(task_document(loaded, with_order=with_order))
@@ -86,7 +85,7 @@ def list_orders(
             raise typer.BadParameter("--state and --needs-attention exclude each other")
         list_needy(where, limit=limit, as_json=as_json)
         return
-    found, unreadable = _found(where.connect(), state, limit + 1)
+    found, unreadable = _found(connect(where), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:
         print_json(listed_document(shown, unreadable, more=more))

@@ -13,7 +13,7 @@ from stepward.adapters.memory.store import MemoryRejects
 from stepward.adapters.memory.telemetry import MemoryTelemetry
 from stepward.app.ledgers import Split, progress_of
 from stepward.cli.ledger_files import LARGEST_MESSAGE, as_lines, message_of, opened, pointer_of, surveyed
-from stepward.cli.where import Declined
+from stepward.cli.user_error import Declined
 from stepward.wire.ledger import decode_ledger
 from tests.unit.app.world import Clock
 from tests.unit.cli.lane_lives import entry

@@ -1,6 +1,7 @@
 """Whether anything would come of a message that was not delivered."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from stepward.cli.letters import Letter, Opened, opened
 from stepward.cli.verdicts import Standing, judge
+from stepward.domain.decide import decide
 from stepward.domain.errors import Unreadable
 from stepward.domain.messages import (
     Cancel,
@@ -24,12 +26,15 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.refusals import RefusalCode
+from stepward.domain.staleness import dated
 from stepward.ports import Loaded
 from stepward.wire.messages import encode
 from tests.factories import order_text
 from tests.unit.cli.lives import (
     PATIENT,
     SUBMITTED,
+    TIMING,
     UNDOABLE,
     Life,
     failed,
@@ -59,8 +64,14 @@ def reply(life: Life, step: str, outcome: Outcome = Outcome.OK, token: str = "")
 
 
 def standing(message: ToScheduler | StepRequest, life: Life, *, at: int = 1_500, sent: int = 0) -> tuple[Standing, str]:
-    verdict = judge(message, life.loaded, sent_at=SUBMITTED + sent, now=SUBMITTED + at)
+    verdict = judge(dated(message, SUBMITTED + sent), life.loaded, now=SUBMITTED + at)
     return verdict.standing, verdict.reason
+
+
+def awaited(life: Life) -> Life:
+    """The same, of a submitter who is told where the order stands."""
+    life.task = replace(life.task, reply_to="https://sqs/replies")
+    return life
 
 
 WORKING = Life(plan=UNDOABLE).start(0)
@@ -101,8 +112,10 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
         (reply(WORKING, "reserve", token="another"), WORKING, 9_000, STALE),
         (reply(WORKING, "reserve"), shipping(), 2_500, STALE),
         (Start("ord-1"), Life(), 100, CURRENT),
-        (Start("ord-1"), WORKING, 100, STALE),
-        (Report("ord-1"), recovered(), 90_000, CURRENT),
+        (Start("ord-1"), WORKING, 100, CURRENT),
+        (Start("ord-1"), shipping(), 2_500, STALE),
+        (Report("ord-1"), awaited(recovered()), 90_000, CURRENT),
+        (Report("ord-1"), recovered(), 90_000, STALE),
         (Resubmit("ord-1", "charge", 1, "ada", "x"), failed(), 9_000, CURRENT),
         (Resubmit("ord-1", "charge", 2, "ada", "x"), failed(), 9_000, STALE),
         (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undo_failed(), 9_000, CURRENT),
@@ -150,15 +163,66 @@ def test_an_old_word_does_not_undo_a_newer_one() -> None:
 
     assert standing(pause, WORKING, sent=400)[0] is CURRENT
     assert standing(resume, paused(), sent=900)[0] is CURRENT
-    assert standing(pause, paused(), sent=900) == (STALE, "the order is paused already")
-    assert standing(resume, WORKING, sent=400) == (STALE, "the order is not paused")
+    assert standing(pause, paused(), sent=900) == (STALE, "nothing to pause: the order is paused")
+    assert standing(resume, WORKING, sent=400) == (STALE, "nothing to resume: the order is not paused")
     assert standing(pause, resumed, sent=400) == (STALE, "alex has resumed the order since")
     assert standing(pause, resumed, sent=9_500)[0] is CURRENT
-    assert standing(pause, recovered(), sent=90_000) == (STALE, "the order is Processed")
+    assert standing(pause, recovered(), sent=90_000) == (STALE, "nothing to pause: the order is Processed")
+
+
+def test_a_start_whose_request_may_be_lost_is_sent_again() -> None:
+    """Rule 1: the Scheduler sends the request of a claim again that this very message caused."""
+    sent = decide(WORKING.task, UNDOABLE, Start("ord-1"), now=SUBMITTED + 100, by="scheduler-2", timing=TIMING).messages
+
+    assert [type(message) for message in sent] == [StepRequest]
+    assert standing(Start("ord-1"), WORKING, at=100)[0] is CURRENT
+
+
+def test_a_resume_that_was_asked_for_in_the_moment_of_the_pause_is_not_stale() -> None:
+    """Clocks differ by a millisecond or two: the Scheduler resumes the order, so the command is not to be dropped."""
+    resume = Resume("ord-1", "alex", "agreed", asked_at=SUBMITTED + 500)
+
+    assert standing(resume, paused(), at=9_000, sent=400)[0] is CURRENT
+    assert paused().apply(resume, 9_000).task.paused == ""
+    assert standing(replace(resume, asked_at=SUBMITTED + 499), paused(), at=9_000) == (
+        STALE,
+        "ada has paused the order again since",
+    )
+
+
+def test_a_pause_without_a_date_is_sent_again_with_that_of_its_letter() -> None:
+    """What is judged is what is sent: the Scheduler decides the same about it."""
+    body = encode(Pause("ord-1", "ada", "asking"))
+
+    assert read("scheduler", body, WORKING).body == encode(Pause("ord-1", "ada", "asking", asked_at=SUBMITTED))
+
+
+@pytest.mark.parametrize(
+    ("message", "life", "code"),
+    [
+        (Undo("ord-1", "ada", "x"), undoing(), RefusalCode.UNDO_BEGUN),
+        (Cancel("ord-1", "ada", "x"), shipping(), RefusalCode.PAST_NO_RETURN),
+        (Pause("ord-1", "ada", "x"), paused(), RefusalCode.PAUSED_ALREADY),
+        (Pause("ord-1", "ada", "x"), undone(), RefusalCode.ENDED),
+        (Resume("ord-1", "ada", "x"), WORKING, RefusalCode.NOT_PAUSED),
+        (Resume("ord-1", "ada", "x", asked_at=1), paused(), RefusalCode.SUPERSEDED),
+        (Resubmit("ord-1", "charge", 2, "ada", "x"), failed(), RefusalCode.NOT_IN_ERROR),
+        (Resubmit("ord-1", "paint", 1, "ada", "x"), failed(), RefusalCode.NO_SUCH_STEP),
+        (request(WORKING, "reserve"), Life(plan=PATIENT), RefusalCode.NO_SUCH_STEP),
+        (request(WORKING, "reserve"), WORKING, RefusalCode.LATE),
+        (reply(WORKING, "reserve"), shipping(), RefusalCode.MOVED_ON),
+    ],
+)
+def test_programs_know_by_a_code_why_a_message_is_stale(
+    message: ToScheduler | StepRequest, life: Life, code: RefusalCode
+) -> None:
+    verdict = judge(message, life.loaded, now=SUBMITTED + 60_000)
+
+    assert (verdict.standing, verdict.code) == (STALE, code)
 
 
 def test_a_message_about_no_order_is_stale() -> None:
-    verdict = judge(Start("ord-9"), None, sent_at=0, now=1)
+    verdict = judge(Start("ord-9"), None, now=1)
 
     assert (verdict.standing, verdict.reason) == (STALE, "there is no order ord-9")
 
