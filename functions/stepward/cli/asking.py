@@ -28,17 +28,12 @@ def ask(where: Where, connection: Connection, loaded: Loaded, command: Command, 
     before, mine = Seen(loaded.task, connection.trail.of(order)), asked_of_order(command)
     connection.queues.to_scheduler([command])
     Following(
+        asked=mine,
+        order=order,
         whom="the Scheduler",
         what=f"{mine.command} order {order}",
         hint=f"Look at it: {where.typed('show', order)}",
-        told={
-            "command": mine.command,
-            "orderId": order,
-            "step": mine.step or None,
-            "attempt": mine.attempt or None,
-            "who": mine.who,
-            "why": mine.why,
-        },
+        about={"step": mine.step or None, "attempt": mine.attempt or None},
         seen=before,
         look=look,
         outcome=lambda seen: outcome(command, before, seen),

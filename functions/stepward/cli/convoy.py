@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from stepward.app.lane_history import history, strays, waiting
+from stepward.cli.attention import Waiting, as_they_stand, list_waiting
 from stepward.cli.connection import Connection, connect
 from stepward.cli.lane_asking import ask_lane, lane_of
 from stepward.cli.lane_refusals import replacement
@@ -18,13 +19,10 @@ from stepward.cli.lane_words import lane_state, repairs, why_it_waits
 from stepward.cli.operating import Wait, Who, operator, reason
 from stepward.cli.order_files import read
 from stepward.cli.orders import Limit, OrderId
-from stepward.cli.render import table
-from stepward.cli.terminal import OUT, cell, complain, print_json, say, span
+from stepward.cli.terminal import OUT, print_json, say
 from stepward.cli.user_error import Declined
 from stepward.cli.where import AsJson, Where, for_deployment
 from stepward.domain.account import account_of
-from stepward.domain.errors import Unreadable
-from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import place_of
 from stepward.wire.order_event import details_of
@@ -49,25 +47,7 @@ def list_lanes(where: Where, *, limit: Limit = 50, as_json: AsJson = False) -> N
     JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (that came)),
     unreadable (list of texts: records that cannot be read), more (whether there are others that were not listed).
     """
-    connection = connect(where)
-    unreadable: list[str] = []
-    found = list(islice(_needy(connection, unreadable), limit + 1))
-    shown, more = found[:limit], len(found) > limit
-    if as_json:
-        print_json({"lanes": [listed_lane(lane) for lane in shown], "unreadable": unreadable, "more": more})
-        return
-    for error in unreadable:
-        complain(f"cannot be read: {error}")
-    if not shown:
-        say(f"No lane of stack {where.stack} waits for an operator.")
-        return
-    rows = table("Order", "State", "For", "Why")
-    for lane in shown:
-        waited = span(max(0, connection.now() - (lane.needs_attention or 0)))
-        rows.add_row(cell(lane.order_id), lane_state(lane), waited, cell(why_it_waits(lane)))
-    OUT.print(rows)
-    count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
-    say(f"{count} What to do about one: {where.typed('convoy', 'show', shown[0].order_id)}")
+    list_waiting(where, "lane", "convoy show", _needy, limit=limit, as_json=as_json)
 
 
 def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:
@@ -165,16 +145,11 @@ def replace(
     ask_lane(where, connection, before, command, wait=wait, as_json=as_json)
 
 
-def _needy(connection: Connection, unreadable: list[str]) -> Iterator[Lane]:
-    """What the index lists, as it stands now: the index may be behind. What cannot be read is put in `unreadable`."""
-    for order_id in connection.lanes.needing_attention():
-        try:
-            lane = connection.lanes.load(order_id)
-        except Unreadable as error:
-            unreadable.append(str(error))
-            continue
-        if lane is not None and lane.needs_attention is not None:
-            yield lane
+def _needy(connection: Connection, unreadable: list[str]) -> Iterator[Waiting]:
+    lanes = connection.lanes
+    for lane in as_they_stand(lanes.needing_attention(), lanes.load, unreadable):
+        if (since := lane.needs_attention) is not None:
+            yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), listed_lane(lane))
 
 
 def _place(event: str) -> int:

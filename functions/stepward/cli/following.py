@@ -52,16 +52,18 @@ def asked(name: str, command: Command | LaneCommand, step: str = "", attempt: in
 
 @dataclass(slots=True)
 class Following(Generic[S]):
-    """A command to `whom`, to do `what`; `seen` is what it is about, as `look` found it when it looked last.
+    """A command about an order to `whom`, to do `what`; `seen` is what `look` found when it looked last.
 
-    `outcome` reads what came of it off what was seen. `told` and `state` are the JSON around that; `hint` says where
-    to look.
+    `outcome` reads what came of it off what was seen. `about` and `state` are what JSON says beside that; `hint` tells
+    where to look.
     """
 
+    asked: Asked
+    order: str
     whom: str
     what: str
     hint: str
-    told: dict[str, Any]
+    about: dict[str, Any]
     seen: S
     look: Callable[[], S]
     outcome: Callable[[S], Outcome | None]
@@ -71,9 +73,7 @@ class Following(Generic[S]):
         """Tell what came of the command, after a while if it is waited for; exits with 1 if it was refused."""
         found = awaited(self._looked, now, sleep) if wait else None
         if as_json:
-            ended = {True: "applied", False: "refused"}
-            came = {"outcome": ended[found.applied] if found else "asked", "text": found.text if found else None}
-            print_json(self.told | came | self.state(self.seen))
+            print_json(self._document(found))
         elif found is None:
             say(f"Asked {self.whom} to {self.what}. {self.hint}")
         elif found.applied:
@@ -82,6 +82,19 @@ class Following(Generic[S]):
             complain(f"{self.whom} refused to {self.what}: {found.text}. {self.hint}")
         if found and not found.applied:
             raise typer.Exit(1)
+
+    def _document(self, found: Outcome | None) -> dict[str, Any]:
+        ended = {True: "applied", False: "refused"}
+        return {
+            "command": self.asked.command,
+            "orderId": self.order,
+            **self.about,
+            "who": self.asked.who,
+            "why": self.asked.why,
+            "outcome": ended[found.applied] if found else "asked",
+            "text": found.text if found else None,
+            **self.state(self.seen),
+        }
 
     def _looked(self) -> Outcome | None:
         self.seen = self.look()

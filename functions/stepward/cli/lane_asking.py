@@ -62,18 +62,14 @@ def ask_lane(
     # A name of its own each time: what is asked again on purpose must not be taken for a repeated message.
     message = LaneMessage(order, f"operator/{command.asked}", encode_command(command))
     connection.lane_queue.send([message])
-    mine, place = _asked(command), _place(command, before.lane)
+    place = _place(command, before.lane)
     Following(
+        asked=_asked(command),
+        order=order,
         whom=f"the lane of order {order}",
         what=NAMES[type(command)],
         hint=f"Look at it: {where.typed('convoy', 'show', order)}",
-        told={
-            "command": mine.command,
-            "orderId": order,
-            "event": sequence_name(place) if place else None,
-            "who": mine.who,
-            "why": mine.why,
-        },
+        about={"event": sequence_name(place) if place else None},
         seen=before,
         look=lambda: lane_of(where, connection, order),
         outcome=lambda seen: lane_outcome(command, before, seen),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from stepward.cli.agents import resting
-from stepward.cli.attention import list_needy
+from stepward.cli.attention import list_waiting, needy
 from stepward.cli.connection import Connection, connect
 from stepward.cli.documents import listed_document, task_document
 from stepward.cli.lists import tasks_table
@@ -83,7 +83,7 @@ def list_orders(
     if needs_attention:
         if state is not None:
             raise typer.BadParameter("--state and --needs-attention exclude each other")
-        list_needy(where, limit=limit, as_json=as_json)
+        list_waiting(where, "order", "show", lambda c, bad: needy(c.store, bad), limit=limit, as_json=as_json)
         return
     found, unreadable = _found(connect(where), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit

@@ -175,7 +175,7 @@ def _resubmit(draft: Draft, record: StepRecord, event: Resubmit) -> None:
 
 
 def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
-    ours = _is_claimed_by(record, reply)
+    ours = is_claimed_by(record, reply)
     match record.process_state:
         case ProcessState.PROCESSING if ours and _is_in_time(record, draft.now):
             _accept(draft, record, reply)
@@ -202,10 +202,11 @@ def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
     record = task.steps.get(request.step)
     if record is None or record.process_state is not ProcessState.PROCESSING:
         return False
-    return _is_claimed_by(record, request) and _is_in_time(record, now)
+    return is_claimed_by(record, request) and _is_in_time(record, now)
 
 
-def _is_claimed_by(record: StepRecord, claim: Reply | StepRequest) -> bool:
+def is_claimed_by(record: StepRecord, claim: Reply | StepRequest) -> bool:
+    """Whether the step's newest attempt is the one that `claim` asks for, or answers."""
     return record.attempt == claim.attempt and record.token == claim.token
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from stepward.domain.decide import decide, is_wanted
+from stepward.domain.decide import decide, is_claimed_by, is_wanted
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Command, Pause, Report, Resume, Retry, Start, StepRequest, ToScheduler
 from stepward.domain.plan import Plan
@@ -47,7 +47,6 @@ def _moved_on(message: ToScheduler | StepRequest, task: Task) -> Refusal:
     stands = f"{record.name} is {record.process_state} at attempt {record.attempt}"
     if isinstance(message, Retry):
         return Refusal(RefusalCode.MOVED_ON, f"nothing to claim: {stands}; what may run is asked for by itself")
-    if record.process_state is ProcessState.PROCESSING and record.token == message.token:
-        late = "its complete-by has passed; the Supervisor has the step run again"
-        return Refusal(RefusalCode.LATE, late)
+    if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, message):
+        return Refusal(RefusalCode.LATE, "its complete-by has passed; the Supervisor has the step run again")
     return Refusal(RefusalCode.MOVED_ON, f"the order has moved on: {stands}")
