@@ -63,10 +63,7 @@ def _undo(task: Task, by: str) -> Outcome:
     if state is ProcessState.UNDO_FAILED:
         failed = [name for name, record in task.steps.items() if record.process_state is ProcessState.ERROR]
         return Outcome(applied=True, text=f"Order {order} is UndoFailed: {', '.join(failed)} ended in Error.{by}")
-    left = [name for name, record in task.steps.items() if record.is_compensation and not _ended(record.process_state)]
+    ended = {ProcessState.PROCESSED, ProcessState.ERROR}
+    left = [each.name for each in task.steps.values() if each.is_compensation and each.process_state not in ended]
     text = f"The undo of order {order} has begun; still to do: {', '.join(left)}.{by}"
     return Outcome(applied=True, text=text, final=False)
-
-
-def _ended(state: ProcessState) -> bool:
-    return state in {ProcessState.PROCESSED, ProcessState.ERROR}

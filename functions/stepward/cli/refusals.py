@@ -40,17 +40,17 @@ def refusal(loaded: Loaded, command: Command, where: Where, now: int) -> str:
 
 def chosen(where: Where, loaded: Loaded, step: str) -> StepRecord:
     """The step or compensation to run again; raises Declined and says which there are if that is unclear."""
-    order, records = loaded.task.order_id, {each.name: each for each in all_records(loaded.task, loaded.plan)}
-    failed = _failed(loaded)
+    order, records, failed = loaded.task.order_id, loaded.task.steps, _failed(loaded)
+    names = [record.name for record in all_records(loaded.task, loaded.plan)]
     if step and step not in records:
-        raise Declined(f"order {order} has no step {step}; its steps: {', '.join(records)}")
-    if not step and not failed:
-        states = ", ".join(f"{name} is {record.process_state}" for name, record in records.items())
+        raise Declined(f"order {order} has no step {step}; its steps: {', '.join(names)}")
+    if step or len(failed) == 1:
+        return records[step or failed[0]]
+    if not failed:
+        states = ", ".join(f"{name} is {records[name].process_state}" for name in names)
         raise Declined(f"nothing of order {order} is in Error: {states}")
-    if not step and len(failed) > 1:
-        one = where.typed("resubmit", order, failed[0], "--why", "...")
-        raise Declined(f"{len(failed)} steps are in Error: {', '.join(failed)}; name one: {one}")
-    return records[step or failed[0]]
+    one = where.typed("resubmit", order, failed[0], "--why", "...")
+    raise Declined(f"{len(failed)} steps are in Error: {', '.join(failed)}; name one: {one}")
 
 
 def _failed(loaded: Loaded) -> list[str]:
