@@ -16,7 +16,7 @@ from stepward.cli.lane_asking import ask_lane, lane_of
 from stepward.cli.lane_refusals import replacement
 from stepward.cli.lane_render import LaneShown, lane_document, lane_view, listed_lane, newest
 from stepward.cli.lane_words import lane_state, repairs, why_it_waits
-from stepward.cli.operating import Wait, Who, operator, reason
+from stepward.cli.operating import Wait, Who, Why, operator, reason
 from stepward.cli.order_files import read
 from stepward.cli.orders import Limit, OrderId
 from stepward.cli.terminal import OUT, print_json, say
@@ -27,7 +27,6 @@ from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import place_of
 from stepward.wire.order_event import details_of
 
-Why = Annotated[str, typer.Option(help="Why, in a few words; it is kept with the order.")]
 Event = Annotated[
     str, typer.Argument(metavar="SEQUENCE", help="The event's sequence, or u1, u2 ... for one that has none.")
 ]

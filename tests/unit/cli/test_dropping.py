@@ -51,7 +51,7 @@ Message = ToScheduler | StepRequest
 
 
 def messages(life: Life) -> list[Message]:
-    """Messages of every kind: of now and of before, of this order's life and of no life at all."""
+    """Messages of every kind, of now and of before."""
     moments = {0, T0, life.now, life.now - 1, *(fact.at for fact in life.task.history)}
     found: list[Message] = [Start(ORDER_ID), Report(ORDER_ID), Undo(ORDER_ID, "ada", "x"), Cancel(ORDER_ID, "eve", "y")]
     for at in sorted(moments):
@@ -60,8 +60,7 @@ def messages(life: Life) -> list[Message]:
         for attempt in {record.attempt, max(0, record.attempt - 1)}:
             found += [Retry(ORDER_ID, name, attempt), Resubmit(ORDER_ID, name, attempt, "ada", "mended")]
     found += life.asked
-    found += [answer(request, outcome) for request, outcome in product(life.asked, Outcome)]
-    return [*found, Retry(ORDER_ID, "paint", 1), Resubmit(ORDER_ID, "paint", 1, "ada", "x")]
+    return found + [answer(request, outcome) for request, outcome in product(life.asked, Outcome)]
 
 
 def read(message: Message, life: Life, sent_at: int) -> Opened:
@@ -76,8 +75,7 @@ def decided(event: Event, life: Life) -> Decision:
 
 def effective(life: Life) -> list[Event]:
     """What would change the order now."""
-    known = [each for each in messages(life) if getattr(each, "step", "reserve") in life.task.steps]
-    told: list[Event] = [Look(), *(message for message in known if not isinstance(message, StepRequest))]
+    told: list[Event] = [Look(), *(each for each in messages(life) if not isinstance(each, StepRequest))]
     return [event for event in told if decided(event, life).task is not life.task]
 
 
@@ -86,10 +84,7 @@ def is_applied(found: Opened, life: Life) -> bool:
     if found.what.startswith("a request"):
         facts = decided(answer(decode_request(found.body)), life).facts
         return FactKind.COMPLETED in {fact.kind for fact in facts}
-    message = decode_for_scheduler(found.body)
-    if isinstance(message, Retry | Resubmit) and message.step not in life.task.steps:
-        return False
-    decision = decided(message, life)
+    decision = decided(decode_for_scheduler(found.body), life)
     refused = FactKind.REFUSED in {fact.kind for fact in decision.facts}
     return not refused and (decision.task is not life.task or decision.messages != ())
 
