@@ -13,7 +13,7 @@ from stepward.app.ledgers import Split
 from stepward.cli import order_files
 from stepward.cli.lane_refusals import replacement
 from stepward.cli.ledger_files import LedgerFile, as_lines, message_of, opened, pointer_of, surveyed
-from stepward.cli.where import Declined
+from stepward.cli.user_error import Declined
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import ReplaceEvent
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers

@@ -13,7 +13,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError, PartialCredentialsError
 from botocore.exceptions import ConnectionError as NotReached
 
-from stepward.cli.where import Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import Where
 from stepward.local.access import REGION
 from stepward.local.standing import standing_cloud
 

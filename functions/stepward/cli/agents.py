@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from stepward.app.breakers import Breakers
+from stepward.cli.connection import Connection, connect
 from stepward.cli.render import table
 from stepward.cli.story import awaited_agents
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, span
-from stepward.cli.where import AsJson, Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where
 from stepward.domain.breaker import Breaker, Mode, Pause
 from stepward.domain.task import Loaded
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
 
 Agent = Annotated[str, typer.Option(help="An agent, in place of an order.", show_default=False)]
 STYLES = {Mode.CLOSED: "green", Mode.HALF_OPEN: "yellow", Mode.OPEN: "bold red"}
@@ -34,7 +33,7 @@ def agents(where: Where, *, as_json: AsJson = False) -> None:
     JSON: agents (list of: agent, breaker (closed, open or half-open), since (epoch milliseconds or null), failures
     (in a row), until (when an open breaker lets a call through, or null), paused (null, or: who, why, at)).
     """
-    connection = where.connect()
+    connection = connect(where)
     found = {name: connection.breakers.of(name) for name in _names(connection)}
     if as_json:
         print_json({"agents": [_document(name, breaker) for name, breaker in found.items()]})
@@ -87,7 +86,7 @@ def _tell(agent: str, pause: Pause | None, *, changed: bool, as_json: bool) -> N
 
 
 def _connected(where: Where, agent: str) -> Connection:
-    connection = where.connect()
+    connection = connect(where)
     if agent not in _names(connection):
         raise Declined(f"there is no agent {agent} in stack {where.stack}; its agents: {', '.join(_names(connection))}")
     return connection

@@ -2,89 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from time import sleep  # noqa: TID251 -- a command on a person's machine may wait
-from typing import TYPE_CHECKING, Any
-
-import typer
-
-from stepward.app.trail import LONGEST_TEXT
+from stepward.cli.connection import Connection
+from stepward.cli.following import Following
 from stepward.cli.orders import order_named
-from stepward.cli.outcome import Outcome, Seen, awaited, outcome
+from stepward.cli.outcome import Seen, asked_of_order, outcome
 from stepward.cli.refusals import refusal
-from stepward.cli.terminal import complain, print_json, say
-from stepward.cli.where import Declined, Where
-from stepward.domain.messages import Command, Pause, Resubmit, Resume
-from stepward.domain.task import Task
-from stepward.wire.plain import cleaned
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
+from stepward.cli.user_error import Declined
+from stepward.cli.where import Where
+from stepward.domain.messages import Command
+from stepward.domain.staleness import dated
+from stepward.domain.task import Loaded
 
 
-def ask(where: Where, command: Command, *, wait: bool, as_json: bool) -> None:
+def ask(where: Where, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:
     """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
-    connection = where.connect()
-    loaded = order_named(where, connection, command.order_id)
-    if refused := refusal(loaded, command, where):
+    order, now = command.order_id, connection.now()
+    # Whoever asks has seen all that happened so far, whatever this machine's clock says.
+    command = dated(command, max([now, *(fact.at for fact in loaded.task.history)]))
+    if refused := refusal(loaded, command, where, now):
         raise Declined(refused)
-    command = _dated(command, loaded.task, connection.now())
-    asking = _Asking(where, connection, command)
-    before = asking.seen(loaded.task)
-    asking.connection.queues.to_scheduler([command])
-    found = awaited(lambda: asking.look(before), asking.connection.now, sleep) if wait else None
-    if as_json:
-        print_json(asking.document(found))
-    else:
-        asking.tell(found)
-    if found and not found.applied:
-        raise typer.Exit(1)
 
+    def look() -> Seen:
+        return Seen(order_named(where, connection, order).task, connection.trail.of(order))
 
-def _dated(command: Command, task: Task, now: int) -> Command:
-    """The command with its time; whoever asks has seen all that happened so far, whatever this machine's clock says."""
-    if not isinstance(command, Pause | Resume):
-        return command
-    return replace(command, asked_at=max([now, *(fact.at for fact in task.history)]))
-
-
-@dataclass(slots=True)
-class _Asking:
-    where: Where
-    connection: Connection
-    command: Command
-    task: Task | None = None
-
-    def look(self, before: Seen) -> Outcome | None:
-        loaded = order_named(self.where, self.connection, self.command.order_id)
-        return outcome(self.command, before, self.seen(loaded.task))
-
-    def seen(self, task: Task) -> Seen:
-        self.task = task
-        return Seen(task, self.connection.trail.of(self.command.order_id))
-
-    def tell(self, found: Outcome | None) -> None:
-        look = f"Look at it: {self.where.typed('show', self.command.order_id)}"
-        name, order = type(self.command).__name__.lower(), self.command.order_id
-        if found is None:
-            say(f"Asked the Scheduler to {name} order {order}. {look}")
-        elif found.applied:
-            say(f"{found.text} {look}")
-        else:
-            complain(f"the Scheduler refused to {name} order {order}: {found.text}. {look}")
-
-    def document(self, found: Outcome | None) -> dict[str, Any]:
-        command = self.command
-        step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else (None, None)
-        ended = {True: "applied", False: "refused"}
-        return {
-            "command": type(command).__name__.lower(),
-            "orderId": command.order_id,
-            "step": step,
-            "attempt": attempt,
-            "who": cleaned(command.who, LONGEST_TEXT),
-            "why": cleaned(command.why, LONGEST_TEXT),
-            "outcome": ended[found.applied] if found else "asked",
-            "text": found.text if found else None,
-            "state": self.task.process_state if self.task else None,
-        }
+    before, mine = Seen(loaded.task, connection.trail.of(order)), asked_of_order(command)
+    connection.queues.to_scheduler([command])
+    Following(
+        asked=mine,
+        order=order,
+        whom="the Scheduler",
+        what=f"{mine.command} order {order}",
+        hint=f"Look at it: {where.typed('show', order)}",
+        about={"step": mine.step or None, "attempt": mine.attempt or None},
+        seen=before,
+        look=look,
+        outcome=lambda seen: outcome(command, before, seen),
+        state=lambda seen: {"state": seen.task.process_state},
+    ).follow(connection.now, wait=wait, as_json=as_json)

@@ -6,31 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.store import DynamoTaskStore
-from stepward.adapters.dynamodb.tables import Access
-from stepward.adapters.sqs import SqsQueues, SqsSender
-from stepward.adapters.sqs_lanes import SqsLaneQueue
 from stepward.app.breakers import Breakers
 from stepward.app.trail import Trail
-from stepward.cli.account import find_account
 from stepward.cli.where import Where
 from stepward.local.deployment import Deployment
 from stepward.ports import Controls, LaneQueue, Lanes
 from stepward.wire.order_event import kept_event
-from stepward.wiring.clock import now
-from stepward.wiring.lanes import kept_lanes
-from stepward.wiring.parts import kept_rejects, shared_controls
-from stepward.wiring.tasks import task_store
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
+    from stepward.adapters.dynamodb.rejects import DynamoRejects
+    from stepward.adapters.dynamodb.store import DynamoTaskStore
+    from stepward.adapters.sqs import SqsQueues, SqsSender
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A deployment within reach; `now` is epoch milliseconds."""
+    """A deployment within reach; `now` is epoch milliseconds, `new_id` draws a name that nothing else has."""
 
     deployment: Deployment
     store: DynamoTaskStore
@@ -45,10 +39,21 @@ class Connection:
     lane_queue: LaneQueue
     s3: Callable[[], S3Client]
     now: Callable[[], int]
+    new_id: Callable[[], str]
 
 
 def connect(where: Where) -> Connection:
     """The deployment that `where` names; raises StepwardError with what to do if it cannot be reached."""
+    # The AWS SDK takes most of a second to import, and `--help` needs none of it.
+    from stepward.adapters.dynamodb.tables import Access
+    from stepward.adapters.sqs import SqsQueues, SqsSender
+    from stepward.adapters.sqs_lanes import SqsLaneQueue
+    from stepward.cli.account import find_account
+    from stepward.wiring.clock import new_id, now
+    from stepward.wiring.lanes import kept_lanes
+    from stepward.wiring.parts import kept_rejects, shared_controls
+    from stepward.wiring.tasks import task_store
+
     account = find_account(where)
     parts = Deployment.from_outputs(account.outputs(where.stack))
     access, sqs = Access(account.region, account.endpoint), account.sqs()
@@ -67,4 +72,5 @@ def connect(where: Where) -> Connection:
         lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
         s3=account.s3,
         now=now,
+        new_id=new_id,
     )

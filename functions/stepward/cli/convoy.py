@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from stepward.app.lane_history import history, strays, waiting
+from stepward.cli.attention import Waiting, as_they_stand, list_waiting
+from stepward.cli.connection import Connection, connect
 from stepward.cli.lane_asking import ask_lane, lane_of
 from stepward.cli.lane_refusals import replacement
 from stepward.cli.lane_render import LaneShown, lane_document, lane_view, listed_lane, newest
 from stepward.cli.lane_words import lane_state, repairs, why_it_waits
-from stepward.cli.operating import Wait, Who, operator, reason
+from stepward.cli.operating import Wait, Who, Why, operator, reason
 from stepward.cli.order_files import read
 from stepward.cli.orders import Limit, OrderId
-from stepward.cli.render import table
-from stepward.cli.terminal import OUT, cell, complain, print_json, say, span
-from stepward.cli.where import AsJson, Declined, Where, for_deployment
+from stepward.cli.terminal import OUT, print_json, say
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where, for_deployment
 from stepward.domain.account import account_of
-from stepward.domain.errors import Unreadable
-from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import place_of
 from stepward.wire.order_event import details_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from stepward.cli.connection import Connection
-
-Why = Annotated[str, typer.Option(help="Why, in a few words; it is kept with the order.")]
 Event = Annotated[
     str, typer.Argument(metavar="SEQUENCE", help="The event's sequence, or u1, u2 ... for one that has none.")
 ]
@@ -51,25 +46,7 @@ def list_lanes(where: Where, *, limit: Limit = 50, as_json: AsJson = False) -> N
     JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (that came)),
     unreadable (list of texts: records that cannot be read), more (whether there are others that were not listed).
     """
-    connection = where.connect()
-    unreadable: list[str] = []
-    found = list(islice(_needy(connection, unreadable), limit + 1))
-    shown, more = found[:limit], len(found) > limit
-    if as_json:
-        print_json({"lanes": [listed_lane(lane) for lane in shown], "unreadable": unreadable, "more": more})
-        return
-    for error in unreadable:
-        complain(f"cannot be read: {error}")
-    if not shown:
-        say(f"No lane of stack {where.stack} waits for an operator.")
-        return
-    rows = table("Order", "State", "For", "Why")
-    for lane in shown:
-        waited = span(max(0, connection.now() - (lane.needs_attention or 0)))
-        rows.add_row(cell(lane.order_id), lane_state(lane), waited, cell(why_it_waits(lane)))
-    OUT.print(rows)
-    count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
-    say(f"{count} What to do about one: {where.typed('convoy', 'show', shown[0].order_id)}")
+    list_waiting(where, "lane", "convoy show", _needy, limit=limit, as_json=as_json)
 
 
 def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:
@@ -83,7 +60,7 @@ def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json:
     cancelled (an event, or null), passedOver (number)), events (list of: event, op, state (applied, passed over, stops
     the lane or waits), why, customerId, ledgerId, index), more (whether older events were left out).
     """
-    connection = where.connect()
+    connection = connect(where)
     seen = lane_of(where, connection, order)
     lane, lanes = seen.lane, connection.lanes
     events = tuple(history(lanes, lane))
@@ -106,9 +83,10 @@ def retry(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait =
     JSON: command, orderId, event, who, why, outcome (applied, refused, or asked if it was not waited for, or nothing
     was seen in time), text, state (the lane's, when last seen), last (the last applied event).
     """
-    connection = where.connect()
-    command = RetryLane(order, operator(who), reason(why), _asked())
-    ask_lane(where, connection, command, wait=wait, as_json=as_json)
+    named, said = operator(who), reason(why)
+    connection = connect(where)
+    command = RetryLane(order, named, said, connection.new_id())
+    ask_lane(where, connection, lane_of(where, connection, order), command, wait=wait, as_json=as_json)
 
 
 def skip(
@@ -128,9 +106,10 @@ def skip(
     JSON: as of `retry`.
     """
     place = _place(event)
-    connection = where.connect()
-    command = SkipEvent(order, place, operator(who), reason(why), _asked())
-    ask_lane(where, connection, command, wait=wait, as_json=as_json)
+    named, said = operator(who), reason(why)
+    connection = connect(where)
+    command = SkipEvent(order, place, named, said, connection.new_id())
+    ask_lane(where, connection, lane_of(where, connection, order), command, wait=wait, as_json=as_json)
 
 
 def replace(
@@ -157,22 +136,19 @@ def replace(
     written = read(file)
     if len(written) != 1:
         raise Declined(f"{file} holds {len(written)} events; one stands in place of one")
-    connection = where.connect()
-    body = replacement(lane_of(where, connection, order).lane, place, written[0].body)
-    command = ReplaceEvent(order, place, body, operator(who), reason(why), _asked())
-    ask_lane(where, connection, command, wait=wait, as_json=as_json)
+    named, said = operator(who), reason(why)
+    connection = connect(where)
+    before = lane_of(where, connection, order)
+    body = replacement(before.lane, place, written[0].body)
+    command = ReplaceEvent(order, place, body, named, said, connection.new_id())
+    ask_lane(where, connection, before, command, wait=wait, as_json=as_json)
 
 
-def _needy(connection: Connection, unreadable: list[str]) -> Iterator[Lane]:
-    """What the index lists, as it stands now: the index may be behind. What cannot be read is put in `unreadable`."""
-    for order_id in connection.lanes.needing_attention():
-        try:
-            lane = connection.lanes.load(order_id)
-        except Unreadable as error:
-            unreadable.append(str(error))
-            continue
-        if lane is not None and lane.needs_attention is not None:
-            yield lane
+def _needy(connection: Connection, unreadable: list[str]) -> Iterator[Waiting]:
+    lanes = connection.lanes
+    for lane in as_they_stand(lanes.needing_attention(), lanes.load, unreadable):
+        if (since := lane.needs_attention) is not None:
+            yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), listed_lane(lane))
 
 
 def _place(event: str) -> int:
@@ -181,13 +157,6 @@ def _place(event: str) -> int:
             f"{event!r} names no event; it is a sequence number, or u1, u2 ... for one without", param_hint="SEQUENCE"
         )
     return place
-
-
-def _asked() -> str:
-    # Help must not wait for the AWS SDK.
-    from stepward.wiring.clock import new_id  # noqa: PLC0415
-
-    return new_id()
 
 
 app.command("list")(for_deployment(list_lanes))

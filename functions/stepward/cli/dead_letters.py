@@ -10,17 +10,18 @@ import typer
 from rich.text import Text
 
 from stepward.adapters.delivery import Outgoing
+from stepward.cli.connection import Connection, connect
 from stepward.cli.lane_letters import opened_event, opened_ledger
 from stepward.cli.letters import TOGETHER, Letter, Opened, opened
 from stepward.cli.render import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
+from stepward.cli.user_error import Declined
 from stepward.cli.verdicts import Standing
-from stepward.cli.where import AsJson, Declined, Where, for_deployment
+from stepward.cli.where import AsJson, Where, for_deployment
 from stepward.domain.task import Loaded
 from stepward.local.deployment import DeadLetters
 
 if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
     from stepward.cli.dead_queue import DeadQueue
 
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="A queue's name, as `stepward dead-letters list` has it.")]
@@ -41,7 +42,7 @@ def list_queues(where: Where, *, as_json: AsJson = False) -> None:
 
     JSON: queues (list of: queue, messages (number, as SQS estimates it)).
     """
-    connection = where.connect()
+    connection = connect(where)
     depths = {name: _dead(connection, each).depth() for name, each in _queues(connection).items()}
     if as_json:
         print_json({"queues": [{"queue": name, "messages": depth} for name, depth in depths.items()]})
@@ -64,9 +65,10 @@ def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJs
     Example: stepward dead-letters show responses
 
     JSON: queue, messages (list of: messageId, sentAt (epoch milliseconds), receives, what, orderId, standing (current,
-    stale or unreadable), reason), more (whether there may be others).
+    stale or unreadable), reason, code (one word for the reason that a message about an order is stale, or null)), more
+    (whether there may be others).
     """
-    connection = where.connect()
+    connection = connect(where)
     with _dead(connection, _named(where, connection, queue)).taken(limit) as letters:
         found = [_opened(connection, queue, letter) for letter in letters]
     more = len(found) == limit or _may_hide_more(found)
@@ -103,7 +105,7 @@ def redrive(
     JSON: queue, messages (list of: as of `show`, and action (sent, kept or dropped)), more (whether there may be
     others).
     """
-    connection = where.connect()
+    connection = connect(where)
     urls = _named(where, connection, queue)
     dead = _dead(connection, urls)
     with dead.taken(limit) as letters:
@@ -228,6 +230,7 @@ def _document(each: Opened) -> dict[str, Any]:
         "orderId": each.order_id or None,
         "standing": each.verdict.standing,
         "reason": each.verdict.reason,
+        "code": each.verdict.code or None,
     }
 
 

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import sleep  # noqa: TID251 -- a command on a person's machine may wait
-from typing import TYPE_CHECKING, Any
-
-import typer
 
 from stepward.app.lane_history import kept_at
-from stepward.app.trail import LONGEST_TEXT, Entry
+from stepward.app.trail import Entry
+from stepward.cli.connection import Connection
+from stepward.cli.following import Asked, Following, Outcome, asked
 from stepward.cli.lane_refusals import lane_refusal
 from stepward.cli.lane_words import lane_state, standing
-from stepward.cli.outcome import Outcome, awaited
-from stepward.cli.terminal import complain, print_json, say
-from stepward.cli.where import Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import Where
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import Kept, sequence_name
 from stepward.wire.lane import encode_command
-from stepward.wire.plain import cleaned
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
 
 NAMES = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
 _DONE = {RetryLane: "was tried again", SkipEvent: "was passed over", ReplaceEvent: "was replaced"}
@@ -40,9 +33,7 @@ class LaneSeen:
 
 def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Outcome | None:
     """What came of `command` between two looks; None if nothing has yet."""
-    asked = (f"convoy {NAMES[type(command)]}", cleaned(command.who, LONGEST_TEXT), cleaned(command.why, LONGEST_TEXT))
-    fresh = [entry for entry in now.trail if entry not in before.trail]
-    mine = next((entry for entry in reversed(fresh) if (entry.command, entry.who, entry.why) == asked), None)
+    mine = _asked(command).entry(before.trail, now.trail)
     if mine and not mine.applied:
         return Outcome(applied=False, text=mine.note)
     if mine or now.lane.done == command.asked:
@@ -61,22 +52,34 @@ def lane_of(where: Where, connection: Connection, order: str) -> LaneSeen:
     return LaneSeen(lane, following, connection.trail.of(order))
 
 
-def ask_lane(where: Where, connection: Connection, command: LaneCommand, *, wait: bool, as_json: bool) -> None:
+def ask_lane(
+    where: Where, connection: Connection, before: LaneSeen, command: LaneCommand, *, wait: bool, as_json: bool
+) -> None:
     """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
-    before = lane_of(where, connection, command.order_id)
+    order = command.order_id
     if refused := lane_refusal(before.lane, before.following, command, where):
         raise Declined(refused)
     # A name of its own each time: what is asked again on purpose must not be taken for a repeated message.
-    message = LaneMessage(command.order_id, f"operator/{command.asked}", encode_command(command))
+    message = LaneMessage(order, f"operator/{command.asked}", encode_command(command))
     connection.lane_queue.send([message])
-    asking = _Asking(where, connection, command, before)
-    found = awaited(asking.look, connection.now, sleep) if wait else None
-    if as_json:
-        print_json(asking.document(found))
-    else:
-        asking.tell(found)
-    if found and not found.applied:
-        raise typer.Exit(1)
+    place = _place(command, before.lane)
+    Following(
+        asked=_asked(command),
+        order=order,
+        whom=f"the lane of order {order}",
+        what=NAMES[type(command)],
+        hint=f"Look at it: {where.typed('convoy', 'show', order)}",
+        about={"event": sequence_name(place) if place else None},
+        seen=before,
+        look=lambda: lane_of(where, connection, order),
+        outcome=lambda seen: lane_outcome(command, before, seen),
+        state=lambda seen: {"state": lane_state(seen.lane), "last": seen.lane.last},
+    ).follow(connection.now, wait=wait, as_json=as_json)
+
+
+def _asked(command: LaneCommand) -> Asked:
+    event = "" if isinstance(command, RetryLane) else f"event {sequence_name(command.place)}"
+    return asked(f"convoy {NAMES[type(command)]}", command, event)
 
 
 def _words(command: LaneCommand, before: Lane, now: LaneSeen) -> str:
@@ -94,43 +97,3 @@ def _place(command: LaneCommand, lane: Lane) -> int:
     if isinstance(command, RetryLane):
         return lane.blocked.place if lane.blocked else 0
     return command.place
-
-
-@dataclass(slots=True)
-class _Asking:
-    where: Where
-    connection: Connection
-    command: LaneCommand
-    before: LaneSeen
-    lane: Lane | None = None
-
-    def look(self) -> Outcome | None:
-        seen = lane_of(self.where, self.connection, self.command.order_id)
-        self.lane = seen.lane
-        return lane_outcome(self.command, self.before, seen)
-
-    def tell(self, found: Outcome | None) -> None:
-        look = f"Look at it: {self.where.typed('convoy', 'show', self.command.order_id)}"
-        name, order = NAMES[type(self.command)], self.command.order_id
-        if found is None:
-            say(f"Asked the lane of order {order} to {name}. {look}")
-        elif found.applied:
-            say(f"{found.text} {look}")
-        else:
-            complain(f"the lane of order {order} refused to {name}: {found.text}. {look}")
-
-    def document(self, found: Outcome | None) -> dict[str, Any]:
-        command, lane = self.command, self.lane or self.before.lane
-        place = _place(command, self.before.lane)
-        ended = {True: "applied", False: "refused"}
-        return {
-            "command": f"convoy {NAMES[type(command)]}",
-            "orderId": command.order_id,
-            "event": sequence_name(place) if place else None,
-            "who": cleaned(command.who, LONGEST_TEXT),
-            "why": cleaned(command.why, LONGEST_TEXT),
-            "outcome": ended[found.applied] if found else "asked",
-            "text": found.text if found else None,
-            "state": lane_state(lane),
-            "last": lane.last,
-        }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stepward.cli.where import Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import Where
 from stepward.domain.errors import Rejected
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import LaneCommand, RetryLane

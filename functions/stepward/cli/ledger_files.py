@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepward.app.ledger_walk import Fault, Step, lines, steps
-from stepward.cli.where import Declined
+from stepward.cli.user_error import Declined
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from stepward.adapters.delivery import Outgoing
 from stepward.app.ledgers import progress_of
+from stepward.cli.connection import Connection, connect
 from stepward.cli.ledger_files import LedgerFile, Survey, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.terminal import complain, day_and_time, print_json, say
-from stepward.cli.where import AsJson, Declined, Where, for_deployment
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where, for_deployment
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A .json ledger, or a file with one entry per line.")]
 Customer = Annotated[str, typer.Option(help="Whose ledger it is, unless the file says so.", show_default=False)]
@@ -51,7 +50,7 @@ def send(
     survey = surveyed(ledger)
     if check and survey.faulty:
         raise Declined("\n".join(["nothing was sent; correct these first:", *survey.faults]))
-    connection = where.connect()
+    connection = connect(where)
     key = _sent(connection, ledger)
     if as_json:
         print_json(_document(ledger, survey, key))
@@ -72,7 +71,7 @@ def show(where: Where, ledger: Ledger, *, customer: Whose, as_json: AsJson = Fal
 
     JSON: ledgerId, customerId, done, entries (sent to their lanes so far), begunAt (epoch milliseconds).
     """
-    progress = progress_of(where.connect().controls, customer, ledger)
+    progress = progress_of(connect(where).controls, customer, ledger)
     if progress is None:
         letters = where.typed("dead-letters", "list")
         raise Declined(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stepward.cli.verdicts import Standing, Verdict, judge
 from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
+from stepward.domain.staleness import dated
 from stepward.domain.task import Loaded
 from stepward.wire.envelope import Ignored
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
@@ -49,17 +50,16 @@ def opened(queue: str, letter: Letter, load: Load, now: int) -> Opened:
     """The letter of the dead-letter queue of `queue`, read and judged; raises Transient."""
     try:
         return _order(letter, load, now) if queue == "orders" else _message(queue, letter, load, now)
-    except Rejected as fault:
-        order_id = order_id_hint(letter.body)
-        return Opened(letter, "a message that makes no sense", order_id, _unreadable(str(fault)), letter.body)
-    except Unreadable as fault:
-        order_id = order_id_hint(letter.body)
-        return Opened(letter, "a message about an unreadable order", order_id, _unreadable(str(fault)), letter.body)
+    except (Rejected, Unreadable) as fault:
+        what = "that makes no sense" if isinstance(fault, Rejected) else "about an unreadable order"
+        verdict = Verdict(Standing.UNREADABLE, str(fault))
+        return Opened(letter, f"a message {what}", order_id_hint(letter.body), verdict, letter.body)
 
 
 def _message(queue: str, letter: Letter, load: Load, now: int) -> Opened:
     message = decode_request(letter.body) if queue.startswith("agent-") else decode_for_scheduler(letter.body)
-    verdict = judge(message, load(message.order_id), sent_at=letter.sent_at, now=now)
+    message = dated(message, letter.sent_at)
+    verdict = judge(message, load(message.order_id), now=now)
     # Written anew from what was understood: nothing stored is replayed byte for byte.
     return Opened(letter, _words(message), message.order_id, verdict, encode(message))
 
@@ -72,11 +72,10 @@ def _order(letter: Letter, load: Load, now: int) -> Opened:
         verdict = Verdict(Standing.CURRENT, f"Submission will reject it, and keep it among the rejects: {fault}")
         return Opened(letter, "an order message", order_id_hint(letter.body), verdict, letter.body)
     if isinstance(taken, Ignored):
-        return Opened(
-            letter, "a test message", "", Verdict(Standing.STALE, "nothing is to be done about it"), letter.body
-        )
+        test = Verdict(Standing.STALE, "nothing is to be done about it")
+        return Opened(letter, "a test message", "", test, letter.body)
     if isinstance(taken, Cancel):
-        verdict = judge(taken, load(taken.order_id), sent_at=letter.sent_at, now=now)
+        verdict = judge(taken, load(taken.order_id), now=now)
         return Opened(letter, "a cancellation by the submitter", taken.order_id, verdict, letter.body)
     order_id = taken.order.order_id
     known = "the order is known; it will count as a duplicate" if load(order_id) else "the order was never accepted"
@@ -93,7 +92,3 @@ def _words(message: ToScheduler | StepRequest) -> str:
             return f"the command to {type(message).__name__.lower()} {message.step}, after attempt {message.attempt}"
         case _:
             return f"the command to {type(message).__name__.lower()}"
-
-
-def _unreadable(why: str) -> Verdict:
-    return Verdict(Standing.UNREADABLE, why)

@@ -9,10 +9,11 @@ import typer
 
 from stepward.cli.agents import Agent, pause_agent, resume_agent
 from stepward.cli.asking import ask
+from stepward.cli.connection import connect
 from stepward.cli.orders import OrderId, order_named
 from stepward.cli.refusals import chosen
 from stepward.cli.where import AsJson, Where
-from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 
 Why = Annotated[str, typer.Option(help="Why, in a few words; it is kept with the order.")]
 WhyIfOrder = Annotated[str, typer.Option(help="Why, in a few words; it is kept with the order.", show_default=False)]
@@ -33,7 +34,7 @@ def undo(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait = 
     JSON: command, orderId, step, attempt, who, why, outcome (applied, refused, or asked if it was not waited for, or
     nothing was seen in time), text, state (the order's, when last seen).
     """
-    ask(where, Undo(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(where, Undo(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def cancel(
@@ -47,7 +48,7 @@ def cancel(
 
     JSON: as of `undo`.
     """
-    ask(where, Cancel(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(where, Cancel(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def pause(
@@ -72,7 +73,7 @@ def pause(
     if agent:
         pause_agent(where, agent, operator(who), reason(why), as_json=as_json)
         return
-    ask(where, Pause(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(where, Pause(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def resume(
@@ -95,7 +96,7 @@ def resume(
     if agent:
         resume_agent(where, agent, as_json=as_json)
         return
-    ask(where, Resume(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(where, Resume(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def resubmit(
@@ -117,9 +118,11 @@ def resubmit(
     JSON: as of `undo`; attempt is the failed one.
     """
     named, said = operator(who), reason(why)
-    failed = chosen(where, order_named(where, where.connect(), order), step)
+    connection = connect(where)
+    loaded = order_named(where, connection, order)
+    failed = chosen(where, loaded, step)
     message = Resubmit(order, failed.name, failed.attempt, named, said)
-    ask(where, message, wait=wait, as_json=as_json)
+    ask(where, connection, loaded, message, wait=wait, as_json=as_json)
 
 
 def reason(why: str) -> str:
@@ -137,6 +140,12 @@ def operator(who: str) -> str:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
         return "an operator"
+
+
+def _ask(where: Where, command: Command, *, wait: bool, as_json: bool) -> None:
+    connection = connect(where)
+    loaded = order_named(where, connection, command.order_id)
+    ask(where, connection, loaded, command, wait=wait, as_json=as_json)
 
 
 def _one_of(order: str, agent: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepward.cli.where import Declined
+from stepward.cli.user_error import Declined
 from stepward.domain.errors import Rejected
 from stepward.wire.order import OrderMessage, accept
 

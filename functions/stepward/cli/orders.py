@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from stepward.cli.agents import resting
-from stepward.cli.attention import list_needy
+from stepward.cli.attention import list_waiting, needy
+from stepward.cli.connection import Connection, connect
 from stepward.cli.documents import listed_document, task_document
 from stepward.cli.lists import tasks_table
 from stepward.cli.render import order_view, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
-from stepward.cli.where import AsJson, Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where
 from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.task import Loaded, ProcessState, Task
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId as IdForm
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
 
 OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
 WithOrder = Annotated[bool, typer.Option("--order", help="Print the order itself, too.")]
@@ -47,7 +46,7 @@ def show(
     agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error),
     history (list of: at, kind, step, attempt, by, note), and with --order: order.
     """
-    connection = where.connect()
+    connection = connect(where)
     loaded = order_named(where, connection, order)
     if as_json:
         print_json(task_document(loaded, with_order=with_order))
@@ -83,9 +82,9 @@ def list_orders(
     if needs_attention:
         if state is not None:
             raise typer.BadParameter("--state and --needs-attention exclude each other")
-        list_needy(where, limit=limit, as_json=as_json)
+        list_waiting(where, "order", "show", lambda c, bad: needy(c.store, bad), limit=limit, as_json=as_json)
         return
-    found, unreadable = _found(where.connect(), state, limit + 1)
+    found, unreadable = _found(connect(where), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:
         print_json(listed_document(shown, unreadable, more=more))

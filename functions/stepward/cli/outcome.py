@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from stepward.app.trail import DONE_AS, Entry
+from stepward.cli.following import Asked, Outcome, asked
 from stepward.domain.facts import Fact
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task import ProcessState, Task
-from stepward.wire.plain import cleaned
-
-STEP_MS = 250
-WITHIN_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,36 +20,18 @@ class Seen:
     trail: tuple[Entry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a command: it was applied, or refused; `final` if nothing more is to come of it."""
-
-    applied: bool
-    text: str
-    final: bool = True
-
-
 def outcome(command: Command, before: Seen, now: Seen) -> Outcome | None:
     """What came of `command` between two looks; None if nothing has yet."""
     if done := _done(command, before.task.history, now.task):
         return _applied(command, done, now.task)
-    for entry in now.trail:
-        mine = (entry.command, entry.who) == (type(command).__name__.lower(), cleaned(command.who, 200))
-        if mine and not entry.applied and entry not in before.trail:
-            return Outcome(applied=False, text=entry.note)
-    return None
+    entry = asked_of_order(command).entry(before.trail, now.trail)
+    return Outcome(applied=False, text=entry.note) if entry and not entry.applied else None
 
 
-def awaited(
-    look: Callable[[], Outcome | None], now: Callable[[], int], sleep: Callable[[float], object]
-) -> Outcome | None:
-    """The outcome, looked for every quarter of a second until it is final or ten seconds are over."""
-    until = now() + WITHIN_MS
-    found = look()
-    while not (found and found.final) and now() < until:
-        sleep(STEP_MS / 1000)
-        found = look()
-    return found
+def asked_of_order(command: Command) -> Asked:
+    """The command as the order's trail keeps it."""
+    step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
+    return asked(type(command).__name__.lower(), command, step, attempt)
 
 
 def _done(command: Command, before: Collection[Fact], task: Task) -> Fact | None:
@@ -84,10 +63,7 @@ def _undo(task: Task, by: str) -> Outcome:
     if state is ProcessState.UNDO_FAILED:
         failed = [name for name, record in task.steps.items() if record.process_state is ProcessState.ERROR]
         return Outcome(applied=True, text=f"Order {order} is UndoFailed: {', '.join(failed)} ended in Error.{by}")
-    left = [name for name, record in task.steps.items() if record.is_compensation and not _ended(record.process_state)]
+    ended = {ProcessState.PROCESSED, ProcessState.ERROR}
+    left = [each.name for each in task.steps.values() if each.is_compensation and each.process_state not in ended]
     text = f"The undo of order {order} has begun; still to do: {', '.join(left)}.{by}"
     return Outcome(applied=True, text=text, final=False)
-
-
-def _ended(state: ProcessState) -> bool:
-    return state in {ProcessState.PROCESSED, ProcessState.ERROR}

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from stepward.cli.connection import connect
 from stepward.cli.documents import reject_document
 from stepward.cli.lists import reject_view, rejects_table
 from stepward.cli.terminal import OUT, print_json, print_raw, say
-from stepward.cli.where import AsJson, Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where
 from stepward.domain.rejects import Reject
 
 MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this one: its id, or how its id begins.")]
@@ -31,7 +33,7 @@ def rejects(
     """
     if with_body and not (message or as_json):
         raise typer.BadParameter("--body needs the id of a message, or --json")
-    kept = where.connect().rejects
+    kept = connect(where).rejects
     found = [_named(message, kept.newest(LATELY))] if message else kept.newest(limit + 1)
     shown, more = found[:limit], len(found) > limit
     if as_json:

@@ -8,19 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stepward.cli.story import (
-    Happening,
-    all_records,
-    compensations,
-    in_plan_order,
-    is_complete,
-    prospects,
-    story,
-    stuck_at,
-)
+from stepward.cli.story import Happening, all_records, compensations, in_plan_order, is_complete, prospects, story
 from stepward.cli.terminal import cell, clock, json_text, moment, printable, span
 from stepward.cli.where import Where
+from stepward.domain.messages import Undo
 from stepward.domain.plan import Plan, forward_name
+from stepward.domain.staleness import staleness
 from stepward.domain.task import Loaded, ProcessState, StepRecord, Task
 
 STYLES = {
@@ -108,7 +101,8 @@ def _repairs(task: Task, plan: Plan, where: Where) -> Iterator[str]:
             stands = f", so {forward_name(record.name)} still stands" if record.is_compensation else ""
             command = where.typed("resubmit", order, record.name, *reason)
             yield f"{record.name} ended in Error{stands}. Fix the cause, then run it again:\n  {command}"
-    if task.process_state is ProcessState.ERROR and not stuck_at(task, plan):
+    undo = Undo(order, "", "")
+    if task.process_state is ProcessState.ERROR and staleness(undo, task, plan, now=0) is None:
         yield f"Or take back all that the order did:\n  {where.typed('undo', order, *reason)}"
     if task.paused:
         yield f"To go on:\n  {where.typed('resume', order, *reason)}"

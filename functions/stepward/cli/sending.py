@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from stepward.adapters.delivery import Outgoing
+from stepward.cli.connection import Connection, connect
 from stepward.cli.order_files import STDIN, Written, read
 from stepward.cli.terminal import complain, print_json, say
-from stepward.cli.where import AsJson, Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import AsJson, Where
 from stepward.domain.errors import Transient
 from stepward.wire.order import order_id_hint
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
 
 Files = Annotated[
     list[Path],
@@ -49,7 +48,7 @@ def send(
     messages = [message for file in dict.fromkeys(files) for message in read(file)]
     if check:
         _check(messages)
-    connection = where.connect()
+    connection = connect(where)
     failed = _sent(connection, messages)
     sent = len(messages) - len(failed)
     if as_json:

@@ -12,7 +12,6 @@ from stepward.domain.facts import Fact, FactKind
 from stepward.domain.plan import Plan, forward_name
 from stepward.domain.task import HISTORY_LIMIT, ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-from stepward.domain.undoing import no_return
 
 TIMED_OUT = frozenset({FactKind.RECOVERED, FactKind.EXCUSED})
 GIVEN_UP = frozenset({FactKind.FAILED, FactKind.WAITING, FactKind.FELL_BACK})
@@ -65,11 +64,6 @@ def compensations(task: Task, plan: Plan) -> list[StepRecord]:
 def all_records(task: Task, plan: Plan) -> list[StepRecord]:
     """Steps, then what undoes them."""
     return [*in_plan_order(task, plan), *compensations(task, plan)]
-
-
-def stuck_at(task: Task, plan: Plan) -> str:
-    """The step after whose beginning the order only goes forward, if it has begun; else empty."""
-    return no_return(Draft(task, plan, 0, "", Timing()))
 
 
 def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from stepward.app.trail import LONGEST, Entry
+from stepward.cli.connection import connect
 from stepward.cli.orders import OrderId, order_named
 from stepward.cli.render import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
@@ -23,7 +24,7 @@ def trail(where: Where, order: OrderId, *, as_json: AsJson = False) -> None:
     JSON: orderId, entries (list of: at (epoch milliseconds), command, step, attempt, who, why, applied, note (why it
     was refused)), oldest first.
     """
-    connection = where.connect()
+    connection = connect(where)
     entries = connection.trail.of(order)
     if not entries and connection.lanes.load(order) is None:
         order_named(where, connection, order)

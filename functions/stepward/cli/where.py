@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import Annotated, ParamSpec
 
 import typer
 
 from stepward.cli.terminal import complain
 from stepward.domain.errors import StepwardError, Transient
-
-if TYPE_CHECKING:
-    from stepward.cli.connection import Connection
 
 P = ParamSpec("P")
 USUAL_STACK = "stepward"
@@ -46,10 +43,6 @@ Region = Annotated[
 ]
 
 
-class Declined(StepwardError):
-    """What was asked cannot be done; the message says what to do instead."""
-
-
 @dataclass(frozen=True, slots=True)
 class Where:
     """A deployment, as it was named on the command line or in the environment."""
@@ -58,13 +51,6 @@ class Where:
     local: bool = False
     endpoint: str = ""
     region: str = ""
-
-    def connect(self) -> Connection:
-        """Look the deployment up; raises StepwardError with what to do if there is none."""
-        # The AWS SDK takes most of a second to import, and `--help` needs none of it.
-        from stepward.cli.connection import connect  # noqa: PLC0415
-
-        return connect(self)
 
     def typed(self, *words: str) -> str:
         """The `stepward` command of these words, for the same deployment, ready to be pasted."""

@@ -7,11 +7,24 @@ from typing import assert_never
 
 from stepward.domain.draft import LONGEST_NOTE, Decision, Draft
 from stepward.domain.errors import Rejected
-from stepward.domain.facts import FactKind
+from stepward.domain.facts import Fact, FactKind
 from stepward.domain.looking import Look, look
-from stepward.domain.messages import Cancel, Outcome, Pause, Reply, Report, Resubmit, Resume, Retry, Start, Undo
+from stepward.domain.messages import (
+    Cancel,
+    Outcome,
+    Pause,
+    Reply,
+    Report,
+    Resubmit,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    Undo,
+)
 from stepward.domain.notices import standing
 from stepward.domain.plan import Exhausted, Plan
+from stepward.domain.refusals import RefusalCode
 from stepward.domain.task import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.undoing import begin_undo, no_return, tell_if_undone, undo_late_effect
@@ -87,44 +100,43 @@ def _undo(draft: Draft, event: Undo | Cancel) -> None:
     if draft.undoing:
         draft.resend("undo")
         draft.messages.extend(standing(draft.task, draft.now))
-        draft.tell(FactKind.REFUSED, by=event.who, note=f"the order is {draft.task.process_state} already")
+        draft.refuse(event, RefusalCode.UNDO_BEGUN, f"the order is {draft.task.process_state} already")
     elif stuck := no_return(draft):
         draft.messages.extend(standing(draft.task, draft.now))
-        draft.tell(FactKind.REFUSED, by=event.who, note=f"the order is past its point of no return, {stuck}")
+        draft.refuse(event, RefusalCode.PAST_NO_RETURN, f"the order is past its point of no return, {stuck}")
     else:
         draft.paused = ""
         begin_undo(draft, "undo", event.why, event.who)
 
 
 def _pause(draft: Draft, event: Pause) -> None:
-    if draft.paused or draft.task.process_state in {ProcessState.PROCESSED, ProcessState.UNDONE}:
-        state = "paused" if draft.paused else draft.task.process_state
-        draft.tell(FactKind.REFUSED, by=event.who, note=f"nothing to pause: the order is {state}")
-        return
-    if _is_overtaken(draft, event, FactKind.RESUMED):
-        draft.tell(FactKind.REFUSED, by=event.who, note="the order was resumed after this was asked for")
-        return
-    draft.paused = (event.why or "no reason given")[:LONGEST_NOTE]
-    draft.tell(FactKind.PAUSED, by=event.who, note=event.why)
+    if draft.paused:
+        draft.refuse(event, RefusalCode.PAUSED_ALREADY, "nothing to pause: the order is paused")
+    elif draft.task.has_ended:
+        draft.refuse(event, RefusalCode.ENDED, f"nothing to pause: the order is {draft.task.process_state}")
+    elif newer := _newer(draft, event, FactKind.RESUMED):
+        draft.refuse(event, RefusalCode.SUPERSEDED, f"{newer.by} has resumed the order since")
+    else:
+        draft.paused = (event.why or "no reason given")[:LONGEST_NOTE]
+        draft.tell(FactKind.PAUSED, by=event.who, note=event.why)
 
 
 def _resume(draft: Draft, event: Resume) -> None:
     draft.resend("resume")
     if not draft.paused:
-        draft.tell(FactKind.REFUSED, by=event.who, note="nothing to resume: the order is not paused")
-        return
-    if _is_overtaken(draft, event, FactKind.PAUSED):
-        draft.tell(FactKind.REFUSED, by=event.who, note="the order was paused again after this was asked for")
-        return
-    draft.paused = ""
-    draft.tell(FactKind.RESUMED, by=event.who, note=event.why)
-    draft.go_on("resume")
+        draft.refuse(event, RefusalCode.NOT_PAUSED, "nothing to resume: the order is not paused")
+    elif newer := _newer(draft, event, FactKind.PAUSED):
+        draft.refuse(event, RefusalCode.SUPERSEDED, f"{newer.by} has paused the order again since")
+    else:
+        draft.paused = ""
+        draft.tell(FactKind.RESUMED, by=event.who, note=event.why)
+        draft.go_on("resume")
 
 
-def _is_overtaken(draft: Draft, event: Pause | Resume, opposite: FactKind) -> bool:
-    """Whether a queue brings the command so late, or a second time, that an operator has said the opposite since."""
-    since = [fact.at for fact in draft.task.history if fact.kind is opposite]
-    return bool(event.asked_at and since) and max(since) > event.asked_at
+def _newer(draft: Draft, event: Pause | Resume, opposite: FactKind) -> Fact | None:
+    """What an operator has said to the opposite since, where a queue brings the command late or a second time."""
+    said = (fact for fact in reversed(draft.task.history) if fact.kind is opposite)
+    return next((fact for fact in said if 0 < event.asked_at < fact.at), None)
 
 
 def _retry(draft: Draft, record: StepRecord, event: Retry) -> None:
@@ -143,8 +155,8 @@ def _resubmit(draft: Draft, record: StepRecord, event: Resubmit) -> None:
     cause = f"resubmit {event.step} {event.attempt}"
     if record.process_state is not ProcessState.ERROR or record.attempt != event.attempt:
         draft.resend(cause)
-        note = f"nothing to resubmit: the step is {record.process_state} at attempt {record.attempt}"
-        draft.tell(FactKind.REFUSED, record.name, event.attempt, event.who, note)
+        text = f"nothing to resubmit: the step is {record.process_state} at attempt {record.attempt}"
+        draft.refuse(event, RefusalCode.NOT_IN_ERROR, text)
         return
     draft.fence_base = draft.fence
     draft.steps[record.name] = replace(
@@ -163,10 +175,9 @@ def _resubmit(draft: Draft, record: StepRecord, event: Resubmit) -> None:
 
 
 def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
-    ours = record.attempt == reply.attempt and record.token == reply.token
-    in_time = draft.now <= (record.complete_by or 0)
+    ours = is_claimed_by(record, reply)
     match record.process_state:
-        case ProcessState.PROCESSING if ours and in_time:
+        case ProcessState.PROCESSING if ours and _is_in_time(record, draft.now):
             _accept(draft, record, reply)
         case ProcessState.PROCESSED if ours:
             draft.resend(reply.token)
@@ -184,6 +195,23 @@ def _reply(draft: Draft, record: StepRecord, reply: Reply) -> None:
             draft.resend(reply.token)
             note = f"answered {reply.outcome} for attempt {reply.attempt}; the step is {state} at {record.attempt}"
             draft.tell(FactKind.LATE_REPLY, record.name, reply.attempt, note=note)
+
+
+def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
+    """Whether the reply to `request` would be taken at `now`: its attempt holds the step, and is in time."""
+    record = task.steps.get(request.step)
+    if record is None or record.process_state is not ProcessState.PROCESSING:
+        return False
+    return is_claimed_by(record, request) and _is_in_time(record, now)
+
+
+def is_claimed_by(record: StepRecord, claim: Reply | StepRequest) -> bool:
+    """Whether the step's newest attempt is the one that `claim` asks for, or answers."""
+    return record.attempt == claim.attempt and record.token == claim.token
+
+
+def _is_in_time(record: StepRecord, now: int) -> bool:
+    return now <= (record.complete_by or 0)
 
 
 def _accept(draft: Draft, record: StepRecord, reply: Reply) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.facts import TROUBLES, Fact, FactKind
-from stepward.domain.messages import Message, Retry, StepFailed, StepRequest
+from stepward.domain.messages import Command, Message, Resubmit, Retry, StepFailed, StepRequest
 from stepward.domain.notices import notices
 from stepward.domain.plan import Plan, PlannedStep, forward_name
+from stepward.domain.refusals import Refusal, RefusalCode
 from stepward.domain.task import HISTORY_LIMIT, ProcessState, StepRecord, Task, claim_token
 from stepward.domain.timing import Timing
 
@@ -18,11 +19,12 @@ LONGEST_NOTE = 200
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The task as it shall be, what to send once that is written, and what to tell of it."""
+    """The task as it shall be, what to send once that is written, what to tell of it, and why a command is refused."""
 
     task: Task
     messages: tuple[Message, ...] = ()
     facts: tuple[Fact, ...] = ()
+    refusal: Refusal | None = None
 
 
 @dataclass(slots=True)
@@ -45,6 +47,7 @@ class Draft:
     fence_base: int = field(init=False)
     undoing: str = field(init=False)
     paused: str = field(init=False)
+    refusal: Refusal | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.steps = dict(self.task.steps)
@@ -188,6 +191,12 @@ class Draft:
             Fact(self.now, kind, step, attempt, (by or self.by)[:LONGEST_NOTE], note[:LONGEST_NOTE], value)
         )
 
+    def refuse(self, command: Command, code: RefusalCode, text: str) -> None:
+        """Note why nothing comes of `command`."""
+        self.refusal = Refusal(code, text)
+        step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
+        self.tell(FactKind.REFUSED, step, attempt, command.who, text)
+
     def decision(self) -> Decision:
         """The finished change; only the Supervisor, who looks at all that waits, may move the due time forward."""
         deadline = min(self._deadlines(), default=None)
@@ -206,7 +215,7 @@ class Draft:
             history=(self.task.history + troubles)[-HISTORY_LIMIT:],
         )
         if task == self.task:
-            return Decision(self.task, tuple(self.messages), tuple(self.facts))
+            return Decision(self.task, tuple(self.messages), tuple(self.facts), self.refusal)
         task = replace(task, revision=self.task.revision + 1)
         return Decision(task, (*self.messages, *notices(task, self.facts)), tuple(self.facts))
 

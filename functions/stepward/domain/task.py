@@ -107,15 +107,19 @@ class Task:
     def needs_attention(self) -> int | None:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
-        paused = self.paused and self.process_state not in {ProcessState.PROCESSED, ProcessState.UNDONE}
-        if not (failed or paused):
+        if not (failed or (self.paused and not self.has_ended)):
             return None
         return max([fact.at for fact in self.history], default=self.created_at)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the task was Processed or Undone."""
+        return self.process_state in {ProcessState.PROCESSED, ProcessState.UNDONE}
+
+    @property
     def ended_at(self) -> int | None:
         """When the task was Processed or Undone (epoch ms); None if it was not."""
-        if self.process_state not in {ProcessState.PROCESSED, ProcessState.UNDONE}:
+        if not self.has_ended:
             return None
         ends = [record.ended_at for record in self.steps.values() if record.ended_at is not None]
         return max([*ends, *(fact.at for fact in self.history)], default=self.created_at)

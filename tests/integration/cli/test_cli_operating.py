@@ -60,14 +60,14 @@ def test_a_command_reaches_the_scheduler_as_it_was_meant(
     [
         (recovered(), ["resubmit", "ord-1"], "nothing of order ord-1 is in Error: reserve is Processed, charge is"),
         (Life().start(0), ["resubmit", "ord-1"], "reserve is Processing, charge is Pending"),
-        (failed(), ["resubmit", "ord-1", "reserve"], "reserve is Processed; in Error: charge"),
+        (failed(), ["resubmit", "ord-1", "reserve"], "the step is Processed at attempt 1; in Error: charge"),
         (failed(), ["resubmit", "ord-1", "paint"], "has no step paint; its steps: "),
         (failed_twice(), ["resubmit", "ord-1"], "2 steps are in Error: reserve, charge; name one: stepward resubmit"),
         (failed(), ["resubmit", "ord-2"], "no order ord-2"),
         (failed(), ["undo", "ord-2"], "no order ord-2"),
-        (undone(), ["undo", "ord-1"], "is undone already"),
+        (undone(), ["undo", "ord-1"], "the order is Undone already (withdrawn)"),
         (shipping(), ["cancel", "ord-1"], "its point of no return"),
-        (paused(), ["pause", "ord-1"], "is paused already"),
+        (paused(), ["pause", "ord-1"], "the order is paused (asking)"),
         (failed(), ["resume", "ord-1"], "is not paused"),
     ],
 )
@@ -109,7 +109,7 @@ def test_what_came_of_a_pause_is_waited_for_and_told(run: Run, shop: Shop) -> No
 
     assert "Order ord-1 is paused" in first.stdout
     assert second.exit_code == 1
-    assert "is paused already: asking" in second.stderr
+    assert "the order is paused (asking)" in second.stderr
     told = json.loads(resumed.stdout)
     assert (told["command"], told["outcome"], told["state"]) == ("resume", "applied", "Processing")
     assert (told["who"], told["why"]) == ("alex", "agreed")

@@ -34,8 +34,8 @@ def test_each_order_is_read_anew_before_it_is_listed() -> None:
 
     found = list(needy(store, unreadable))
 
-    assert [(each.task.order_id, each.since, each.reasons) for each in found] == [
-        ("failed", SUBMITTED + 1_000, ("reserve: sold out",))
+    assert [(each.order_id, each.since, each.document["reasons"]) for each in found] == [
+        ("failed", SUBMITTED + 1_000, ["reserve: sold out"])
     ]
     assert unreadable == ["broken: it lacks steps"]
 

@@ -7,7 +7,8 @@ import pytest
 
 from stepward.cli.lane_asking import lane_outcome
 from stepward.cli.lane_refusals import lane_refusal, replacement
-from stepward.cli.where import Declined, Where
+from stepward.cli.user_error import Declined
+from stepward.cli.where import Where
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from tests.unit.cli.lane_lives import LaneLife, ended, entry, flowing, poisoned, strayed, torn
 

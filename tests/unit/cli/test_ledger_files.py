@@ -8,7 +8,7 @@ import pytest
 
 from stepward.app.ledgers import Split, progress_of
 from stepward.cli.ledger_files import LARGEST_MESSAGE, as_lines, message_of, opened, pointer_of, surveyed
-from stepward.cli.where import Declined
+from stepward.cli.user_error import Declined
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects

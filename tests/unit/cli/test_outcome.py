@@ -1,11 +1,12 @@
 """What an operator is told came of a command."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from stepward.app.trail import Entry
-from stepward.cli.outcome import WITHIN_MS, Outcome, Seen, awaited, outcome
+from stepward.cli.following import WITHIN_MS, Outcome, awaited
+from stepward.cli.outcome import Seen, outcome
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, paused, undo_failed, undoing, undone
 
@@ -74,12 +75,16 @@ def test_somebody_who_was_faster_is_named() -> None:
 def test_a_refusal_is_read_off_the_trail() -> None:
     old = Entry(SUBMITTED, "undo", "", 0, "ada", "withdrawn", applied=False, note="of yesterday")
     mine = Entry(SUBMITTED + 9, "undo", "", 0, "ada", "withdrawn", applied=False, note="past its point of no return")
-    other = Entry(SUBMITTED + 9, "undo", "", 0, "eve", "withdrawn", applied=False, note="not mine")
+    others = (
+        replace(mine, who="eve", note="somebody else's"),
+        replace(mine, why="sold twice", note="mine, of another moment"),
+        replace(mine, step="charge", attempt=1, note="of another step"),
+    )
 
-    found = outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, other, mine)))
+    found = outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, mine, *others)))
 
     assert found == Outcome(applied=False, text="past its point of no return")
-    assert outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, other))) is None
+    assert outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, *others))) is None
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """Whether anything would come of a message that was not delivered."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.plan import Plan, PlannedStep
+from stepward.domain.refusals import RefusalCode
+from stepward.domain.staleness import dated
 from stepward.domain.task import Loaded
 from stepward.wire.messages import encode
 from tests.factories import order_text
@@ -59,8 +62,14 @@ def reply(life: Life, step: str, outcome: Outcome = Outcome.OK, token: str = "")
 
 
 def standing(message: ToScheduler | StepRequest, life: Life, *, at: int = 1_500, sent: int = 0) -> tuple[Standing, str]:
-    verdict = judge(message, life.loaded, sent_at=SUBMITTED + sent, now=SUBMITTED + at)
+    verdict = judge(dated(message, SUBMITTED + sent), life.loaded, now=SUBMITTED + at)
     return verdict.standing, verdict.reason
+
+
+def awaited(life: Life) -> Life:
+    """The same, of a submitter who is told where the order stands."""
+    life.task = replace(life.task, reply_to="https://sqs/replies")
+    return life
 
 
 WORKING = Life(plan=UNDOABLE).start(0)
@@ -88,59 +97,66 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
     )
 
 
+LATE, MOVED_ON = RefusalCode.LATE, RefusalCode.MOVED_ON
+BEGUN, STUCK, NO_STEP = RefusalCode.UNDO_BEGUN, RefusalCode.PAST_NO_RETURN, RefusalCode.NO_SUCH_STEP
+FREED = Life(plan=UNDOABLE).start(0).look(10_500)
+RESTING = Life(plan=PATIENT).start(0).look(20_500)
+
+
 @pytest.mark.parametrize(
-    ("message", "life", "at", "expected"),
+    ("message", "life", "at", "code"),
     [
-        (request(WORKING, "reserve"), WORKING, 9_000, CURRENT),
-        (request(WORKING, "reserve"), WORKING, 10_001, STALE),
-        (request(WORKING, "reserve", attempt=0), WORKING, 9_000, STALE),
-        (request(WORKING, "reserve"), undoing(), 2_000, STALE),
-        (reply(WORKING, "reserve"), WORKING, 9_000, CURRENT),
-        (reply(WORKING, "reserve", Outcome.PERMANENT), WORKING, 9_000, CURRENT),
-        (reply(WORKING, "reserve"), WORKING, 10_001, STALE),
-        (reply(WORKING, "reserve", token="another"), WORKING, 9_000, STALE),
-        (reply(WORKING, "reserve"), shipping(), 2_500, STALE),
-        (Start("ord-1"), Life(), 100, CURRENT),
-        (Start("ord-1"), WORKING, 100, STALE),
-        (Report("ord-1"), recovered(), 90_000, CURRENT),
-        (Resubmit("ord-1", "charge", 1, "ada", "x"), failed(), 9_000, CURRENT),
-        (Resubmit("ord-1", "charge", 2, "ada", "x"), failed(), 9_000, STALE),
-        (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undo_failed(), 9_000, CURRENT),
-        (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undone(), 9_000, STALE),
-        (Undo("ord-1", "ada", "x"), WORKING, 9_000, CURRENT),
-        (Undo("ord-1", "ada", "x"), undoing(), 9_000, STALE),
-        (Cancel("ord-1", "ada", "x"), shipping(), 9_000, STALE),
-        (Retry("ord-1", "paint", 1), WORKING, 9_000, STALE),
+        (request(WORKING, "reserve"), WORKING, 9_000, None),
+        (request(WORKING, "reserve"), WORKING, 10_001, LATE),
+        (request(WORKING, "reserve", attempt=0), WORKING, 9_000, MOVED_ON),
+        (request(WORKING, "reserve"), undoing(), 2_000, MOVED_ON),
+        (request(WORKING, "reserve"), RESTING, 2_000, NO_STEP),
+        (reply(WORKING, "reserve"), WORKING, 9_000, None),
+        (reply(WORKING, "reserve", Outcome.PERMANENT), WORKING, 9_000, None),
+        (reply(WORKING, "reserve"), WORKING, 10_001, LATE),
+        (reply(WORKING, "reserve", token="another"), WORKING, 9_000, MOVED_ON),
+        (reply(WORKING, "reserve"), shipping(), 2_500, MOVED_ON),
+        # I6: what took effect after its undo has to be undone again.
+        (reply(undone(), "charge"), undone(), 9_000, None),
+        (reply(undone(), "charge", Outcome.PERMANENT), undone(), 9_000, MOVED_ON),
+        (Start("ord-1"), Life(), 100, None),
+        # Rule 1: the request that it caused may be lost, and is sent again.
+        (Start("ord-1"), WORKING, 100, None),
+        (Start("ord-1"), shipping(), 2_500, MOVED_ON),
+        (Report("ord-1"), awaited(recovered()), 90_000, None),
+        (Report("ord-1"), recovered(), 90_000, MOVED_ON),
+        (Retry("ord-1", "reserve", 1), FREED, 12_000, None),
+        (Retry("ord-1", "reserve", 0), FREED, 12_000, MOVED_ON),
+        (Retry("ord-1", "charge", 1), RESTING, 21_000, None),
+        (Retry("ord-1", "paint", 1), WORKING, 9_000, NO_STEP),
+        (Resubmit("ord-1", "charge", 1, "ada", "x"), failed(), 9_000, None),
+        (Resubmit("ord-1", "charge", 2, "ada", "x"), failed(), 9_000, RefusalCode.NOT_IN_ERROR),
+        (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undo_failed(), 9_000, None),
+        (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undone(), 9_000, RefusalCode.NOT_IN_ERROR),
+        (Undo("ord-1", "ada", "x"), WORKING, 9_000, None),
+        (Undo("ord-1", "ada", "x"), undoing(), 9_000, BEGUN),
+        (Cancel("ord-1", "ada", "x"), shipping(), 9_000, STUCK),
+        (Pause("ord-1", "ada", "x"), paused(), 9_000, RefusalCode.PAUSED_ALREADY),
+        (Pause("ord-1", "ada", "x"), undone(), 9_000, RefusalCode.ENDED),
+        (Resume("ord-1", "ada", "x"), WORKING, 9_000, RefusalCode.NOT_PAUSED),
+        # Clocks differ by a millisecond or two: one asked for in the very moment of the pause is obeyed.
+        (Resume("ord-1", "ada", "x", SUBMITTED + 500), paused(), 9_000, None),
+        (Resume("ord-1", "ada", "x", SUBMITTED + 499), paused(), 9_000, RefusalCode.SUPERSEDED),
     ],
 )
-def test_a_message_stands_as_its_order_does(
-    message: ToScheduler | StepRequest, life: Life, at: int, expected: Standing
+def test_a_message_stands_as_the_policy_would_take_it(
+    message: ToScheduler | StepRequest, life: Life, at: int, code: RefusalCode | None
 ) -> None:
-    """S6, case 77: what redriving it would do is known before it is done."""
-    assert standing(message, life, at=at)[0] is expected
+    """S6, case 77: what redriving it would do is known before it is done, and by a code for programs."""
+    verdict = judge(message, life.loaded, now=SUBMITTED + at)
+
+    assert (verdict.standing, verdict.code) == ((STALE, code) if code else (CURRENT, ""))
 
 
-def test_a_retry_is_current_while_its_step_waits_to_be_claimed() -> None:
-    freed = Life(plan=UNDOABLE).start(0).look(10_500)
+def test_a_step_that_may_not_run_now_is_asked_for_by_itself() -> None:
+    held = Life(plan=UNDOABLE).start(0).look(10_500).pause(12_000)
 
-    assert standing(Retry("ord-1", "reserve", 1), freed, at=12_000)[0] is CURRENT
-    assert standing(Retry("ord-1", "reserve", 0), freed, at=12_000)[0] is STALE
-    assert "asked for by itself" in standing(Retry("ord-1", "reserve", 1), freed.pause(12_000), at=13_000)[1]
-
-
-def test_a_retry_of_a_step_that_rests_is_current() -> None:
-    resting = Life(plan=PATIENT).start(0).look(20_500)
-
-    assert standing(Retry("ord-1", "charge", 1), resting, at=21_000)[0] is CURRENT
-
-
-@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.PERMANENT])
-def test_the_answer_of_a_fenced_attempt_still_counts_if_it_had_its_effect(outcome: Outcome) -> None:
-    """I6: what took effect after its undo has to be undone again."""
-    life = undone()
-
-    expected = CURRENT if outcome is Outcome.OK else STALE
-    assert standing(reply(life, "charge", outcome), life, at=9_000)[0] is expected
+    assert "asked for by itself" in standing(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
 
 
 def test_an_old_word_does_not_undo_a_newer_one() -> None:
@@ -150,15 +166,22 @@ def test_an_old_word_does_not_undo_a_newer_one() -> None:
 
     assert standing(pause, WORKING, sent=400)[0] is CURRENT
     assert standing(resume, paused(), sent=900)[0] is CURRENT
-    assert standing(pause, paused(), sent=900) == (STALE, "the order is paused already")
-    assert standing(resume, WORKING, sent=400) == (STALE, "the order is not paused")
+    assert standing(pause, paused(), sent=900) == (STALE, "nothing to pause: the order is paused")
+    assert standing(resume, WORKING, sent=400) == (STALE, "nothing to resume: the order is not paused")
     assert standing(pause, resumed, sent=400) == (STALE, "alex has resumed the order since")
     assert standing(pause, resumed, sent=9_500)[0] is CURRENT
-    assert standing(pause, recovered(), sent=90_000) == (STALE, "the order is Processed")
+    assert standing(pause, recovered(), sent=90_000) == (STALE, "nothing to pause: the order is Processed")
+
+
+def test_a_pause_without_a_date_is_sent_again_with_that_of_its_letter() -> None:
+    """What is judged is what is sent: the Scheduler decides the same about it."""
+    body = encode(Pause("ord-1", "ada", "asking"))
+
+    assert read("scheduler", body, WORKING).body == encode(Pause("ord-1", "ada", "asking", asked_at=SUBMITTED))
 
 
 def test_a_message_about_no_order_is_stale() -> None:
-    verdict = judge(Start("ord-9"), None, sent_at=0, now=1)
+    verdict = judge(Start("ord-9"), None, now=1)
 
     assert (verdict.standing, verdict.reason) == (STALE, "there is no order ord-9")
 

@@ -4,7 +4,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from stepward.cli.where import Declined, Where, for_deployment
+from stepward.cli.user_error import Declined
+from stepward.cli.where import Where, for_deployment
 from stepward.domain.errors import Transient
 
 

@@ -21,7 +21,9 @@ PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = P
 
 def notes(decision: Decision) -> list[str]:
     assert {fact.kind for fact in decision.facts} == {FactKind.REFUSED}
-    return [fact.note for fact in decision.facts]
+    assert decision.refusal is not None
+    assert [fact.note for fact in decision.facts] == [decision.refusal.text]
+    return [decision.refusal.text]
 
 
 def test_an_undo_past_the_point_of_no_return_is_refused_with_that_reason() -> None:

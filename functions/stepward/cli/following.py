@@ -1,0 +1,113 @@
+"""Follow a command that was sent: wait for what comes of it, and tell that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import sleep  # noqa: TID251 -- a command on a person's machine may wait
+from typing import Any, Generic, TypeVar
+
+import typer
+
+from stepward.app.trail import LONGEST_TEXT, Entry
+from stepward.cli.terminal import complain, print_json, say
+from stepward.domain.lane_commands import LaneCommand
+from stepward.domain.messages import Command
+from stepward.wire.plain import cleaned
+
+S = TypeVar("S")
+STEP_MS = 250
+WITHIN_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a command: it was applied, or refused; `final` if nothing more is to come of it."""
+
+    applied: bool
+    text: str
+    final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command as an audit trail keeps it."""
+
+    command: str
+    step: str
+    attempt: int
+    who: str
+    why: str
+
+    def entry(self, before: Sequence[Entry], now: Sequence[Entry]) -> Entry | None:
+        """What the trail has kept of it between two looks."""
+        fresh = (entry for entry in reversed(now) if entry not in before)
+        return next((e for e in fresh if Asked(e.command, e.step, e.attempt, e.who, e.why) == self), None)
+
+
+def asked(name: str, command: Command | LaneCommand, step: str = "", attempt: int = 0) -> Asked:
+    """The command of that name, its texts cut and cleaned."""
+    return Asked(name, step, attempt, cleaned(command.who, LONGEST_TEXT), cleaned(command.why, LONGEST_TEXT))
+
+
+@dataclass(slots=True)
+class Following(Generic[S]):
+    """A command about an order to `whom`, to do `what`; `seen` is what `look` found when it looked last.
+
+    `outcome` reads what came of it off what was seen. `about` and `state` are what JSON says beside that; `hint` tells
+    where to look.
+    """
+
+    asked: Asked
+    order: str
+    whom: str
+    what: str
+    hint: str
+    about: dict[str, Any]
+    seen: S
+    look: Callable[[], S]
+    outcome: Callable[[S], Outcome | None]
+    state: Callable[[S], dict[str, Any]]
+
+    def follow(self, now: Callable[[], int], *, wait: bool, as_json: bool) -> None:
+        """Tell what came of the command, after a while if it is waited for; exits with 1 if it was refused."""
+        found = awaited(self._looked, now, sleep) if wait else None
+        if as_json:
+            print_json(self._document(found))
+        elif found is None:
+            say(f"Asked {self.whom} to {self.what}. {self.hint}")
+        elif found.applied:
+            say(f"{found.text} {self.hint}")
+        else:
+            complain(f"{self.whom} refused to {self.what}: {found.text}. {self.hint}")
+        if found and not found.applied:
+            raise typer.Exit(1)
+
+    def _document(self, found: Outcome | None) -> dict[str, Any]:
+        ended = {True: "applied", False: "refused"}
+        return {
+            "command": self.asked.command,
+            "orderId": self.order,
+            **self.about,
+            "who": self.asked.who,
+            "why": self.asked.why,
+            "outcome": ended[found.applied] if found else "asked",
+            "text": found.text if found else None,
+            **self.state(self.seen),
+        }
+
+    def _looked(self) -> Outcome | None:
+        self.seen = self.look()
+        return self.outcome(self.seen)
+
+
+def awaited(
+    look: Callable[[], Outcome | None], now: Callable[[], int], sleep: Callable[[float], object]
+) -> Outcome | None:
+    """The outcome, looked for every quarter of a second until it is final or ten seconds are over."""
+    until = now() + WITHIN_MS
+    found = look()
+    while not (found and found.final) and now() < until:
+        sleep(STEP_MS / 1000)
+        found = look()
+    return found
