@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -15,7 +16,9 @@ from stepward.cli.terminal import OUT, cell, complain, print_json, say, span
 from stepward.cli.where import Where
 from stepward.domain.errors import Unreadable
 from stepward.domain.facts import FactKind
-from stepward.domain.task import Loaded, ProcessState, Task
+from stepward.domain.task import Loaded
+from stepward.domain.task import ProcessState
+from stepward.domain.task import Task
 from stepward.ports import TaskStore
 
 T = TypeVar("T")
@@ -72,10 +75,7 @@ def as_they_stand(order_ids: Iterator[str], load: Callable[[str], T | None], unr
 
 def needy(store: TaskStore, unreadable: list[str]) -> Iterator[Waiting]:
     """The orders that wait for an operator."""
-
-    def load(order_id: str) -> Loaded | None:
-        return store.load(order_id, with_order=False)
-
+    load = partial(store.load, with_order=False)
     for loaded in as_they_stand(store.needing_attention(), load, unreadable):
         if (since := loaded.task.needs_attention) is not None:
             yield _waiting(loaded.task, since)

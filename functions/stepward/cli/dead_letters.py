@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -171,11 +172,7 @@ def _opened(connection: Connection, queue: str, letter: Letter) -> Opened:
         return opened_event(letter, connection.lanes)
     if queue.startswith("ledgers"):
         return opened_ledger(letter, connection.controls)
-
-    def load(order_id: str) -> Loaded | None:
-        return connection.store.load(order_id, with_order=False)
-
-    return opened(queue, letter, load, connection.now())
+    return opened(queue, letter, partial(connection.store.load, with_order=False), connection.now())
 
 
 def _may_hide_more(found: list[Opened]) -> bool:

@@ -105,6 +105,8 @@ def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Sho
 
     assert "0 sent again, 0 dropped, 1 kept." in result.stdout
     assert "reserve is Processed at attempt 1" in " ".join(result.stdout.split())
+    (told,) = json.loads(run("dead-letters", "show", "agent-inventory", "--json").stdout)["messages"]
+    assert (told["standing"], told["code"]) == ("stale", "moved-on")
     assert "--drop-stale" in result.stdout
     assert shop.received(source(shop, "agent-inventory")) == []
 
