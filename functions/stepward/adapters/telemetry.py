@@ -11,70 +11,12 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaValidationError
 
 from stepward.domain.errors import StepwardError
-from stepward.domain.facts import Fact, FactKind
+from stepward.domain.facts import WARNING, Fact
 from stepward.domain.health import Called, Health, Swept
 
 AnyMetrics = Metrics | EphemeralMetrics
 
-_COUNTED = {
-    FactKind.SUBMITTED: "Submitted",
-    FactKind.DUPLICATE: "Duplicates",
-    FactKind.CONFLICT: "Conflicts",
-    FactKind.REJECTED: "Rejected",
-    FactKind.IGNORED: "Ignored",
-    FactKind.CLAIMED: "Claimed",
-    FactKind.PROCESSED: "Processed",
-    FactKind.FAILED: "Failed",
-    FactKind.RECOVERED: "Recovered",
-    FactKind.EXCUSED: "Excused",
-    FactKind.REMINDED: "Reminded",
-    FactKind.LATE_REPLY: "LateReplies",
-    FactKind.ALERTED: "Alerted",
-    FactKind.RESUBMITTED: "Resubmitted",
-    FactKind.EXPIRED: "Expired",
-    FactKind.SILENT: "Silent",
-    FactKind.CALL_FAILED: "CallsFailed",
-    FactKind.UNREADABLE: "Unreadable",
-    FactKind.POSTPONED: "Postponed",
-    FactKind.PUT_BACK: "PutBack",
-    FactKind.BREAKER_OPENED: "BreakerOpened",
-    FactKind.BREAKER_PROBING: "BreakerProbing",
-    FactKind.BREAKER_CLOSED: "BreakerClosed",
-    FactKind.NOTICE_LOST: "NoticesLost",
-    FactKind.OVERTIME: "Overtime",
-    FactKind.UNLEASED: "Unleased",
-    FactKind.SPLIT: "Ledgers",
-    FactKind.APPLIED: "Applied",
-    FactKind.PARKED: "Parked",
-    FactKind.PASSED_OVER: "PassedOver",
-    FactKind.BLOCKED: "Blocked",
-    FactKind.GAP: "Gaps",
-    FactKind.IDLE: "Idle",
-    FactKind.ENDED: "Ended",
-}
-_TIMED = {FactKind.PROCESSED: "SubmissionToEnd", FactKind.COMPLETED: "StepTime"}
 _STATES = frozenset({"InFlight", "BreakerState"})
-_WARNINGS = frozenset(
-    {
-        FactKind.CONFLICT,
-        FactKind.REJECTED,
-        FactKind.FAILED,
-        FactKind.RECOVERED,
-        FactKind.EXCUSED,
-        FactKind.REMINDED,
-        FactKind.LATE_REPLY,
-        FactKind.UNREADABLE,
-        FactKind.POSTPONED,
-        FactKind.BREAKER_OPENED,
-        FactKind.OVERTIME,
-        FactKind.UNLEASED,
-        FactKind.NOTICE_LOST,
-        FactKind.PASSED_OVER,
-        FactKind.BLOCKED,
-        FactKind.GAP,
-        FactKind.IDLE,
-    }
-)
 
 
 def _logger() -> Logger:
@@ -114,12 +56,12 @@ class PowertoolsTelemetry:
             "ms": fact.value,
         }
         told = {key: value for key, value in keys.items() if value}
-        log = self.logger.warning if fact.kind in _WARNINGS else self.logger.info
+        log = self.logger.warning if WARNING in fact.kind.marks else self.logger.info
         log(fact.kind.value, extra=told)
-        if name := _COUNTED.get(fact.kind):
-            self._measure(name, MetricUnit.Count, 1)
-        if name := _TIMED.get(fact.kind):
-            self._measure(name, MetricUnit.Milliseconds, fact.value)
+        if fact.kind.metric:
+            self._measure(fact.kind.metric, MetricUnit.Count, 1)
+        if fact.kind.timer:
+            self._measure(fact.kind.timer, MetricUnit.Milliseconds, fact.value)
 
     def swept(self, figures: Swept) -> None:
         """Log and measure a run of the Supervisor; see the port."""

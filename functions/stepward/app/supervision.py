@@ -137,7 +137,7 @@ class _Run:
         self.leases.telemetry.record(order_id, Fact(self.leases.now(), kind, note=str(error)))
 
     def _count(self, facts: Sequence[Fact]) -> None:
-        overdue = [fact.value for fact in facts if fact.kind in OVERDUE]
+        overdue = [fact.value for fact in facts if OVERDUE in fact.kind.marks]
         self.figures = replace(
             self.figures,
             listed=self.figures.listed + 1,

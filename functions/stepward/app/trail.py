@@ -108,7 +108,8 @@ def _asked(command: Command) -> dict[str, Any]:
 def _asked_by(command: Command, fact: Fact) -> bool:
     if isinstance(command, Resubmit) and (fact.step, fact.attempt) != (command.step, command.attempt):
         return False
-    return command.who in {fact.by, ""} and fact.note == (command.why or fact.note)[:LONGEST_TEXT]
+    who, why = command.who or fact.by, command.why or fact.note
+    return (who[:LONGEST_TEXT], why[:LONGEST_TEXT]) == (fact.by[:LONGEST_TEXT], fact.note[:LONGEST_TEXT])
 
 
 def _same(entry: Entry, kept: Entry) -> bool:

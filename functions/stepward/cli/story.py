@@ -8,17 +8,10 @@ from itertools import chain
 
 from stepward.cli.terminal import span
 from stepward.domain.draft import Draft
-from stepward.domain.facts import Fact, FactKind
+from stepward.domain.facts import OVERDUE, Fact, FactKind
 from stepward.domain.plan import Plan, forward_name
 from stepward.domain.task import HISTORY_LIMIT, ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-
-TIMED_OUT = frozenset({FactKind.RECOVERED, FactKind.EXCUSED})
-GIVEN_UP = frozenset({FactKind.FAILED, FactKind.WAITING, FactKind.FELL_BACK})
-"""Said of an attempt that timed out if the fact has a measure, by how much; else its agent refused for good."""
-
-
-TURNED_BADLY = frozenset({FactKind.UNDO_BEGUN, FactKind.PAUSED, FactKind.LATE_EFFECT})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -150,7 +143,10 @@ def _end(task: Task) -> Iterator[Happening]:
 
 
 def _passed_complete_by(fact: Fact) -> bool:
-    return fact.kind in TIMED_OUT or (fact.kind in GIVEN_UP and fact.value > 0)
+    """Whether an attempt timed out; where its agent refused for good, the fact says no time that it is late by."""
+    if OVERDUE not in fact.kind.marks or fact.kind is FactKind.REMINDED:
+        return False
+    return fact.value > 0 or fact.kind in {FactKind.RECOVERED, FactKind.EXCUSED}
 
 
 def _troubles(fact: Fact) -> Iterator[Happening]:
@@ -181,23 +177,24 @@ def _troubles(fact: Fact) -> Iterator[Happening]:
 
 def _turn(fact: Fact) -> Happening:
     """What turned the order from its way."""
-    rank, trouble = 3, fact.kind in TURNED_BADLY
+    rank, trouble = 3, False
     match fact.kind:
         case FactKind.WAITING:
             text = f"{fact.step}: its attempts are used up; it {fact.note}"
         case FactKind.FELL_BACK:
             text = f"{fact.step}: its attempts are used up: {fact.note}"
         case FactKind.UNDO_BEGUN:
-            text = f"the undo began, by word of {fact.by}: {fact.note}"
+            trouble, text = True, f"the undo began, by word of {fact.by}: {fact.note}"
         case FactKind.UNDONE:
             rank, after = 9, span(fact.value)
             text = f"the order is Undone, {after} after it was submitted: nothing that it did stands"
         case FactKind.PAUSED:
-            text = f"{fact.by} paused the order: {fact.note}"
+            trouble, text = True, f"{fact.by} paused the order: {fact.note}"
         case FactKind.RESUMED:
             text = f"{fact.by} resumed the order: {fact.note}"
         case FactKind.LATE_EFFECT:
-            text = f"{fact.step}: attempt {fact.attempt} had its effect after all; it is undone once more"
+            had = f"attempt {fact.attempt} had its effect after all"
+            trouble, text = True, f"{fact.step}: {had}; it is undone once more"
         case _:
             text = f"{fact.step}: {fact.kind} {fact.note}".strip()
     return Happening(fact.at, rank, text, trouble)

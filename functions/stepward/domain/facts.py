@@ -3,105 +3,96 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
+from typing import Self
+
+
+class Mark(Flag):
+    """What the parts make of a fact, whatever it is about."""
+
+    WARNING = auto()
+    """It is logged as a warning."""
+    REMEMBERED = auto()
+    """A task keeps it in its history; the rest can be read off its step records."""
+    OVERDUE = auto()
+    """The Supervisor made it of a step that is overdue; the fact's value is by how much, in milliseconds."""
+    MILESTONE = auto()
+    """The submitter hears of the state that it brought the order to."""
+    NEW_START = auto()
+    """The time that the order may take counts from here again."""
+
+
+PLAIN = Mark(0)
+WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START = Mark  # so that a row of the table stays a line
 
 
 class FactKind(StrEnum):
-    """Everything worth telling; the names are what people read in a timeline."""
+    """Everything worth telling: its name in a timeline, the metric that counts it, its marks.
 
-    SUBMITTED = "Submitted"
-    DUPLICATE = "Duplicate"
-    CONFLICT = "Conflict"
-    REJECTED = "Rejected"
-    IGNORED = "Ignored"
-    CLAIMED = "Claimed"
-    COMPLETED = "Completed"
-    PROCESSED = "Processed"
-    FAILED = "Failed"
-    RECOVERED = "Recovered"
-    EXCUSED = "Excused"
-    REMINDED = "Reminded"
-    WAITING = "Waiting"
-    FELL_BACK = "FellBack"
-    UNDO_BEGUN = "UndoBegun"
-    UNDONE = "Undone"
-    PAUSED = "Paused"
-    RESUMED = "Resumed"
-    LATE_REPLY = "LateReply"
-    LATE_EFFECT = "LateEffect"
-    ALERTED = "Alerted"
-    RESUBMITTED = "Resubmitted"
+    Then, where the fact is a change of state, the step's state before and after; and the metric of its value, in
+    milliseconds.
+    """
+
+    _value_: str
+    metric: str
+    marks: Mark
+    change: tuple[str, str] | None
+    timer: str
+
+    def __new__(
+        cls, name: str, metric: str = "", marks: Mark = PLAIN, change: tuple[str, str] | None = None, timer: str = ""
+    ) -> Self:
+        """A row of the table below."""
+        kind = str.__new__(cls, name)
+        kind._value_ = name
+        kind.metric, kind.marks, kind.change, kind.timer = metric, marks, change, timer
+        return kind
+
+    SUBMITTED = "Submitted", "Submitted"
+    DUPLICATE = "Duplicate", "Duplicates"
+    CONFLICT = "Conflict", "Conflicts", WARNING
+    REJECTED = "Rejected", "Rejected", WARNING
+    IGNORED = "Ignored", "Ignored"
+    CLAIMED = "Claimed", "Claimed", PLAIN, ("Pending", "Processing")
+    COMPLETED = "Completed", "", PLAIN, ("Processing", "Processed"), "StepTime"
+    PROCESSED = "Processed", "Processed", MILESTONE, None, "SubmissionToEnd"
+    FAILED = "Failed", "Failed", WARNING | REMEMBERED | OVERDUE | MILESTONE, ("Processing", "Error")
+    RECOVERED = "Recovered", "Recovered", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
+    EXCUSED = "Excused", "Excused", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
+    REMINDED = "Reminded", "Reminded", WARNING | REMEMBERED | OVERDUE
+    WAITING = "Waiting", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
+    FELL_BACK = "FellBack", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
+    UNDO_BEGUN = "UndoBegun", "", REMEMBERED | MILESTONE | NEW_START
+    UNDONE = "Undone", "", REMEMBERED | MILESTONE
+    PAUSED = "Paused", "", REMEMBERED
+    RESUMED = "Resumed", "", REMEMBERED | NEW_START
+    LATE_REPLY = "LateReply", "LateReplies", WARNING
+    LATE_EFFECT = "LateEffect", "", REMEMBERED
+    ALERTED = "Alerted", "Alerted", REMEMBERED
+    RESUBMITTED = "Resubmitted", "Resubmitted", REMEMBERED | NEW_START, ("Error", "Pending")
     REFUSED = "Refused"
-    EXPIRED = "Expired"
-    CALL_FAILED = "CallFailed"
-    SILENT = "Silent"
-    UNREADABLE = "Unreadable"
-    POSTPONED = "Postponed"
-    NOTICE_LOST = "NoticeLost"
-    PUT_BACK = "PutBack"
-    BREAKER_OPENED = "BreakerOpened"
-    BREAKER_PROBING = "BreakerProbing"
-    BREAKER_CLOSED = "BreakerClosed"
-    OVERTIME = "Overtime"
-    APPLIED = "Applied"
-    PARKED = "Parked"
-    BLOCKED = "Blocked"
-    PASSED_OVER = "PassedOver"
+    EXPIRED = "Expired", "Expired"
+    CALL_FAILED = "CallFailed", "CallsFailed"
+    SILENT = "Silent", "Silent"
+    UNREADABLE = "Unreadable", "Unreadable", WARNING
+    POSTPONED = "Postponed", "Postponed", WARNING
+    NOTICE_LOST = "NoticeLost", "NoticesLost", WARNING
+    PUT_BACK = "PutBack", "PutBack"
+    BREAKER_OPENED = "BreakerOpened", "BreakerOpened", WARNING
+    BREAKER_PROBING = "BreakerProbing", "BreakerProbing"
+    BREAKER_CLOSED = "BreakerClosed", "BreakerClosed"
+    OVERTIME = "Overtime", "Overtime", WARNING
+    APPLIED = "Applied", "Applied"
+    PARKED = "Parked", "Parked"
+    BLOCKED = "Blocked", "Blocked", WARNING
+    PASSED_OVER = "PassedOver", "PassedOver", WARNING
     REPLACED = "Replaced"
     RETRIED = "Retried"
-    ENDED = "Ended"
-    GAP = "Gap"
-    IDLE = "Idle"
-    SPLIT = "Split"
-    UNLEASED = "Unleased"
-
-    @property
-    def change(self) -> tuple[str, str] | None:
-        """The step's state before and after, where the fact is a change of state."""
-        return _CHANGES.get(self)
-
-
-_CHANGES = {
-    FactKind.CLAIMED: ("Pending", "Processing"),
-    FactKind.COMPLETED: ("Processing", "Processed"),
-    FactKind.FAILED: ("Processing", "Error"),
-    FactKind.RECOVERED: ("Processing", "Pending"),
-    FactKind.EXCUSED: ("Processing", "Pending"),
-    FactKind.WAITING: ("Processing", "Pending"),
-    FactKind.FELL_BACK: ("Processing", "Pending"),
-    FactKind.RESUBMITTED: ("Error", "Pending"),
-}
-
-OVERDUE = frozenset(
-    {
-        FactKind.RECOVERED,
-        FactKind.EXCUSED,
-        FactKind.REMINDED,
-        FactKind.WAITING,
-        FactKind.FELL_BACK,
-        FactKind.FAILED,
-    }
-)
-"""What the Supervisor makes of a step that is overdue; the fact's value is by how much, in milliseconds."""
-
-TROUBLES = frozenset(
-    {
-        FactKind.FAILED,
-        FactKind.RECOVERED,
-        FactKind.EXCUSED,
-        FactKind.REMINDED,
-        FactKind.WAITING,
-        FactKind.FELL_BACK,
-        FactKind.UNDO_BEGUN,
-        FactKind.UNDONE,
-        FactKind.PAUSED,
-        FactKind.RESUMED,
-        FactKind.LATE_EFFECT,
-        FactKind.ALERTED,
-        FactKind.RESUBMITTED,
-    }
-)
-"""What a task remembers of itself; the rest can be read off its step records."""
+    ENDED = "Ended", "Ended"
+    GAP = "Gap", "Gaps", WARNING
+    IDLE = "Idle", "Idle", WARNING
+    SPLIT = "Split", "Ledgers"
+    UNLEASED = "Unleased", "Unleased", WARNING
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stepward.domain.facts import Fact, FactKind
+from stepward.domain.facts import MILESTONE, Fact, FactKind
 from stepward.domain.messages import Notice, Status
 from stepward.domain.plan import UNDO_SUFFIX
 from stepward.domain.task import ProcessState, Task
 
-_MILESTONES = frozenset({FactKind.PROCESSED, FactKind.FAILED, FactKind.UNDO_BEGUN, FactKind.UNDONE})
 _STANDING = {
     ProcessState.PROCESSED: Status.COMPLETED,
     ProcessState.ERROR: Status.FAILED,
@@ -34,7 +33,7 @@ def _status(task: Task, fact: Fact) -> Status | None:
     """What the fact made of the task; None if something else overtook it in the same write."""
     if fact.kind is FactKind.COMPLETED:
         return None if fact.step.endswith(UNDO_SUFFIX) else Status.STEP_COMPLETED
-    reached = _STANDING.get(task.process_state) if fact.kind in _MILESTONES else None
+    reached = _STANDING.get(task.process_state) if MILESTONE in fact.kind.marks else None
     overtaken = fact.kind is FactKind.FAILED and reached not in {Status.FAILED, Status.UNDO_FAILED}
     return None if overtaken else reached
 

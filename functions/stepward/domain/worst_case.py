@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stepward.domain.facts import FactKind
+from stepward.domain.facts import NEW_START
 from stepward.domain.plan import Exhausted, Plan, PlannedStep
 from stepward.domain.retrying import rest
 from stepward.domain.task import Task
 from stepward.domain.timing import Timing
-
-_BEGINS_ANEW = frozenset({FactKind.RESUBMITTED, FactKind.RESUMED, FactKind.UNDO_BEGUN})
 
 
 def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
@@ -18,7 +16,7 @@ def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
 
     An operator's word, and the beginning of an undo, start the count anew.
     """
-    begun = max([task.created_at, *(fact.at for fact in task.history if fact.kind in _BEGINS_ANEW)])
+    begun = max([task.created_at, *(fact.at for fact in task.history if NEW_START in fact.kind.marks)])
     return now - begun - worst_case(plan, timing)
 
 

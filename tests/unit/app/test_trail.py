@@ -54,18 +54,20 @@ def test_what_was_refused_is_kept_with_the_reason(world: World) -> None:
     assert entry.note == "nothing to resume: the order is not paused"
 
 
-def test_a_failed_step_that_is_resubmitted_is_kept_with_step_and_attempt(world: World) -> None:
-    """S7: who resubmitted which attempt."""
+@pytest.mark.parametrize("who", ["ada", "a" * 201])
+def test_a_failed_step_that_is_resubmitted_is_kept_with_step_and_attempt(world: World, who: str) -> None:
+    """S7: who resubmitted which attempt, however long their name is."""
 
     def decline(_: Call) -> dict[str, Any]:
         raise Permanent("sold out")
 
     world.serve(operation(decline)).handle(world.ask("ord-2"))
     world.schedule().handle(world.take(world.queues.responses))
-    world.schedule().handle(encode(Resubmit("ord-2", "reserve", 1, "ada", "restocked")))
+    world.schedule().handle(encode(Resubmit("ord-2", "reserve", 1, who, "restocked")))
 
     (entry,) = Trail(world.controls).of("ord-2")
     assert (entry.command, entry.step, entry.attempt, entry.applied) == ("resubmit", "reserve", 1, True)
+    assert (entry.who, entry.why) == (who[:200], "restocked")
 
 
 def test_a_cancel_is_told_from_an_undo(world: World) -> None:

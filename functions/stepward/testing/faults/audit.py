@@ -220,7 +220,7 @@ def _failed(
     if after.process_state is STOPPED:
         return int(write.after.undoing.startswith(f"{after.name}: no answer"))
     told = (fact for fact in reversed(write.after.history) if (fact.step, fact.attempt) == (after.name, after.attempt))
-    fact = next(fact for fact in told if fact.kind in OVERDUE)
+    fact = next(fact for fact in told if OVERDUE in fact.kind.marks)
     lenient = before.attempt - before.failure_count <= EXCUSES_PER_THRESHOLD * threshold
     excused = (fact.value > timing.outage_after and lenient) or (fact.kind is FactKind.EXCUSED and trouble)
     return 0 if excused else 1
