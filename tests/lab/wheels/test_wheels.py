@@ -45,11 +45,13 @@ def test_a_wheel_names_no_application(wheels: Mapping[str, ZipFile], name: str) 
     assert [(file, line) for file, line in found if OF_THE_EXAMPLE.search(line)] == []
 
 
-def test_the_engine_brings_its_command_and_its_extras(wheels: Mapping[str, ZipFile]) -> None:
+def test_the_engine_brings_its_command_its_fixtures_and_its_extras(wheels: Mapping[str, ZipFile]) -> None:
     told = metadata(wheels["stepward"])
     assert told.get_all("Provides-Extra") == ["cli", "local", "testing"]
     (file,) = [file for file in wheels["stepward"].namelist() if file.endswith("entry_points.txt")]
-    assert "stepward = stepward.cli.main:main" in wheels["stepward"].read(file).decode()
+    entries = wheels["stepward"].read(file).decode()
+    assert "stepward = stepward.cli.main:main" in entries
+    assert "stepward.testing.plugin = stepward.testing.plugin" in entries
 
 
 def test_a_user_is_told_to_install_the_local_cloud_that_is_pinned_here() -> None:

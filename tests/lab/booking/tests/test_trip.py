@@ -18,6 +18,13 @@ def app() -> App:
     return booking
 
 
+@pytest.fixture(autouse=True)
+def services(engine: Engine) -> None:
+    """Play every remote service."""
+    for operation in {operation for step in trip.steps for operation in step.operations}:
+        engine.service(operation).returns({"reference": operation.name})
+
+
 def test_a_trip_is_booked_paid_and_told(engine: Engine) -> None:
     order = engine.submit(trip, TRIP)
     engine.run()
