@@ -16,9 +16,7 @@ from stepward.cli.terminal import OUT, cell, complain, print_json, say, span
 from stepward.cli.where import Where
 from stepward.domain.errors import Unreadable
 from stepward.domain.facts import FactKind
-from stepward.domain.task import Loaded
-from stepward.domain.task import ProcessState
-from stepward.domain.task import Task
+from stepward.domain.task import ProcessState, Task
 from stepward.ports import TaskStore
 
 T = TypeVar("T")

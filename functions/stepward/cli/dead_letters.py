@@ -19,7 +19,6 @@ from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
 from stepward.cli.user_error import Declined
 from stepward.cli.verdicts import Standing
 from stepward.cli.where import AsJson, Where, for_deployment
-from stepward.domain.task import Loaded
 from stepward.local.deployment import DeadLetters
 
 if TYPE_CHECKING:

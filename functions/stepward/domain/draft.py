@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from stepward.domain.facts import Fact
-from stepward.domain.facts import FactKind
-from stepward.domain.facts import REMEMBERED
-from stepward.domain.messages import Command
-from stepward.domain.messages import Message
-from stepward.domain.messages import Resubmit
-from stepward.domain.messages import Retry
-from stepward.domain.messages import StepFailed
-from stepward.domain.messages import StepRequest
+from stepward.domain.facts import REMEMBERED, Fact, FactKind
+from stepward.domain.messages import Command, Message, Resubmit, Retry, StepFailed, StepRequest
 from stepward.domain.notices import notices
 from stepward.domain.plan import Plan, PlannedStep, forward_name
 from stepward.domain.refusals import Refusal, RefusalCode
