@@ -57,12 +57,10 @@ class Leases:
             self._unleased(shard, f"not given back: {error}")
 
     def _take(self, name: str, now: int) -> Hold | None:
-        def decide(found: Lease) -> Lease:
-            return take(found, self.holder, now=now, length=self.length, skew_margin=self.skew_margin) or found
-
         record = SharedRecord(self.controls, name, _lease, Lease.to_body)
-        before, after = record.change(decide)
-        return None if after == before else Hold(after.until, after, record)
+        lease = take(record.read(), self.holder, now=now, length=self.length, skew_margin=self.skew_margin)
+        # Who loses here leaves the shard to the one who was faster.
+        return Hold(lease.until, lease, record) if lease and record.write(lease) else None
 
     def _unleased(self, shard: int, note: str) -> None:
         self.telemetry.record("", Fact(self.now(), FactKind.UNLEASED, by=self.holder, note=f"shard {shard} {note}"))

@@ -127,10 +127,6 @@ def _entries(control: Control | None) -> tuple[Entry, ...]:
     if control is None:
         return ()
     try:
-        return tuple(_entry(raw) for raw in control.body["entries"])
+        return tuple(Entry(**raw) for raw in control.body["entries"])
     except (KeyError, TypeError) as error:
         raise Unreadable(f"{control.name}: {error!r}") from error
-
-
-def _entry(raw: Mapping[str, Any]) -> Entry:
-    return Entry(**raw)
