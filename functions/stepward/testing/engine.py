@@ -50,7 +50,7 @@ class Clock:
         self.engine.pump.run(lambda: False, self.engine.loop.now + round(seconds * 1000))
 
 
-@dataclass
+@dataclass(repr=False)
 class Engine:
     """One deployment of an application, all six functions in memory: no AWS, no network, no time that passes by itself.
 
@@ -141,10 +141,12 @@ class Engine:
         """A process of the part dies before (or right after) the `call`-th call that the part makes from now on.
 
         Calls are those to the state store, to queues, to services and so on. `part` is submission, scheduler, agent,
-        supervisor, ledger or convoy; the first that makes a call if it is left out.
+        supervisor, ledger, convoy or the name of an agent; the first that makes a call if it is left out. Several kills
+        of a part follow each other.
         """
-        if part and part not in PARTS:
-            raise ValueError(f"{part!r} is no part; there are {', '.join(PARTS)}")
+        parts = (*PARTS, *self.parts.plan.agents)
+        if part and part not in parts:
+            raise ValueError(f"{part!r} is no part; there are {', '.join(parts)}")
         self.pulse.kills.append(Kill(part, call, Kind.DIES_AFTER if after else Kind.DIES_BEFORE))
 
     def lose(self, queue: str, times: int = 1) -> None:

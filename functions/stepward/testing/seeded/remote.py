@@ -96,7 +96,7 @@ class Remote:
 
     def _do_later(self, dice: Random, do: Do) -> None:
         def act() -> None:
-            with suppress(Permanent):
+            with suppress(Exception):
                 do()
 
         self.gate.loop.later(dice.choice(PAUSES), act)
