@@ -1,10 +1,12 @@
 """Kills, lost and doubled messages, people, and what the engine shows."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from stepward import App, Workflow
+from stepward import Agent, App, Call, Step, Workflow, minutes
 from stepward.domain.lane_commands import SkipEvent
 from stepward.testing import Engine
 from stepward.testing.parts import PARTS
@@ -164,6 +166,23 @@ def test_a_message_that_always_fails_is_given_up(engine: Engine) -> None:
     engine.run()
 
     assert [json.loads(body)["orderId"] for body in engine.dead_letters] == ["ord-1"]
+
+
+def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_lane() -> None:
+    express = Agent("express", priority_lane=True)
+    send = express.operation(_sends)
+    workflow = Workflow("express", 1, [Step(send, complete_within=minutes(1))])
+
+    with Engine(App("express", workflow=workflow)) as engine:
+        engine.submit(workflow, {"orderId": "slow"})
+        engine.submit(workflow, {"orderId": "fast", "priority": "high"})
+        engine.run()
+
+        assert [call.order["orderId"] for call in engine.service(send).calls] == ["fast", "slow"]
+
+
+def _sends(_: Call) -> Mapping[str, Any]:
+    return {}
 
 
 def test_an_engine_needs_no_pytest() -> None:

@@ -27,7 +27,7 @@ from stepward.testing.seeded.ports import SHARDS, Controls, Operators, Post, Rej
 from stepward.testing.seeded.profile import profile
 from stepward.testing.seeded.remote import Perform, Remote
 from stepward.testing.seeded.scenery import Scenery
-from stepward.testing.settings import Settings
+from stepward.testing.settings import REPLY_QUEUES, Settings
 from stepward.wire.messages import decode_for_scheduler
 
 ORDERED_WITHIN = 20 * MINUTE
@@ -39,6 +39,7 @@ EXPECTED_REJECTS = ("submitted before with other content", "there is no task for
 SETTINGS = Settings(
     timing=Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE),
     breaker=Limits(failures=3, open_for=10 * SECOND, longest=40 * SECOND),
+    reply_queues=REPLY_QUEUES,
     shards=SHARDS,
 )
 
