@@ -170,7 +170,7 @@ def test_a_message_that_always_fails_is_given_up(engine: Engine) -> None:
 
 def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_lane() -> None:
     express = Agent("express", priority_lane=True)
-    send = express.operation(_sends)
+    send = express.operation(sends)
     workflow = Workflow("express", 1, [Step(send, complete_within=minutes(1))])
 
     with Engine(App("express", workflow=workflow)) as engine:
@@ -181,7 +181,7 @@ def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_lane() -> None:
         assert [call.order["orderId"] for call in engine.service(send).calls] == ["fast", "slow"]
 
 
-def _sends(_: Call) -> Mapping[str, Any]:
+def sends(_: Call) -> Mapping[str, Any]:
     return {}
 
 
