@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
+from botocore.loaders import create_loader
 
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
@@ -25,6 +27,14 @@ def _no_account() -> Iterator[None]:
         patch.setenv("AWS_ACCESS_KEY_ID", "test")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_loader() -> Iterator[None]:
+    """Have all sessions of the SDK share what they read of AWS: each would take longer to read it than most tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("botocore.session.create_loader", cache(create_loader))
         yield
 
 

@@ -11,8 +11,7 @@ from tests.crash_points.fulfilment import Act, Orders, Story
 from tests.crash_points.path import Path
 from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits
 from tests.simulation.deployment import REPLY_TO
-from tests.simulation.faults import Mail
-from tests.simulation.service import Mood
+from tests.simulation.seeded.profile import Mood
 
 STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
 ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
@@ -60,7 +59,7 @@ def is_told(step: str) -> Any:
     """Whether an operator knows of the step's Error."""
 
     def told(world: Orders) -> bool:
-        known = any(alert.step == step for alert in world.deployment.operators.told)
+        known = any(alert.split("/")[1:-1] == step.split("/") for alert in world.world.judge.alerts)
         return known and bool(is_at(step, ERROR)(world))
 
     return told
@@ -69,39 +68,39 @@ def is_told(step: str) -> Any:
 def commands(when: Any, kind: type[Undo | Pause | Resume], why: str) -> Act:
     """An operator's command, after a thought."""
 
-    def mail(world: Orders) -> Mail:
-        at = world.deployment.now + THINKS
-        asked_at = {} if kind is Undo else {"asked_at": at}
-        return Mail("scheduler", encode(kind(ORDER_ID, "ada", why, **asked_at)), at)
+    def says(world: Orders) -> None:
+        asked_at = {} if kind is Undo else {"asked_at": world.world.now + THINKS}
+        world.says("scheduler", encode(kind(ORDER_ID, "ada", why, **asked_at)), THINKS)
 
-    return Act(when, mail)
+    return Act(when, says)
 
 
 def resubmits(step: str) -> Act:
     """An operator who was told sees to the cause, and has the step tried again."""
 
-    def mail(world: Orders) -> Mail:
+    def says(world: Orders) -> None:
         world.declines.discard(step)
         attempt = world.task.steps[step].attempt if world.task else 0
-        return Mail("scheduler", encode(Resubmit(ORDER_ID, step, attempt, "ada", "card unblocked")))
+        world.says("scheduler", encode(Resubmit(ORDER_ID, step, attempt, "ada", "card unblocked")))
 
-    return Act(is_told(step), mail)
+    return Act(is_told(step), says)
 
 
-CANCELS = Act(is_at("charge", ProcessState.PROCESSING), lambda _: Mail("orders", CANCELLED))
+# It overtakes the request to the agent, which is on its way.
+CANCELS = Act(is_at("charge", ProcessState.PROCESSING), lambda world: world.says("orders", CANCELLED, -THINKS))
 UNDOES = commands(is_at("ship", ProcessState.PROCESSING), Undo, "sold twice")
 PAUSES = commands(is_at("reserve", ProcessState.PROCESSING), Pause, "stock is being counted")
 RESUMES = commands(lambda world: bool(world.task and world.task.paused), Resume, "counted")
 ELSEWHERE = (falls_back("other", undo="give_back"), ALERTS)
 RESTS = (waits(120 * SECOND, 2), ALERTS)
 CHARGE = frozenset({"charge"})
-DEAD = Mood.AGENT_DIES_AFTER_EFFECT
+DEAD = Mood.DIES_AFTER
 
 STORIES = {
     "happy": ("every step works", Story(line(), [ORDER], PROCESSED)),
     "retry": (
         "a service fails twice, then works",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS_AFTER_EFFECT]}),
+        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS]}),
     ),
     "recover": (
         "an agent dies after the effect and is recovered",

@@ -1,42 +1,25 @@
-"""The invariants of running forward, each as a function that names what is broken; all but I1 look at what happened."""
+"""The invariants of one write of a task, each as a function that names what is broken, and whether a notice is true."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from stepward.domain.facts import OVERDUE, FactKind
 from stepward.domain.looking import EXCUSES_PER_THRESHOLD
-from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
+from stepward.domain.messages import Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.domain.task import ProcessState, StepRecord, Task
 from tests.factories import waiting
-from tests.simulation.deployment import TIMING, Deployment
+from tests.simulation.deployment import TIMING
 from tests.simulation.faults import Write
-from tests.simulation.service import STALE_FENCE
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
-
-
-def not_ended(world: Deployment) -> Iterator[str]:
-    """I1, at quiet time: an order that is not Processed or Undone, nor in Error with an alert, nor visibly paused."""
-    told = {alert.alert_id for alert in world.operators.told}
-    for order_id, task in world.store.inner.tasks.items():
-        if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
-            yield f"{order_id} is stuck in {task.process_state}"
-        if task.due is not None:
-            yield f"{order_id} is due for ever"
-        for record in task.steps.values():
-            if record.process_state is ERROR and f"{order_id}/{record.name}/{record.attempt}" not in told:
-                yield f"nobody was told of {order_id}/{record.name}"
-    yield from (f"rejected: {fault}" for fault in world.rejected if "other content" not in fault.reason)
-
-
-def two_holders(world: Deployment) -> Iterator[str]:
-    """I2: a change of holder that is neither a claim of what is free nor an end; work of one who is no holder."""
-    for write in world.store.writes:
-        yield from held_wrongly(write)
-    yield from (f"{request} was sent before its claim was written" for request in world.post.too_early)
-    yield from (f"{called} had been ended before it began" for called in world.service.calls if called.freed)
+REACHED = {
+    Status.COMPLETED: PROCESSED,
+    Status.FAILED: ERROR,
+    Status.UNDOING: UNDOING,
+    Status.UNDONE: UNDONE,
+    Status.UNDO_FAILED: UNDO_FAILED,
+}
 
 
 def held_wrongly(write: Write) -> Iterator[str]:
@@ -48,12 +31,6 @@ def held_wrongly(write: Write) -> Iterator[str]:
             yield f"{after} is held by {after.locked_by}"
         if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
             yield f"{before} became {after} by {write.cause}"
-
-
-def out_of_turn(world: Deployment) -> Iterator[str]:
-    """I3: a step that was claimed before all that it waits for was done, beside an Error or in a pause."""
-    for write in world.store.writes:
-        yield from claimed_out_of_turn(world.plan, write)
 
 
 def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
@@ -71,34 +48,6 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
             yield f"{after.name} was claimed after the undo had begun"
 
 
-def called_early(world: Deployment) -> Iterator[str]:
-    """I3: a service that was called before all that the step waits for was done."""
-    for called in world.service.calls:
-        step, done = world.plan.by_name[forward_name(called.slot)], {*map(forward_name, called.done_before)}
-        if not called.slot.endswith(UNDO_SUFFIX) and set(step.after) - (done & called.results):
-            yield f"{called} was called too early"
-
-
-def doubled(world: Deployment) -> Iterator[str]:
-    """I4: an effect that happened twice, or not at all though its step is Processed; a holder taken for a zombie."""
-    effects = Counter(world.service.effects)
-    yield from (f"{effect} happened {times} times" for effect, times in effects.items() if times > 1)
-    for order_id, task in world.store.inner.tasks.items():
-        for record in task.steps.values():
-            slot = world.plan.by_name[record.name].executor(record.policy).slot
-            known = world.service.buried if record.is_compensation else effects
-            if record.process_state is PROCESSED and (order_id, slot.removesuffix(UNDO_SUFFIX)) not in known:
-                yield f"{order_id}/{record.name} is Processed without its effect"
-            if record.error == STALE_FENCE:
-                yield f"{order_id}/{record.name} was refused by its own fence"
-
-
-def late(world: Deployment) -> Iterator[str]:
-    """I9: a task that the index lists later than something in it waits for, or not at all though it is to run."""
-    for task in world.store.inner.tasks.values():
-        yield from listed_late(world.plan, task)
-
-
 def listed_late(plan: Plan, task: Task) -> Iterator[str]:
     """I9, of one task; what still waits for other steps waits for no moment."""
     moments = {name: record for name, record in task.steps.items() if not _waits_for_others(plan, task, record)}
@@ -109,13 +58,6 @@ def listed_late(plan: Plan, task: Task) -> Iterator[str]:
         yield f"{task.order_id} is due at {task.due} and waits until {min(limits)}"
     if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
         yield f"{task.order_id} is under way and waits for nothing"
-
-
-def miscounted(world: Deployment) -> Iterator[str]:
-    """I5: a threshold reached without its policy, a policy applied twice, or a count that does not follow failures."""
-    trouble = world.post.backlog_seen or "breaker/worker" in world.controls.kept
-    for write in world.store.writes:
-        yield from counted_wrongly(world.plan, write, trouble=trouble)
 
 
 def counted_wrongly(plan: Plan, write: Write, *, trouble: bool) -> Iterator[str]:
@@ -141,6 +83,22 @@ def changes(write: Write) -> Iterator[tuple[StepRecord, StepRecord]]:
         before = write.before.steps.get(name) or StepRecord(after.order_id, name)
         if before != after:
             yield before, after
+
+
+def record_of(slot: str) -> str:
+    """The name of the step record whose attempts have this key."""
+    return slot if slot.endswith(UNDO_SUFFIX) else forward_name(slot)
+
+
+def is_true(notice: Notice, task: Task | None) -> bool:
+    """Whether the notice tells what was reached with this revision of the task."""
+    if notice.status is Status.RECEIVED:
+        return notice.revision == 1 or task is not None
+    if task is None:
+        return False
+    if notice.status is Status.STEP_COMPLETED:
+        return task.steps[notice.step].process_state is PROCESSED
+    return task.process_state is REACHED[notice.status]
 
 
 def _waits_for(plan: Plan, task: Task, name: str) -> list[str]:

@@ -15,9 +15,7 @@ from tests.simulation.faults import Write
 from tests.simulation.seeded.broken import Broken
 from tests.simulation.seeded.diary import Diary
 from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.ledger import Ledger, Slot
-from tests.simulation.service import BURIED, STALE_FENCE
-from tests.simulation.undo_audit import is_true
+from tests.simulation.seeded.ledger import BURIED, STALE_FENCE, Ledger, Slot
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 
@@ -26,7 +24,7 @@ PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessSt
 class Judge:
     """Watches a world; raises Broken. `clock` gives the time as an instance sees it, `told` holds the facts on record.
 
-    `excused` says that agents had a backlog or a breaker by now.
+    `excused` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor has ended.
     """
 
     gate: Gate
@@ -37,6 +35,7 @@ class Judge:
     excused: bool = False
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
+    freed: set[tuple[str, str, int]] = field(default_factory=set)
     reached: dict[tuple[str, int], Task] = field(default_factory=dict)
     highest: Counter[str] = field(default_factory=Counter)
     notices: dict[Notice, None] = field(default_factory=dict)
@@ -76,6 +75,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self.freed |= {(task.order_id, *ended) for ended in _freed(write)}
 
     def asked(self, request: StepRequest) -> None:
         """I2: an agent is asked, so the claim must have been written."""
@@ -98,6 +98,8 @@ class Judge:
         plan = self.plan(task)
         if call.remaining() <= 0 and not self.gate.here.waited:
             raise Broken("S6", order_id, f"{slot} was called past its complete-by")
+        if (order_id, audit.record_of(slot), call.attempt) in self.freed and not self._may_be_late():
+            raise Broken("I2", order_id, f"{slot} was called though attempt {call.attempt} had been ended")
         self.gate.here.deadline = self.clock(self.gate.here.instance) + round(call.remaining() * 1000)
         slots = {executor.slot for step in plan.steps for executor in step.executors}
         if slot.removesuffix(UNDO_SUFFIX) not in slots:
@@ -113,7 +115,7 @@ class Judge:
         """I8: the submitter is told, of what was reached, and of older things first unless the teller was held up."""
         self.diary.note(notice.order_id, f"the submitter hears: {notice.status} {notice.step} {notice.revision}")
         task = self.reached.get((notice.order_id, notice.revision))
-        if not is_true(notice, task):
+        if not audit.is_true(notice, task):
             raise Broken("I8", notice.order_id, f"{notice} was never so")
         if notice in self.notices:
             return
@@ -151,6 +153,10 @@ class Judge:
             self._check("I1", order_id, self._not_ended(task))
             self._check("I6", order_id, self._left_standing(task))
             self._check("I8", order_id, self._not_told(task))
+
+    def _may_be_late(self) -> bool:
+        """Whether whoever acts was held up after it had looked at its clock, or has one that is no good."""
+        return self.gate.here.waited or self.gate.profile.skewed
 
     def _untold(self, write: Write) -> Iterator[str]:
         for _, after in audit.changes(write):
@@ -234,6 +240,14 @@ class Judge:
     def _check(self, invariant: str, order_id: str, faults: Iterator[str]) -> None:
         for fault in faults:
             raise Broken(invariant, order_id, fault)
+
+
+def _freed(write: Write) -> Iterator[tuple[str, int]]:
+    """The attempts, as step and number, that a Supervisor ends with this write."""
+    for before, after in audit.changes(write):
+        ended = after.process_state not in (ProcessState.PROCESSING, ProcessState.STOPPED)
+        if write.cause is None and ended and before.process_state is ProcessState.PROCESSING:
+            yield before.name, before.attempt
 
 
 def _undone_past_return(write: Write, plan: Plan) -> Iterator[str]:

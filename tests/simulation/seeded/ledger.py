@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+STALE_FENCE = "stale fence"
+BURIED = "it was undone before it was done"
 Slot = tuple[str, str]
 """An order, and who does the step: the idempotency key of an effect, in two parts."""
 

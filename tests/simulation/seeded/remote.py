@@ -13,9 +13,8 @@ from stepward.domain.workflow import Call
 from tests.simulation.faults import Died
 from tests.simulation.seeded.gate import Gate
 from tests.simulation.seeded.judge import Judge
-from tests.simulation.seeded.ledger import Ledger, Slot
+from tests.simulation.seeded.ledger import BURIED, STALE_FENCE, Ledger, Slot
 from tests.simulation.seeded.profile import PAUSES, Mood
-from tests.simulation.service import BURIED, STALE_FENCE
 
 QUICKEST, SLOWEST = 20, 400
 """Milliseconds of an ordinary call, in which others act."""
@@ -48,13 +47,21 @@ class Remote:
         self.gate.wait(QUICKEST + self.gate.chances.one_of(name, SLOWEST))
         if agent in self.down:
             raise OSError("the service is down")
-        dice = self.gate.chances.happens(name, self.gate.profile.calls)
-        if dice is None:
+        happens = self._mood(name)
+        if happens is None:
             return self._do((order_id, slot), call)
-        mood = Mood(self.gate.profile.pick(dice, self.gate.profile.moods))
+        mood, dice = happens
         self.gate.diary.counts[mood] += 1
         self.gate.diary.note(order_id, f"the service of {slot} {mood} (attempt {call.attempt})")
         return self._misbehave(mood, dice, (order_id, slot), call)
+
+    def _mood(self, name: str) -> tuple[Mood, Random] | None:
+        """What goes wrong with the call of this name, and the dice for how, if anything does."""
+        dice = self.gate.chances.happens(name, self.gate.profile.calls)
+        return (Mood(self.gate.profile.pick(dice, self.gate.profile.moods)), dice) if dice else None
+
+    def _hang(self, dice: Random) -> None:
+        self.gate.wait(dice.choice(PAUSES))
 
     def _misbehave(self, mood: Mood, dice: Random, slot: Slot, call: Call) -> Mapping[str, Any]:
         match mood:
@@ -68,7 +75,7 @@ class Remote:
                 self._do_later(dice, slot, call)
                 raise OSError("timed out")
             case Mood.HANGS:
-                self.gate.wait(dice.choice(PAUSES))
+                self._hang(dice)
                 return self._do(slot, call)
             case _:
                 return self._misbehave_after(mood, dice, slot, call)
