@@ -10,6 +10,7 @@ from botocore.loaders import create_loader
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
 from stepward.local.server import Server
+from tests.depth import IN_LAB
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -36,6 +37,13 @@ def _one_loader() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.session.create_loader", cache(create_loader))
         yield
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the lab what is marked so, and begin with what is long: else one worker waits for it at the end."""
+    items[:] = [item for item in items if IN_LAB or not item.get_closest_marker("lab")]
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(scope="session")

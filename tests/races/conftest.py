@@ -19,9 +19,10 @@ from stepward.app.transition import Transition
 from stepward.domain.errors import Conflict
 from stepward.local.access import Access
 from tests.contract.store_worlds import TIMING, DynamoWorld
+from tests.depth import depth
 
 RACERS = 8
-ROUNDS = int(os.environ.get("RACE_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("RACE_ROUNDS", depth(3, 1)))
 
 TOLD = "race"
 

@@ -1,12 +1,13 @@
-"""S22: 300 worlds of 20 orders under faults, each made by its seed; `make simulate` lives through many more."""
+"""S22: worlds of 20 orders under faults, each made by its seed: 300 in the lab; `make simulate` lives through more."""
 
 import pytest
 
+from tests.depth import depth
 from tests.simulation.seeded.finding import live
 from tests.simulation.seeded.shrink import shortest
 from tests.simulation.seeded.story import story
 
-WORLDS, AT_ONCE = 300, 20
+WORLDS, AT_ONCE = depth(300, 40), 20
 
 
 @pytest.mark.parametrize("start", range(0, WORLDS, AT_ONCE))

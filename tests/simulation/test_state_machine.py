@@ -1,6 +1,6 @@
 """Orders under faults: any message lost, doubled, late; any part dying anywhere; any two racing; clocks that differ.
 
-Deterministic in `make test`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
+Deterministic in `make test` and `make lab`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
 """
 
 import os
@@ -16,6 +16,7 @@ from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState
 from stepward.wire.messages import encode
+from tests.depth import depth
 from tests.factories import (
     ALERTS,
     HOUR,
@@ -264,7 +265,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=150,
+    max_examples=depth(300, 40),
     stateful_step_count=50,
     deadline=None,
     derandomize=True,
