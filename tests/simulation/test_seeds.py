@@ -7,7 +7,7 @@ from tests.simulation.seeded.finding import live
 from tests.simulation.seeded.shrink import shortest
 from tests.simulation.seeded.story import story
 
-WORLDS, AT_ONCE = depth(300, 40), 20
+WORLDS, AT_ONCE = depth(300, 100), 20
 
 
 @pytest.mark.parametrize("start", range(0, WORLDS, AT_ONCE))
