@@ -158,7 +158,7 @@ class World:
         parts, queues = self.parts, self.mailbox.parts
         queues["orders"] = Part("submission", COPIES["submission"], parts.submit)
         queues["scheduler"] = queues["responses"] = Part(
-            "scheduler", COPIES["scheduler"], parts.schedule, _understood, self._scheduled
+            "scheduler", COPIES["scheduler"], parts.schedule, understood, self._scheduled
         )
         for agent in parts.post.agents:
             serve, bury = partial(parts.serve, agent), partial(parts.bury, agent)
@@ -230,5 +230,6 @@ class World:
                 raise Broken("I1", reject.order_id, f"{reject.body} was rejected: {reject.field}: {reject.reason}")
 
 
-def _understood(letter: Letter) -> ToScheduler:
+def understood(letter: Letter) -> ToScheduler:
+    """What a message asks of the Scheduler."""
     return decode_for_scheduler(letter.text)
