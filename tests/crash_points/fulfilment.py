@@ -10,11 +10,10 @@ from stepward.testing.crash import AHEAD, broken_in
 from stepward.testing.engine import Engine
 from stepward.testing.faults import audit
 from stepward.testing.faults.pulse import Pulse
+from stepward.testing.seeded.world import SETTINGS
 from stepward.testing.services import Mood, Service
-from stepward.testing.settings import Settings
 from tests.factories import ORDER_ID
 from tests.planned_app import PlannedApp
-from tests.simulation.deployment import BREAKER, TIMING
 
 TAKES = 4
 """Seconds of a call."""
@@ -61,8 +60,8 @@ class Orders:
     faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        app, settings = PlannedApp(self.story.plan), Settings(timing=TIMING, breaker=BREAKER)
-        self.engine = Engine(app, settings, self.story.hidden, AHEAD, self.pulse)
+        app = PlannedApp(self.story.plan)
+        self.engine = Engine(app, SETTINGS, self.story.hidden, AHEAD, self.pulse)
         self.acts = list(self.story.acts)
         for operation in app.known.values():
             self.engine.service(operation).takes(TAKES)

@@ -3,9 +3,10 @@
 import pytest
 
 from stepward.testing.seeded.finding import shortest
+from tests.depth import depth
 from tests.simulation.seeded.cast import live, story
 
-WORLDS, AT_ONCE = 300, 20
+WORLDS, AT_ONCE = depth(300, 100), 20
 
 
 @pytest.mark.parametrize("start", range(0, WORLDS, AT_ONCE))

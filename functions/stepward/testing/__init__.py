@@ -1,4 +1,4 @@
-"""The testing kit: an application's workflow under test, in memory, under virtual time. No Lambda function loads it.
+"""The testing kit: a workflow under test, in memory, under virtual time. No Lambda function loads it.
 
     def test_a_declined_card_is_undone(engine):
         engine.service(charge).declines("card expired")
@@ -10,9 +10,11 @@
 call that goes out, `worlds` through seeded random faults; both raise AssertionError with the story of what went wrong.
 """
 
+from stepward.testing.crash import crash_points
 from stepward.testing.engine import Engine
 from stepward.testing.order import Order
-from stepward.testing.services import Service
+from stepward.testing.random_worlds import worlds
+from stepward.testing.services import Mood, Service
 from stepward.testing.settings import Settings
 
-__all__ = ["Engine", "Order", "Service", "Settings"]
+__all__ = ["Engine", "Mood", "Order", "Service", "Settings", "crash_points", "worlds"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from types import TracebackType
@@ -16,6 +16,7 @@ from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.lane_commands import LaneCommand
 from stepward.domain.messages import Alert, Notice
 from stepward.domain.rejects import Reject
+from stepward.domain.reply_address import Allowed
 from stepward.domain.workflow import Operation, Workflow
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import START, Loop
@@ -26,7 +27,7 @@ from stepward.testing.order import Order, text_of
 from stepward.testing.parts import PARTS, Parts
 from stepward.testing.pump import Pump
 from stepward.testing.services import Service
-from stepward.testing.settings import REPLY_TO, Settings
+from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
 from stepward.wire.lane import encode_command
 
 
@@ -51,22 +52,25 @@ class Clock:
         self.engine.pump.run(lambda: False, self.engine.loop.now + round(seconds * 1000))
 
 
-@dataclass
+@dataclass(repr=False)
 class Engine:
     """One deployment of an application, all six functions in memory: no AWS, no network, no time that passes by itself.
 
     The application's own operations really run; `service` says how the service behind one behaves. `visibility` is how
-    many seconds a message stays hidden whose process died, `skew` how many milliseconds the clock of every second
-    process is ahead. Use it as a context manager, or as the fixture `engine`.
+    many seconds a message stays hidden whose process died, as long as in a real deployment if it is 0; `skew` is how
+    many milliseconds the clock of every second process is ahead. Use it as a context manager, or as the fixture
+    `engine`.
     """
 
     app: Application
     settings: Settings = field(default_factory=Settings)
-    visibility: int = 60
+    visibility: int = 0
     skew: int = 0
     pulse: Pulse = field(default_factory=Pulse)
 
     def __post_init__(self) -> None:
+        if self.settings.reply_queues == Allowed():
+            self.settings = replace(self.settings, reply_queues=REPLY_QUEUES)
         self.loop = Loop()
         self.clock = Clock(self)
         self.diary = Diary(self.loop, is_kept=True)
@@ -142,10 +146,12 @@ class Engine:
         """A process of the part dies before (or right after) the `call`-th call that the part makes from now on.
 
         Calls are those to the state store, to queues, to services and so on. `part` is submission, scheduler, agent,
-        supervisor, ledger or convoy; the first that makes a call if it is left out.
+        supervisor, ledger, convoy or the name of an agent; the first that makes a call if it is left out. Several kills
+        of a part follow each other.
         """
-        if part and part not in PARTS:
-            raise ValueError(f"{part!r} is no part; there are {', '.join(PARTS)}")
+        parts = (*PARTS, *self.parts.plan.agents)
+        if part and part not in parts:
+            raise ValueError(f"{part!r} is no part; there are {', '.join(parts)}")
         self.pulse.kills.append(Kill(part, call, Kind.DIES_AFTER if after else Kind.DIES_BEFORE))
 
     def lose(self, queue: str, times: int = 1) -> None:

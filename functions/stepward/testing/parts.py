@@ -27,6 +27,7 @@ from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import LONGEST_VISIBILITY_S
 from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import order_id_hint
 
@@ -34,6 +35,8 @@ PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
 RECEIVES, RECEIVES_IN_ORDER = 5, 100
 """How often a message is received before its dead-letter queue takes it."""
 SWEPT_EVERY = 20 * SECOND
+HIDDEN, LONGEST_CALL_TIMES = 60, 6
+"""Seconds that a message of the engine's own queues stays hidden; one of an agent's, so many times its longest call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,8 @@ class _Served:
 class Parts:
     """Every port is tapped by `pulse`; `note` keeps lines about orders, `wait` lets seconds pass.
 
-    `visibility` is how many seconds a message stays hidden whose process died, `skew` how many milliseconds the clock
-    of every second process is ahead.
+    `visibility` is how many seconds a message stays hidden whose process died, as long as in a real deployment if it is
+    0; `skew` is how many milliseconds the clock of every second process is ahead.
     """
 
     app: Application
@@ -88,9 +91,16 @@ class Parts:
         self.plan = self.app.plan(self.settings.complete_within)
         self.store = WrittenTasks(shard_of=lambda _: 0)
         self.services = Services(self.wait, self.store.writes.freed.__contains__, self.note)
-        agents = {agent: self._queue(f"agent-{agent}") for agent in self.plan.agents}
+        longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
+        agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
+        workflow = getattr(self.app, "workflow", None)
+        urgent = [agent.name for agent in workflow.agents if agent.priority_lane] if workflow else []
         self.queues = WatchedQueues(
-            self._queue("scheduler"), self._queue("responses"), agents, claims=self.store.writes.claims
+            self._queue("scheduler"),
+            self._queue("responses"),
+            agents,
+            lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
+            claims=self.store.writes.claims,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
         self.controls, self.rejects = MemoryControls(), MemoryRejects()
@@ -139,8 +149,10 @@ class Parts:
         }
         for agent, queue in self.queues.agents.items():
             part = Part(agent, "agent", buried=partial(self._bury, agent))
-            serve = partial(self._serve, agent)
-            found[queue.name] = Line(queue, part, self._each(queue.name, serve), waits=True)
+            high = self.queues.lanes.get(agent)
+            for its in [high, queue] if high else [queue]:
+                serve = self._each(its.name, partial(self._serve, agent))
+                found[its.name] = Line(its, part, serve, waits=True)
         return found
 
     def due(self) -> int | None:
@@ -195,13 +207,13 @@ class Parts:
         convoy = self.assembly(instance).convoy(instance)
         return convoy.take([_message("events", message) for message in batch], _a_minute)
 
-    def _queue(self, name: str) -> MemoryQueue:
+    def _queue(self, name: str, usual: int = HIDDEN) -> MemoryQueue:
         dead = MemoryQueue(name=f"{name}-dead", clock=self._now)
         self.dead.append(dead)
         return MemoryQueue(
             name=name,
             clock=self._now,
-            visibility_timeout=self.visibility,
+            visibility_timeout=self.visibility or min(usual, LONGEST_VISIBILITY_S),
             dead_letters=dead,
             max_receive_count=RECEIVES,
         )
@@ -212,7 +224,7 @@ class Parts:
         return MemoryFifoQueue(
             name=f"{name}.fifo",
             clock=self._now,
-            visibility_timeout=self.visibility,
+            visibility_timeout=self.visibility or HIDDEN,
             deduplication_per_group=True,
             dead_letters=dead,
             max_receive_count=RECEIVES_IN_ORDER,

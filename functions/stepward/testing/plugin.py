@@ -12,6 +12,9 @@ if TYPE_CHECKING:  # a plugin is loaded in every run of pytest; the kit only by 
     from stepward.app.assembly import Application
     from stepward.testing.engine import Engine
 
+LONGEST = 12_000
+"""Characters of a story that are printed: its newest part."""
+
 
 @pytest.fixture
 def app() -> Application:
@@ -42,6 +45,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if kit and call.when == "call" and report.failed:
         engines = [value for value in getattr(item, "funcargs", {}).values() if isinstance(value, kit.Engine)]
         report.sections += [
-            (f"the story of {order.order_id}", order.story) for engine in engines for order in engine.orders.values()
+            (f"the story of {order.order_id}", order.story[-LONGEST:])
+            for engine in engines
+            for order in engine.orders.values()
         ]
     return report

@@ -99,8 +99,10 @@ class Pump:
             return
         self.loop.later(round(seconds * 1000), partial(self._resume, fiber))
         self.sleeping.append(fiber)
-        fiber.wait()
-        self.sleeping.remove(fiber)
+        try:
+            fiber.wait()
+        finally:
+            self.sleeping.remove(fiber)
         self.pulse.who, self.about = who, about
 
     def close(self) -> None:

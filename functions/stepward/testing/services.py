@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.plan import UNDO_SUFFIX, forward_name
+from stepward.domain.plan import UNDO_SUFFIX
 from stepward.domain.workflow import Call, Operation
-from stepward.testing.faults.audit import BURIED, STALE_FENCE
+from stepward.testing.faults.audit import BURIED, STALE_FENCE, record_of
 from stepward.testing.faults.record import Died, Effects
 
 HANGS_PAST = 10
@@ -142,8 +142,7 @@ class Services:
         order_id, slot = key_parts(call)
         service = self.of(operation)
         service.calls.append(call)
-        record = slot if slot.endswith(UNDO_SUFFIX) else forward_name(slot)
-        freed = self.freed((order_id, record, call.attempt))
+        freed = self.freed((order_id, record_of(slot), call.attempt))
         self.effects.begin(order_id, slot, call.attempt, call.results, freed=freed)
         mood, why, seconds = service.behaviour()
         self.note(order_id, f"the service of {slot} is called: attempt {call.attempt}" + (f"; it {mood}" * bool(mood)))

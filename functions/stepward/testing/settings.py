@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from stepward.domain.breaker import Limits
 from stepward.domain.lane import LaneRules
+from stepward.domain.lease import USUAL_LENGTH
 from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
-from stepward.testing.faults.loop import SECOND
 
 REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
 """The queue of a submitter that a deployment under test may notify."""
@@ -23,8 +23,8 @@ class Settings:
     timing: Timing = field(default_factory=Timing)
     breaker: Limits = field(default_factory=Limits)
     lane_rules: LaneRules = field(default_factory=LaneRules)
-    reply_queues: Allowed = REPLY_QUEUES
+    reply_queues: Allowed = field(default_factory=Allowed)
     complete_within: timedelta | None = None
     shards: int = 1
-    lease_length: int = 90 * SECOND
+    lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""

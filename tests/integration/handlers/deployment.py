@@ -5,6 +5,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -116,16 +117,16 @@ class Deployment:
             "POWERTOOLS_LOG_LEVEL": "INFO",
         }
 
-    @property
+    @cached_property
     def breakers(self) -> Breakers:
         return Breakers(control_tables.on(self.controls))
 
-    @property
+    @cached_property
     def store(self) -> DynamoTaskStore:
         names = self.tables
         return task_store(Access(REGION), orders=names.orders, tasks=names.tasks, shards=SHARDS)
 
-    @property
+    @cached_property
     def lanes(self) -> DynamoLanes:
         return lane_worlds.on(self.lanes_table, Access(REGION))
 

@@ -137,6 +137,19 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
             yield f"{before} became {after}: its policies begin anew"
 
 
+def freed(write: Write) -> Iterator[tuple[str, int]]:
+    """The attempts, as step and number, that a Supervisor ends with this write."""
+    for before, after in changes(write):
+        ended = after.process_state not in (PROCESSING, STOPPED)
+        if write.cause is None and ended and before.process_state is PROCESSING:
+            yield before.name, before.attempt
+
+
+def record_of(slot: str) -> str:
+    """The name of the step record whose attempts have this key."""
+    return slot if slot.endswith(UNDO_SUFFIX) else forward_name(slot)
+
+
 def changes(write: Write) -> Iterator[tuple[StepRecord, StepRecord]]:
     """The records that differ, before and after; one that was not there before had never been tried."""
     for name, after in write.after.steps.items():

@@ -103,13 +103,15 @@ class Pulse:
         self.told.append(f"{self.now()}  {line}")
 
     def _killed(self) -> Kind | None:
-        meant = [kill for kill in self.kills if kill.part in ("", *self.who)]
-        for kill in meant:
-            kill.call -= 1
-        due = next((kill for kill in meant if kill.call == 0), None)
-        if due is not None:
-            self.kills.remove(due)
-        return due.kind if due else None
+        """What the first kill that is meant for this call makes of it."""
+        kill = next((kill for kill in self.kills if kill.part in ("", *self.who)), None)
+        if kill is None:
+            return None
+        kill.call -= 1
+        if kill.call > 0:
+            return None
+        self.kills.remove(kill)
+        return kill.kind
 
     def _stop(self, kind: Kind | None, death: Kind, failure: Kind, fault: Fault) -> None:
         if kind is death:

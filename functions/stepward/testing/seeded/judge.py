@@ -27,7 +27,7 @@ PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessSt
 class Judge:
     """Watches a world; raises Broken. `clock` gives the time as an instance sees it, `told` holds the facts on record.
 
-    `excused` says that agents had a backlog or a breaker by now.
+    `excused` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor has ended.
     """
 
     gate: Gate
@@ -37,6 +37,7 @@ class Judge:
     told: set[tuple[str, FactKind, str, int]]
     timing: Timing
     excused: bool = False
+    freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
     reached: dict[tuple[str, int], Task] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self.freed |= {(task.order_id, *ended) for ended in audit.freed(write)}
 
     def asked(self, request: StepRequest) -> None:
         """I2: an agent is asked, so the claim must have been written."""
@@ -100,6 +102,8 @@ class Judge:
         plan = self.plan(task)
         if call.remaining() <= 0 and not self.gate.here.waited:
             raise Broken("S6", order_id, f"{slot} was called past its complete-by")
+        if (order_id, audit.record_of(slot), call.attempt) in self.freed and not self._may_be_late():
+            raise Broken("I2", order_id, f"{slot} was called though attempt {call.attempt} had been ended")
         self.gate.here.deadline = self.clock(self.gate.here.instance) + round(call.remaining() * 1000)
         slots = {executor.slot for step in plan.steps for executor in step.executors}
         if slot.removesuffix(UNDO_SUFFIX) not in slots:
@@ -153,6 +157,10 @@ class Judge:
             self._check("I1", order_id, self._not_ended(task))
             self._check("I6", order_id, self._left_standing(task))
             self._check("I8", order_id, self._not_told(task))
+
+    def _may_be_late(self) -> bool:
+        """Whether whoever acts was held up after it had looked at its clock, or has one that is no good."""
+        return self.gate.here.waited or self.gate.profile.skewed
 
     def _untold(self, write: Write) -> Iterator[str]:
         for _, after in audit.changes(write):

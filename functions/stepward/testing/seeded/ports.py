@@ -164,6 +164,7 @@ class Post:
     asked: Callable[[StepRequest], None]
     sent: Callable[[StepRequest], None]
     replied: Callable[[Reply], None]
+    backlog: int = BACKLOG
     backlog_seen: bool = False
 
     def to_scheduler(self, messages: Sequence[Instruction]) -> None:
@@ -194,7 +195,7 @@ class Post:
         return self.gate.through("the count of backlogs", self._backlogged)
 
     def _backlogged(self) -> frozenset[str]:
-        found = frozenset(agent for agent in self.agents if self.waiting(f"agent {agent}") > BACKLOG)
+        found = frozenset(agent for agent in self.agents if self.waiting(f"agent {agent}") > self.backlog)
         self.backlog_seen = self.backlog_seen or bool(found)
         return found
 

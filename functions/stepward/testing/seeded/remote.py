@@ -56,13 +56,21 @@ class Remote:
         do = partial(self._do, (order_id, slot), call, partial(self.perform, agent, operation, call))
         if agent in self.down:
             raise OSError("the service is down")
-        dice = self.gate.chances.happens(name, self.gate.profile.calls)
-        if dice is None:
+        happens = self._mood(name)
+        if happens is None:
             return do()
-        mood = Mood(self.gate.profile.pick(dice, self.gate.profile.moods))
+        mood, dice = happens
         self.gate.diary.counts[mood] += 1
         self.gate.diary.note(order_id, f"the service of {slot} {mood} (attempt {call.attempt})")
         return self._misbehave(mood, dice, do)
+
+    def _mood(self, name: str) -> tuple[Mood, Random] | None:
+        """What goes wrong with the call of this name, and the dice for how, if anything does."""
+        dice = self.gate.chances.happens(name, self.gate.profile.calls)
+        return (Mood(self.gate.profile.pick(dice, self.gate.profile.moods)), dice) if dice else None
+
+    def _hang(self, dice: Random) -> None:
+        self.gate.wait(dice.choice(PAUSES))
 
     def _misbehave(self, mood: Mood, dice: Random, do: Do) -> Mapping[str, Any]:
         match mood:
@@ -76,7 +84,7 @@ class Remote:
                 self._do_later(dice, do)
                 raise OSError("timed out")
             case Mood.HANGS:
-                self.gate.wait(dice.choice(PAUSES))
+                self._hang(dice)
                 return do()
             case _:
                 return self._misbehave_after(mood, dice, do)
@@ -96,7 +104,7 @@ class Remote:
 
     def _do_later(self, dice: Random, do: Do) -> None:
         def act() -> None:
-            with suppress(Permanent):
+            with suppress(Exception):
                 do()
 
         self.gate.loop.later(dice.choice(PAUSES), act)

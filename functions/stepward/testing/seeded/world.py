@@ -28,7 +28,7 @@ from stepward.testing.seeded.ports import SHARDS, Controls, Operators, Post, Rej
 from stepward.testing.seeded.profile import profile
 from stepward.testing.seeded.remote import Perform, Remote
 from stepward.testing.seeded.scenery import Scenery
-from stepward.testing.settings import Settings
+from stepward.testing.settings import REPLY_QUEUES, Settings
 from stepward.wire.messages import decode_for_scheduler
 
 ORDERED_WITHIN = 20 * MINUTE
@@ -40,6 +40,7 @@ EXPECTED_REJECTS = ("submitted before with other content", "there is no task for
 SETTINGS = Settings(
     timing=Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE),
     breaker=Limits(failures=3, open_for=10 * SECOND, longest=40 * SECOND),
+    reply_queues=REPLY_QUEUES,
     shards=SHARDS,
 )
 
@@ -158,7 +159,7 @@ class World:
         parts, queues = self.parts, self.mailbox.parts
         queues["orders"] = Part("submission", COPIES["submission"], parts.submit)
         queues["scheduler"] = queues["responses"] = Part(
-            "scheduler", COPIES["scheduler"], parts.schedule, _understood, self._scheduled
+            "scheduler", COPIES["scheduler"], parts.schedule, understood, self._scheduled
         )
         for agent in parts.post.agents:
             serve, bury = partial(parts.serve, agent), partial(parts.bury, agent)
@@ -230,5 +231,6 @@ class World:
                 raise Broken("I1", reject.order_id, f"{reject.body} was rejected: {reject.field}: {reject.reason}")
 
 
-def _understood(letter: Letter) -> ToScheduler:
+def understood(letter: Letter) -> ToScheduler:
+    """What a message asks of the Scheduler."""
     return decode_for_scheduler(letter.text)

@@ -6,6 +6,8 @@ import pytest
 from tests.benchmarks.peers.cost import Assumptions, Bill, Pricing
 from tests.benchmarks.peers.prices import Price, prices
 
+pytestmark = pytest.mark.lab
+
 GIVEN = Assumptions()
 
 

@@ -8,6 +8,8 @@ from tests.benchmarks.peers.machine import Machine
 from tests.benchmarks.peers.measuring import CONCURRENCIES, SECONDS, WARM_UP, Measured, in_tasks, in_threads, percentile
 from tests.benchmarks.peers.speed import figures
 
+pytestmark = pytest.mark.lab
+
 
 @pytest.fixture(autouse=True)
 def _briefly(monkeypatch: pytest.MonkeyPatch) -> None:

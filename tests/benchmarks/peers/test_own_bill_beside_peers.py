@@ -5,6 +5,8 @@ import pytest
 from tests.benchmarks.peers.cost import Assumptions, Bill, Line
 from tests.benchmarks.peers.own import MONTH, break_even, own_bills
 
+pytestmark = pytest.mark.lab
+
 ORDERS = 1_000_000
 OWN = Bill("own", (Line("orders", "", ORDERS, 10.0), Line(MONTH, "", 1, 12.0)), "")
 

@@ -5,6 +5,8 @@ import pytest
 from tests.benchmarks.peers.environments import NAMES, ROOT
 from tests.benchmarks.peers.speed import PEERS, Peer, Skipped, measure
 
+pytestmark = pytest.mark.lab
+
 
 def test_a_peer_that_cannot_be_had_is_skipped_with_the_reason() -> None:
     nowhere = Peer("other", "nowhere", "nowhere", "")
