@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from stepward.adapters.memory.messages import Received as Message
-from stepward.app import lane_work, ledgers
+from stepward.app import ledgers
+from stepward.domain.convoy import arrival, change
 from stepward.domain.errors import Transient
 from stepward.domain.lane import LaneRules
 from tests.convoy import audit
@@ -51,8 +52,9 @@ class LedgersUnderFaults(RuleBasedStateMachine):
         super().__init__()
         self.small = pytest.MonkeyPatch()
         self.small.setattr(ledgers, "CHUNK", 3)
-        self.small.setattr(lane_work, "PAGE", 2)
-        self.small.setattr(lane_work, "MOST_FACTS", 3)
+        for module in (arrival, change):
+            self.small.setattr(module, "PAGE", 2)
+        self.small.setattr(change, "MOST_FACTS", 3)
         self.in_hand: dict[tuple[str, int], list[Message]] = {}
         self.sent: list[Book] = []
 

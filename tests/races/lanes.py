@@ -13,12 +13,11 @@ from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.memory.queues import MemoryAlerts
 from stepward.adapters.memory.store import MemoryRejects
 from stepward.adapters.memory.telemetry import MemoryTelemetry
-from stepward.app.convoy import Convoy
+from stepward.app.convoy import Arrival, Convoy
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.lane_history import history
 from stepward.app.lane_telling import LaneTelling
-from stepward.app.lane_work import Arrival
 from stepward.app.submission import Submit
 from stepward.app.trail import Trail
 from stepward.domain.facts import FactKind

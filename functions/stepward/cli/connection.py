@@ -17,7 +17,6 @@ from stepward.cli.account import find_account
 from stepward.cli.where import Where
 from stepward.local.deployment import Deployment
 from stepward.ports import Controls, LaneQueue, Lanes
-from stepward.wire.order_event import kept_event
 from stepward.wiring.clock import now
 from stepward.wiring.lanes import kept_lanes
 from stepward.wiring.records import kept_rejects, shared_controls
@@ -63,7 +62,7 @@ def connect(where: Where) -> Connection:
         breakers=Breakers(controls),
         trail=Trail(controls),
         controls=controls,
-        lanes=kept_lanes(access, parts.lanes_table, parts.shards, kept_event),
+        lanes=kept_lanes(access, parts.lanes_table, parts.shards),
         lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
         s3=account.s3,
         now=now,

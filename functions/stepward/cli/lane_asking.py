@@ -64,7 +64,7 @@ def lane_of(where: Where, connection: Connection, order: str) -> LaneSeen:
 def ask_lane(where: Where, connection: Connection, command: LaneCommand, *, wait: bool, as_json: bool) -> None:
     """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
     before = lane_of(where, connection, command.order_id)
-    if refused := lane_refusal(before.lane, before.following, command, where):
+    if refused := lane_refusal(connection.lanes, before.lane, command, where):
         raise Declined(refused)
     # A name of its own each time: what is asked again on purpose must not be taken for a repeated message.
     message = LaneMessage(command.order_id, f"operator/{command.asked}", encode_command(command))

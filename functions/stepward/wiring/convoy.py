@@ -33,7 +33,7 @@ def convoy(
 ) -> GroupWorker:
     """Applies order events of `event_schema`; a create submits an order message of `schema`."""
     parts = Parts(Config(env))
-    config, lanes = parts.config, lanes_of(parts, event_schema)
+    config, lanes = parts.config, lanes_of(parts)
     store, queues = store_of(parts, config.orders_table), parts.queues(scheduler=config.scheduler_queue)
     transition = replace(transition_of(parts, "convoy", store, queues), claims=False)
     applied = Convoy(

@@ -11,7 +11,6 @@ from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
 from stepward.app.watching import Watch
 from stepward.config import Config
-from stepward.wire.order_event import EventMessage
 from stepward.wiring.clock import now
 from stepward.wiring.lanes import lanes_of, telling_of
 from stepward.wiring.parts import Parts
@@ -24,7 +23,7 @@ def supervisor(env: Mapping[str, str]) -> tuple[Supervise, PowertoolsTelemetry]:
     queues = parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues)
     transition = transition_of(parts, "supervisor", store_of(parts), queues)
     watch = Watch(Breakers(parts.controls()), parts.config.agent_queues, parts.telemetry)
-    patrol = LanePatrol(telling_of(parts, lanes_of(parts, EventMessage)), parts.config.timing.skew_margin, now)
+    patrol = LanePatrol(telling_of(parts, lanes_of(parts)), parts.config.timing.skew_margin, now)
     return Supervise(
         transition, _leases(parts, transition.instance), watch, parts.config.shards, patrol
     ), parts.telemetry

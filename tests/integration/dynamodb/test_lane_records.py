@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters.dynamodb.lane_records import key_of, place_in
-from stepward.app.lane_work import RECENT_BYTES
+from stepward.domain.convoy.change import RECENT_BYTES
 from stepward.domain.errors import Unreadable
 from stepward.domain.lane import Lane
 from tests.contract.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
@@ -65,7 +65,7 @@ def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
     stray, row, head = moto.raw()
 
     assert [item["Place"]["S"] for item in (stray, row, head)] == ["-9999999999", "0000000007", "lane"]
-    assert stray.keys() == row.keys() == {"OrderID", "Place", "Body"}
+    assert stray.keys() == row.keys() == {"OrderID", "Place", "Body", "Summary"}
     assert not any("NULL" in value for value in head.values())
     assert head["Recent"]["M"].keys() == {"4", "5"}
 

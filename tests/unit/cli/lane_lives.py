@@ -8,12 +8,11 @@ from typing import Any
 
 from stepward.adapters.memory.controls import MemoryControls
 from stepward.adapters.memory.lanes import MemoryLanes
-from stepward.app.convoy import Convoy
+from stepward.app.convoy import Arrival, Convoy
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.lane_history import kept_at
 from stepward.app.lane_telling import LaneTelling
-from stepward.app.lane_work import Arrival
 from stepward.app.trail import Trail
 from stepward.cli.lane_asking import LaneSeen
 from stepward.domain.lane import Lane, LaneRules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from stepward.adapters.delivery import lane_messages
@@ -39,12 +39,12 @@ class MemoryLanes:
         """Write lane and rows if nobody was faster; see the port."""
         with self.lock:
             kept = self.kept.setdefault(lane.order_id, {})
-            kept.update({row.place: row for row in older})
+            kept.update(_as_kept(older))
             now = self.lanes.get(lane.order_id)
             if (now.revision if now else 0) != replaces.revision:
                 return False
-            self.lanes[lane.order_id] = lane
-            kept.update({row.place: row for row in rows})
+            self.lanes[lane.order_id] = replace(lane, recent=tuple(_as_kept(lane.recent).values()))
+            kept.update(_as_kept(rows))
             return True
 
     def due(self, shard: int, until: int) -> Iterator[str]:
@@ -57,6 +57,11 @@ class MemoryLanes:
         """The lanes that wait for an operator; see the port."""
         waiting = [(lane.needs_attention, lane.order_id) for lane in self.lanes.values()]
         yield from [order_id for since, order_id in sorted((s, o) for s, o in waiting if s is not None)]
+
+
+def _as_kept(events: Sequence[Kept]) -> dict[int, Kept]:
+    """The events by place, with their text alone, as a table has them."""
+    return {kept.place: replace(kept, event=replace(kept.event, content=None)) for kept in events}
 
 
 @dataclass(frozen=True, slots=True)
