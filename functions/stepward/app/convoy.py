@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from stepward.app.dry_run import read_event
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
-from stepward.app.lane_history import read_event
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.trail import Entry, Trail
 from stepward.domain.convoy.decide import Outcome, Wanted, decide
@@ -74,7 +74,7 @@ class Convoy:
 
     def _change(self, order_id: str, wanted: Wanted, messages: Sequence[Received]) -> tuple[Lane, Outcome]:
         """Write what `wanted` makes of the lane, then tell of it; read and decide again if somebody was faster."""
-        first = wanted[0] if isinstance(wanted, Sequence) and wanted else None
+        first = None if isinstance(wanted, LaneCommand) or not wanted else wanted[0]
         for _ in range(TRIES):
             before = self.lanes.load(order_id) or opened(order_id, first, self.rules)
             outcome = self._decided(before, wanted)

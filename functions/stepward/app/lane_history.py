@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 from stepward.domain.account import Account, account_of
-from stepward.domain.convoy.arrival import Held
-from stepward.domain.convoy.needs import Known, Missing, ReadEvent, ReadRows
-from stepward.domain.errors import Rejected
 from stepward.domain.lane import MOST_STRAYS, Lane
-from stepward.domain.order_event import Kept, OrderEvent
+from stepward.domain.order_event import Kept
 from stepward.ports import Lanes
 from stepward.wire.order_event import details_of
 
-T = TypeVar("T")
 PAGE = 100
 
 
@@ -60,27 +55,3 @@ def rows_between(lanes: Lanes, order_id: str, first: int, last: int) -> Iterator
                 return
             yield kept
         first = found[-1].place + 1
-
-
-def read_event(decode: Callable[[str], OrderEvent], body: str) -> OrderEvent:
-    """The event that `decode` reads in a text; if it reads none, one with the fault."""
-    try:
-        return decode(body)
-    except Rejected as error:
-        return OrderEvent("", body, "", fault=str(error))
-
-
-def dry_run(lanes: Lanes, lane: Lane, decode: Callable[[str], OrderEvent], decide: Callable[[Held], T]) -> T:
-    """What `decide` says of a lane, though nothing is done about it; raises Transient or Unreadable."""
-    known = Known()
-    while True:
-        try:
-            return decide(Held(lane, known))
-        except Missing as missing:
-            match missing.need:
-                case ReadRows(first, most):
-                    known.answers[missing.need] = lanes.rows(lane.order_id, first, most)
-                case ReadEvent(body):
-                    known.answers[missing.need] = read_event(decode, body)
-                case _:
-                    raise

@@ -6,7 +6,7 @@ Lanes and the ledgers' processor know by themselves what they have had: sent aga
 from __future__ import annotations
 
 from stepward.adapters.fifo_ids import fifo_id
-from stepward.app.lane_history import dry_run
+from stepward.app.dry_run import dry_run
 from stepward.app.ledgers import progress_of
 from stepward.cli.letters import Letter, Opened
 from stepward.cli.verdicts import Standing, Verdict

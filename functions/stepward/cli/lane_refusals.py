@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepward.app.lane_history import dry_run, read_event
+from stepward.app.dry_run import dry_run, read_event
 from stepward.cli.where import Declined, Where
 from stepward.domain.convoy.commands import Refusal, RefusalCode, misplaced, refused
 from stepward.domain.lane import Lane

@@ -24,7 +24,8 @@ class OrderEvent:
     `body` is its canonical JSON text, `digest` the hash of what counts in it: the ledger that brought it and its
     `index` there do not, so the same event from two ledgers is one. `ledger_id` names the customer, too. `sequence`
     is None if it has none that can be used, `as_of` (epoch ms) None unless its source says how new it is. `content` is
-    what was read in its text; None if the event comes from its lane, which keeps the text.
+    what was read in the text of one that has an effect beyond its lane; None if it comes from its lane, which keeps the
+    text.
     """
 
     order_id: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeGuard
 
@@ -28,6 +28,7 @@ Source = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 BROUGHT_BY = ("ledgerId", "index", "customerId")
 """The fields that say how an event came, not what it says."""
+_HAVE_EFFECTS = frozenset({"create", "delete"})
 _OF_THE_LANE = frozenset({"op", "sequence", "modifies", "end", "asOf", *BROUGHT_BY})
 
 
@@ -112,7 +113,7 @@ def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]
         as_of=int(message.as_of.timestamp() * 1000) if message.as_of else None,
         ledger_id=ledger_name(message.customer_id, message.ledger_id),
         index=message.index or 0,
-        content=content,
+        content=content if message.op in _HAVE_EFFECTS else None,
     )
 
 
@@ -201,4 +202,4 @@ def _split(fault: str) -> tuple[str, str]:
 def _digest(content: Mapping[str, Any]) -> str:
     counts = {name: value for name, value in content.items() if name not in BROUGHT_BY}
     digest = hashlib.sha256(strict_json.canonical(counts).encode()).digest()[:16]
-    return urlsafe_b64encode(digest).decode().rstrip("=")
+    return b2a_base64(digest, newline=False)[:22].decode()  # what follows is padding

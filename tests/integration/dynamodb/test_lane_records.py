@@ -70,7 +70,7 @@ def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
     assert head["Recent"]["M"].keys() == {"4", "5"}
 
 
-@pytest.mark.parametrize("place", [-9_999_999_999, -10, -2, -1, 1, 2, 10, 999_999_999, 9_999_999_999])
+@pytest.mark.parametrize("place", [-9_999_999_999, -10, -2, -1, 0, 1, 2, 10, 999_999_999, 9_999_999_999])
 def test_a_place_can_be_read_off_its_key(place: int) -> None:
     assert place_in(key_of(place)) == place
     assert len(key_of(place)) <= 11

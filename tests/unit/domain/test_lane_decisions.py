@@ -57,7 +57,8 @@ class Life:
             case Perform():
                 return self.effect
             case KeepRejects(rejections):
-                return self._keep(rejections)
+                self._keep(rejections)
+                return None
             case _:
                 raise AssertionError(need)
 

@@ -39,12 +39,12 @@ class MemoryLanes:
         """Write lane and rows if nobody was faster; see the port."""
         with self.lock:
             kept = self.kept.setdefault(lane.order_id, {})
-            kept.update(_as_kept(older))
+            kept.update({row.place: row for row in older})
             now = self.lanes.get(lane.order_id)
             if (now.revision if now else 0) != replaces.revision:
                 return False
-            self.lanes[lane.order_id] = replace(lane, recent=tuple(_as_kept(lane.recent).values()))
-            kept.update(_as_kept(rows))
+            self.lanes[lane.order_id] = _with_texts_alone(lane)
+            kept.update({row.place: _text_alone(row) for row in rows})
             return True
 
     def due(self, shard: int, until: int) -> Iterator[str]:
@@ -59,9 +59,15 @@ class MemoryLanes:
         yield from [order_id for since, order_id in sorted((s, o) for s, o in waiting if s is not None)]
 
 
-def _as_kept(events: Sequence[Kept]) -> dict[int, Kept]:
-    """The events by place, with their text alone, as a table has them."""
-    return {kept.place: replace(kept, event=replace(kept.event, content=None)) for kept in events}
+def _with_texts_alone(lane: Lane) -> Lane:
+    if all(kept.event.content is None for kept in lane.recent):
+        return lane
+    return replace(lane, recent=tuple(map(_text_alone, lane.recent)))
+
+
+def _text_alone(kept: Kept) -> Kept:
+    """The event as a table has it."""
+    return kept if kept.event.content is None else replace(kept, event=replace(kept.event, content=None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,18 @@ class Change:
         changed = replace(self.lane, recent=tuple(fresh if older else held))
         return settled(self.before, changed, self.rules, self.now, has_rows=bool(self.held.rows)), older
 
+    def close(self) -> None:
+        """Keep what came for places behind the end among the rejects, once the end is written: it stays behind it."""
+        end = self.before.end
+        if not end or self.lane.highest <= end:
+            return
+        why = after_end(self.before)
+        for page in self._behind(end):
+            self.known.keep(tuple(Rejection(late.event, why, held_at=late.place) for late in page))
+            for late in page:
+                self.tell(FactKind.REJECTED, late.event.sequence or 0, why)
+        self.lane = replace(self.lane, highest=end)
+
     def take(self, event: OrderEvent, message: int) -> None:
         """Give an arriving event its place, and apply it if it is its turn."""
         found = reception(self.lane, self.held, event)
@@ -72,7 +84,6 @@ class Change:
 
     def drain(self) -> None:
         """Apply the events that wait for nothing any more."""
-        self._close()
         while waiting := self._waiting():
             for kept in waiting:
                 if not self.apply(kept) or self.lane.blocked or self.lane.end or self._is_full():
@@ -92,7 +103,8 @@ class Change:
                 return self._fail(kept, answer)
             if answer:
                 return self.block(kept, answer)
-        self.go_past(replace(kept, passed_over=overtaken(self.lane, event)), fresh=fresh)
+        late = overtaken(self.lane, event)
+        self.go_past(replace(kept, passed_over=late) if late else kept, fresh=fresh)
         return True
 
     def go_past(self, kept: Kept, *, fresh: bool = False) -> None:
@@ -149,18 +161,6 @@ class Change:
         self.held.rows[place] = Kept(place, event)
         self.lane = replace(self.lane, strays=-place, unplaced=(*self.lane.unplaced, place))
         self.stop_at_unsequenced(why)
-
-    def _close(self) -> None:
-        """Keep what came for places behind the end among the rejects, once the end is written: it stays behind it."""
-        end = self.before.end
-        if not end or self.lane.highest <= end:
-            return
-        why = after_end(self.before)
-        for page in self._behind(end):
-            self.known.keep(tuple(Rejection(late.event, why, held_at=late.place) for late in page))
-            for late in page:
-                self.tell(FactKind.REJECTED, late.event.sequence or 0, why)
-        self.lane = replace(self.lane, highest=end)
 
     def _behind(self, end: int) -> Iterator[list[Kept]]:
         first = end + 1

@@ -45,10 +45,11 @@ def decide(lane: Lane, known: Known, wanted: Wanted, rules: LaneRules, now: int)
 
 def _decided(change: Change, wanted: Wanted) -> Outcome:
     refusal = None
-    if isinstance(wanted, Sequence):
-        _take(change, wanted)
-    else:
+    change.close()
+    if isinstance(wanted, LaneCommand):
         refusal = obey(change, wanted)
+    else:
+        _take(change, wanted)
     lane, older = change.written()
     return Outcome(
         lane=lane,
