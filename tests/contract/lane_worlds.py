@@ -116,7 +116,7 @@ def created(client: DynamoDBClient) -> str:
 def on(table: str, access: Access) -> DynamoLanes:
     """The adapter as one process has it."""
     heads, events = bound(LaneItem, table, access), bound(LaneRowItem, table, access)
-    return DynamoLanes(heads, events, access.connection, SHARDS, lambda: uuid.uuid4().hex[:12], kept_event)
+    return DynamoLanes(heads, events, access.connection, SHARDS, lambda: uuid.uuid4().hex[:12])
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def test_a_row_can_be_written_anew(lanes: Lanes) -> None:
 
 def test_lanes_do_not_touch_each_other(lanes: Lanes) -> None:
     """C1."""
-    other = replace(applied(1), order_id="ord-2")
+    other = applied(1, order_id="ord-2", recent=(Kept(1, event(1, "ord-2")),))
     lanes.save(applied(1), replaces=ABSENT, rows=[kept(4)])
     lanes.save(other, replaces=Lane("ord-2"))
 

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from stepward.app import lane_work, ledgers
+from stepward.app import ledgers
+from stepward.domain.convoy import arrival, change
 from stepward.domain.errors import Transient
 from stepward.domain.lane import LaneRules
 from stepward.testing.faults.record import Died
@@ -52,8 +53,9 @@ class LedgersUnderFaults(RuleBasedStateMachine):
         super().__init__()
         self.small = pytest.MonkeyPatch()
         self.small.setattr(ledgers, "CHUNK", 3)
-        self.small.setattr(lane_work, "PAGE", 2)
-        self.small.setattr(lane_work, "MOST_FACTS", 3)
+        for module in (arrival, change):
+            self.small.setattr(module, "PAGE", 2)
+        self.small.setattr(change, "MOST_FACTS", 3)
         self.in_hand: dict[tuple[str, int], list[Message]] = {}
         self.sent: list[Book] = []
 

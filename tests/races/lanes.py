@@ -10,10 +10,9 @@ import boto3
 
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.dynamodb.lanes import DynamoLanes
-from stepward.app.convoy import Convoy
+from stepward.app.convoy import Arrival, Convoy
 from stepward.app.intake import Received
 from stepward.app.lane_history import history
-from stepward.app.lane_work import Arrival
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import LaneCommand

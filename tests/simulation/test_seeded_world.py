@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from stepward.app import lane_work
+from stepward.domain.convoy import arrival
 from stepward.domain.draft import Draft
 from stepward.domain.lane import Lane, Place
 from stepward.domain.plan import PlannedStep
@@ -76,7 +76,7 @@ def _jumps_gaps(lane: Lane, place: int) -> Place:
 
 
 def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lane_work, "standing", _jumps_gaps)
+    monkeypatch.setattr(arrival, "standing", _jumps_gaps)
     _, finding = next(found for found in map(live, SOME) if found[1])
     assert finding is not None
 

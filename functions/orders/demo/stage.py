@@ -33,7 +33,6 @@ from stepward.local.access import REGION, access
 from stepward.local.deployment import Deployment
 from stepward.local.services import Ledger
 from stepward.local.wake import wake
-from stepward.wire.order_event import kept_event
 from stepward.wiring.lanes import kept_lanes
 from stepward.wiring.parts import kept_rejects, shared_controls
 from stepward.wiring.tasks import task_store
@@ -65,7 +64,7 @@ class Stage:
         there, names = Access(REGION, self.endpoint, ("test", "test")), self.deployment
         self.orders = DynamoOrders(bound(OrderItem, names.orders_table, there))
         self.store = task_store(there, orders=None, tasks=names.tasks_table, shards=names.shards)
-        self.lanes = kept_lanes(there, names.lanes_table, names.shards, kept_event)
+        self.lanes = kept_lanes(there, names.lanes_table, names.shards)
         self.rejects = kept_rejects(there, names.rejects_table)
         self.breakers = Breakers(shared_controls(there, names.controls_table))
         self.sqs = boto3.client("sqs", **access(self.endpoint))

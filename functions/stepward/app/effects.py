@@ -10,6 +10,7 @@ from stepward.domain.errors import Rejected
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Cancel
 from stepward.domain.order_event import Op, OrderEvent
+from stepward.wire.order import accepted
 from stepward.wire.order_event import details_of, order_of
 
 BY = "the submitter"
@@ -27,7 +28,7 @@ class Effects:
         try:
             match event.op:
                 case Op.CREATE:
-                    self.submit.handle(order_of(event))
+                    self.submit.accept(accepted(order_of(event), self.submit.schema))
                 case Op.DELETE:
                     return self._cancel(event)
         except Rejected as error:

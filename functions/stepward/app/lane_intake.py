@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from stepward.app.convoy import Convoy
+from stepward.app.convoy import Arrival, Convoy
 from stepward.app.intake import Received, keep
-from stepward.app.lane_work import Arrival
 from stepward.domain.errors import PutBack, Rejected
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.lane_commands import LaneCommand

@@ -34,19 +34,22 @@ class Submit:
     reply_queues: Allowed = field(default_factory=Allowed)
 
     def handle(self, text: str) -> None:
-        """Submit the order in `text`, once; raises Rejected or Transient.
+        """Do what an order message says; raises Rejected or Transient."""
+        wanted = accept(text, self.schema)
+        match wanted:
+            case Ignored():
+                self.telemetry.record("", Fact(self.now(), FactKind.IGNORED, note=wanted.what))
+            case Cancel():
+                self.queues.to_scheduler([wanted])
+            case Accepted():
+                self.accept(wanted)
+
+    def accept(self, accepted: Accepted) -> None:
+        """Submit an order, once; raises Rejected or Transient.
 
         A duplicate is told to the Scheduler again: the first telling may have been lost, and a second is harmless.
         """
-        accepted = accept(text, self.schema)
-        now = self.now()
-        if isinstance(accepted, Ignored):
-            self.telemetry.record("", Fact(now, FactKind.IGNORED, note=accepted.what))
-            return
-        if isinstance(accepted, Cancel):
-            self.queues.to_scheduler([accepted])
-            return
-        order = accepted.order
+        now, order = self.now(), accepted.order
         outcome = self.store.submit(order, self._task(accepted, now), self.plan)
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, Fact(now, FactKind.CONFLICT))

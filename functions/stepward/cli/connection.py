@@ -11,7 +11,6 @@ from stepward.app.trail import Trail
 from stepward.cli.where import Where
 from stepward.local.deployment import Deployment
 from stepward.ports import Controls, LaneQueue, Lanes
-from stepward.wire.order_event import kept_event
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -68,7 +67,7 @@ def connect(where: Where) -> Connection:
         breakers=Breakers(controls),
         trail=Trail(controls),
         controls=controls,
-        lanes=kept_lanes(access, parts.lanes_table, parts.shards, kept_event),
+        lanes=kept_lanes(access, parts.lanes_table, parts.shards),
         lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
         s3=account.s3,
         now=now,

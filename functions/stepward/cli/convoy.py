@@ -14,7 +14,7 @@ from stepward.cli.attention import Waiting, as_they_stand, list_waiting
 from stepward.cli.connection import Connection, connect
 from stepward.cli.lane_asking import ask_lane, lane_of
 from stepward.cli.lane_refusals import replacement
-from stepward.cli.lane_render import LaneShown, lane_document, lane_view, listed_lane, newest
+from stepward.cli.lane_render import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
 from stepward.cli.lane_words import lane_state, repairs, why_it_waits
 from stepward.cli.operating import Wait, Who, Why, operator, reason
 from stepward.cli.order_files import read
@@ -66,7 +66,7 @@ def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json:
     events = tuple(history(lanes, lane))
     past, more = newest(events, limit)
     ahead = [*strays(lanes, lane), *islice(waiting(lanes, lane), limit)]
-    shown = LaneShown(lane, account_of(events, details_of), (*past, *ahead), more)
+    shown = LaneShown(lane, account_of(events, details_of), tuple(map(as_read, (*past, *ahead))), more)
     if as_json:
         print_json(lane_document(shown))
         return

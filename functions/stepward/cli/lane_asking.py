@@ -57,7 +57,7 @@ def ask_lane(
 ) -> None:
     """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
     order = command.order_id
-    if refused := lane_refusal(before.lane, before.following, command, where):
+    if refused := lane_refusal(connection.lanes, before.lane, command, where):
         raise Declined(refused)
     # A name of its own each time: what is asked again on purpose must not be taken for a repeated message.
     message = LaneMessage(order, f"operator/{command.asked}", encode_command(command))

@@ -6,19 +6,21 @@ Lanes and the ledgers' processor know by themselves what they have had: sent aga
 from __future__ import annotations
 
 from stepward.adapters.fifo_ids import fifo_id
-from stepward.app.lane_history import kept_at
+from stepward.app.dry_run import dry_run
 from stepward.app.ledgers import progress_of
 from stepward.cli.letters import Letter, Opened
 from stepward.cli.verdicts import Standing, Verdict
+from stepward.domain.convoy.arrival import Fate, reception
+from stepward.domain.convoy.commands import is_done
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.domain.lane import Lane, is_repeated
+from stepward.domain.lane import Lane
 from stepward.domain.order_event import OrderEvent
 from stepward.ports import Controls, Lanes
 from stepward.wire.envelope import Ignored
 from stepward.wire.lane import decode_for_lane
 from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order import order_id_hint
-from stepward.wire.order_event import EventMessage
+from stepward.wire.order_event import EventMessage, kept_event
 
 TEST = Verdict(Standing.STALE, "nothing is to be done about it")
 
@@ -40,7 +42,8 @@ def opened_event(letter: Letter, lanes: Lanes) -> Opened:
     except Unreadable as fault:
         unreadable = Verdict(Standing.UNREADABLE, str(fault))
         return _opened(letter, "a message to a lane that cannot be read", taken.order_id, unreadable)
-    done = lane is not None and lane.done == taken.asked
+    done = lane is not None and is_done(lane, taken)
+    # It may rest on letters that lie before it: whether it is refused is not to be told before those are sent.
     verdict = Verdict(Standing.STALE, "it was done") if done else Verdict(Standing.CURRENT, "the lane will decide")
     return _opened(letter, "an operator's command to the lane", taken.order_id, verdict)
 
@@ -76,14 +79,15 @@ def _event(event: OrderEvent) -> str:
 def _of_event(event: OrderEvent, lane: Lane | None, lanes: Lanes) -> Verdict:
     if lane is None:
         return Verdict(Standing.CURRENT, "no event of the order has come yet")
-    if is_repeated(lane, event):
-        return Verdict(Standing.STALE, f"entry {event.index} of ledger {event.ledger_id} has come")
-    known = kept_at(lanes, lane, event.sequence) if event.sequence and event.sequence <= lane.highest else None
-    if known is None:
-        return Verdict(Standing.CURRENT, "the lane has not had it")
-    if known.event.digest == event.digest:
-        return Verdict(Standing.STALE, "the lane has had it")
-    return Verdict(Standing.CURRENT, "the lane has had another event of this sequence, and will keep this as a reject")
+    found = dry_run(lanes, lane, kept_event, lambda held: reception(lane, held, event))
+    match found.fate:
+        case Fate.DUPLICATE:
+            entry = "" if lane.sequenced or not event.ledger_id else f"entry {event.index} of ledger {event.ledger_id}"
+            return Verdict(Standing.STALE, f"{entry} has come" if entry else "the lane has had it")
+        case Fate.REJECTED:
+            return Verdict(Standing.CURRENT, f"the lane will keep this as a reject: {found.why}")
+        case _:
+            return Verdict(Standing.CURRENT, "the lane has not had it")
 
 
 def _of_ledger(ledger: Ledger, controls: Controls) -> Verdict:

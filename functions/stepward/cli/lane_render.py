@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from stepward.app.dry_run import read_event
 from stepward.cli.lane_words import lane_state, standing, why_it_waits
 from stepward.cli.render import table
 from stepward.cli.terminal import cell, day_and_time, json_text, printable, span
 from stepward.domain.account import Account, Transaction
 from stepward.domain.lane import Lane
 from stepward.domain.order_event import Kept, OrderEvent, sequence_name
-from stepward.wire.order_event import details_of
+from stepward.wire.order_event import details_of, kept_event
 
 STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}
 EVENT_STYLES = {"applied": "green", "passed over": "dim", "stops the lane": "bold red", "waits": "yellow"}
@@ -47,6 +48,11 @@ def event_state(lane: Lane, kept: Kept) -> str:
     if lane.blocked and lane.blocked.place == kept.place:
         return "stops the lane"
     return "applied" if 0 < kept.place <= lane.last else "waits"
+
+
+def as_read(kept: Kept) -> Kept:
+    """An event that the deployed application refused, as it reads without the application."""
+    return replace(kept, event=read_event(kept_event, kept.event.body)) if kept.event.fault else kept
 
 
 def lane_view(shown: LaneShown, now: int) -> RenderableType:

@@ -89,6 +89,11 @@ class Lane:
         return self.highest - self.last
 
     @property
+    def goes_on(self) -> bool:
+        """Whether anything has come for a place beyond the last applied one, and the end has not."""
+        return self.last < self.highest and not self.end
+
+    @property
     def needs_attention(self) -> int | None:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         if self.blocked:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Op(StrEnum):
@@ -21,7 +23,9 @@ class OrderEvent:
 
     `body` is its canonical JSON text, `digest` the hash of what counts in it: the ledger that brought it and its
     `index` there do not, so the same event from two ledgers is one. `ledger_id` names the customer, too. `sequence`
-    is None if it has none that can be used, `as_of` (epoch ms) None unless its source says how new it is.
+    is None if it has none that can be used, `as_of` (epoch ms) None unless its source says how new it is. `content` is
+    what was read in the text of one that has an effect beyond its lane; None if it comes from its lane, which keeps the
+    text.
     """
 
     order_id: str
@@ -35,6 +39,7 @@ class OrderEvent:
     ledger_id: str = ""
     index: int = 0
     fault: str = ""
+    content: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
@@ -72,6 +73,11 @@ def accept(text: str, schema: type[OrderMessage]) -> Accepted | Cancel | Ignored
     if isinstance(content, dict) and content.get("type") == "order.cancelled":
         taken_back = converted(content, Cancellation)
         return Cancel(taken_back.order_id, "the submitter", taken_back.reason or "cancelled")
+    return accepted(content, schema)
+
+
+def accepted(content: Mapping[str, object], schema: type[OrderMessage]) -> Accepted:
+    """The order that `content` says; raises Rejected with field and reason."""
     message = converted(content, schema)
     body = strict_json.canonical(content)
     if len(body) > MAX_ORDER_BYTES:

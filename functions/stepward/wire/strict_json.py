@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from stepward.domain.errors import Rejected
 from stepward.wire.plain import BODY, MAX_DEPTH, Fault, check
@@ -41,6 +42,20 @@ def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
         return _ENCODER.encode(value)
     except TypeError:  # it holds a Decimal, whose digits must not change, or a Mapping that is no dict
         return _written(value)
+
+
+def as_read(value: Any) -> Any:
+    """What `parse` reads in the canonical text of a plain value, without writing and reading it: 1.0 is 1 there."""
+    match value:
+        case Decimal():
+            digits = _number(value)
+            return Decimal(digits) if "." in digits else int(digits)
+        case Mapping():
+            return {key: as_read(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [as_read(inner) for inner in value]
+        case _:
+            return value
 
 
 def _decoded(text: str | bytes) -> str:

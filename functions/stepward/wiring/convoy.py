@@ -14,7 +14,6 @@ from stepward.adapters.lambda_groups import GroupWorker
 from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.sqs_visibility import SqsVisibility
 from stepward.domain.application import App
-from stepward.wire.order_event import EventMessage
 from stepward.wiring.alerts import alerts
 from stepward.wiring.lanes import lanes_of
 from stepward.wiring.parts import Parts
@@ -37,7 +36,7 @@ def _worker(app: App, env: Mapping[str, str]) -> GroupWorker:
         rejects=parts.rejects(),
         controls=parts.controls(),
         alerts=alerts(parts),
-        lanes=lanes_of(parts, app.event or EventMessage),
+        lanes=lanes_of(parts),
     )
     visibility = SqsVisibility(queues.client, config.lanes_queue)
     return GroupWorker(assembly.convoy(parts.instance("convoy")).take, parts.telemetry, visibility, together=True)

@@ -9,7 +9,6 @@ from functools import partial
 
 from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.lambda_sweep import SweepWorker
-from stepward.wire.order_event import EventMessage
 from stepward.wiring.alerts import alerts
 from stepward.wiring.lanes import lanes_of
 from stepward.wiring.parts import Parts
@@ -29,6 +28,6 @@ def _worker(env: Mapping[str, str]) -> SweepWorker:
         queues=parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues),
         controls=parts.controls(),
         alerts=alerts(parts),
-        lanes=lanes_of(parts, EventMessage),
+        lanes=lanes_of(parts),
     )
     return SweepWorker(assembly.supervisor(parts.instance("supervisor"), parts.config.agent_queues), parts.telemetry)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stepward.adapters.dynamodb.lane_records import EventText
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.lane import Lane
 from stepward.domain.order_event import Kept
@@ -187,7 +188,8 @@ def test_what_a_batch_leaves_undone_is_sent_again(moto: DynamoLaneWorld) -> None
         answers.append(len(answers))
         if len(answers) == 1:
             item = {name: {"S": value} for name, value in (("OrderID", ORDER_ID), ("Place", f"{1:010d}"))}
-            put = {"PutRequest": {"Item": item | {"Body": {"S": held[0].event.body}}}}
+            text = EventText.of(held[0])
+            put = {"PutRequest": {"Item": item | {"Body": {"S": text.body}, "Summary": {"S": text.summary}}}}
             answer["UnprocessedItems"] = {moto.table: [put]}
 
     rewrite(moto.lanes, "BatchWriteItem", some_left)

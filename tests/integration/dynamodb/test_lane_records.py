@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters.dynamodb.lane_records import key_of, place_in
-from stepward.app.lane_work import RECENT_BYTES
+from stepward.domain.convoy.change import RECENT_BYTES
 from stepward.domain.errors import Unreadable
 from stepward.domain.lane import Lane
 from tests.contract.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
@@ -65,12 +65,12 @@ def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
     stray, row, head = moto.raw()
 
     assert [item["Place"]["S"] for item in (stray, row, head)] == ["-9999999999", "0000000007", "lane"]
-    assert stray.keys() == row.keys() == {"OrderID", "Place", "Body"}
+    assert stray.keys() == row.keys() == {"OrderID", "Place", "Body", "Summary"}
     assert not any("NULL" in value for value in head.values())
     assert head["Recent"]["M"].keys() == {"4", "5"}
 
 
-@pytest.mark.parametrize("place", [-9_999_999_999, -10, -2, -1, 1, 2, 10, 999_999_999, 9_999_999_999])
+@pytest.mark.parametrize("place", [-9_999_999_999, -10, -2, -1, 0, 1, 2, 10, 999_999_999, 9_999_999_999])
 def test_a_place_can_be_read_off_its_key(place: int) -> None:
     assert place_in(key_of(place)) == place
     assert len(key_of(place)) <= 11

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from stepward.app.lane_work import LONGEST_RECENT, MOST_ROWS, PAGE
+from stepward.domain.convoy.arrival import PAGE
+from stepward.domain.convoy.change import LONGEST_RECENT, MOST_ROWS
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import MOST_STRAYS
 from tests.convoy.gate import Fault

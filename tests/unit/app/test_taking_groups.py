@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from stepward.app.convoy import Arrival
 from stepward.app.intake import Received
 from stepward.app.lane_intake import LaneIntake
-from stepward.app.lane_work import Arrival
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.lane_commands import LaneCommand, RetryLane

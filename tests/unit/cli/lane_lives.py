@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from stepward.app.convoy import Arrival
 from stepward.app.intake import Received
 from stepward.app.lane_history import kept_at
-from stepward.app.lane_work import Arrival
 from stepward.app.trail import Trail
 from stepward.cli.lane_asking import LaneSeen
 from stepward.domain.lane import Lane, LaneRules

@@ -24,7 +24,7 @@ def replace(place: int, **changes: Any) -> ReplaceEvent:
 
 
 def refused(life: LaneLife, command: LaneCommand) -> str:
-    return lane_refusal(life.lane, life.seen.following, command, Where())
+    return lane_refusal(life.lanes, life.lane, command, Where())
 
 
 def told(life: LaneLife, command: LaneCommand) -> str:

@@ -2,18 +2,20 @@
 
 import io
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
 from stepward.app.lane_history import account, history, strays, waiting
-from stepward.cli.lane_render import LaneShown, lane_document, lane_view, listed_lane, newest
+from stepward.cli.lane_render import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
 from stepward.cli.lane_words import lane_state, repairs, standing
 from stepward.cli.where import Where
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import SkipEvent
-from stepward.wire.order_event import kept_event
+from stepward.domain.order_event import Kept
+from stepward.wire.order_event import event_of, kept_event
 from tests.factories import T0
 from tests.unit.cli.lane_lives import LaneLife, ended, entry, flowing, poisoned, strayed, torn
 
@@ -134,6 +136,13 @@ def test_programs_read_the_same() -> None:
     assert changed["history"] == [{"event": "2", "details": {"amount": 5}}, {"event": "3", "details": {"amount": 6}}]
     assert listed_lane(poisoned().lane)["event"] == "4"
     assert listed_lane(strayed().lane)["event"] == "u1"
+
+
+def test_an_event_that_its_application_refuses_shows_what_it_is_all_the_same() -> None:
+    """C6: the command line knows no application's own fields."""
+    event = event_of(entry(4, "modify", modifies=2, amount=1))
+    refused = Kept(4, replace(event, op=None, modifies=None, fault="item: is missing"))
+    assert as_read(refused) == Kept(4, event)
 
 
 def test_old_events_are_left_out_and_said_to_be() -> None:

@@ -14,7 +14,7 @@ from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
 from stepward.wire.lane import decode_for_lane, encode_command
 from stepward.wire.ledger import Ledger, decode_ledger, entry_in, entry_of
-from stepward.wire.order import MAX_ORDER_BYTES, Accepted, OrderMessage, accept
+from stepward.wire.order import MAX_ORDER_BYTES, Accepted, OrderMessage, accepted
 from stepward.wire.order_event import EventMessage, details_of, event_of, kept_event, order_of
 from tests.unit.wire.plain_values import OBJECTS
 
@@ -95,7 +95,7 @@ def test_an_event_that_is_too_large_is_kept_by_its_beginning() -> None:
 def test_a_create_becomes_the_order_message_that_it_stands_for() -> None:
     """C2."""
     event = event_of({**CREATE, "end": True, "ledgerId": "L1", "index": 3, "customerId": "c1", "currency": "EUR"})
-    order = json.loads(order_of(event))
+    order = order_of(event)
     assert order == {
         "orderId": "A",
         "type": "order.submitted",
@@ -206,4 +206,4 @@ def test_a_line_that_is_not_json_stops_the_order_that_it_names() -> None:
 
 
 def test_the_order_message_of_a_create_is_accepted_by_submission() -> None:
-    assert isinstance(accept(order_of(event_of(CREATE)), OrderMessage), Accepted)
+    assert isinstance(accepted(order_of(event_of(CREATE)), OrderMessage), Accepted)

@@ -46,6 +46,7 @@ class LaneRowItem(Model):
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     place = UnicodeAttribute(range_key=True, attr_name="Place")
     body = UnicodeAttribute(attr_name="Body")
+    summary = UnicodeAttribute(attr_name="Summary")
     passed_over = UnicodeAttribute(attr_name="PassedOver", null=True)
 
     @classmethod

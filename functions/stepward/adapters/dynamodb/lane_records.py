@@ -10,32 +10,48 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
+from stepward.domain.order_event import Kept, Op, OrderEvent
+
 HEAD = "lane"
 """The place of the lane itself: it sorts behind every event."""
 _DIGITS = 10
 LAST_KEY = "9" * _DIGITS
+_SEPARATOR = "\x1f"
+"""Stands between the parts of a summary; SQS carries it in no message, so it is in no part."""
+_OPS = {op.value[0]: op for op in Op}
+_OF_ITS_PLACE = "="
 
 
 @dataclass(frozen=True, slots=True)
-class KeptText:
-    """The text of an event that a lane holds, and why it was passed over, if it was."""
+class EventText:
+    """An event as it is kept: its text, what is known of it without reading that, and why it was passed over."""
 
     body: str
+    summary: str
     passed_over: str = ""
 
+    @staticmethod
+    def of(kept: Kept) -> EventText:
+        """The event that a lane holds at a place."""
+        return EventText(kept.event.body, _summary(kept.event, kept.place), kept.passed_over)
 
-class RecentAttribute(Attribute[Mapping[int, KeptText]]):
+    def kept(self, order_id: str, place: int) -> Kept:
+        """The event that `of` was told of; raises ValueError or KeyError."""
+        return Kept(place, _event(order_id, place, self.body, self.summary), self.passed_over)
+
+
+class RecentAttribute(Attribute[Mapping[int, EventText]]):
     """The newest events of a lane by their place, as a map: it costs fewer bytes than JSON within JSON."""
 
     attr_type = MAP
 
-    def serialize(self, value: Mapping[int, KeptText]) -> dict[str, dict[str, Any]]:
+    def serialize(self, value: Mapping[int, EventText]) -> dict[str, dict[str, Any]]:
         """The events in DynamoDB's JSON."""
-        return {str(place): _encode(kept) for place, kept in value.items()}
+        return {str(place): _encode(text) for place, text in value.items()}
 
-    def deserialize(self, value: Mapping[str, Mapping[str, Any]]) -> Mapping[int, KeptText]:
+    def deserialize(self, value: Mapping[str, Mapping[str, Any]]) -> Mapping[int, EventText]:
         """The events that `serialize` wrote, in the order of their places."""
-        return dict(sorted((int(place), _decode(kept)) for place, kept in value.items()))
+        return dict(sorted((int(place), _decode(text)) for place, text in value.items()))
 
 
 def key_of(place: int) -> str:
@@ -69,9 +85,53 @@ def decode_places(text: str | None) -> tuple[int, ...]:
     return tuple(int(place) for place in json.loads(text or "[]"))
 
 
-def _encode(kept: KeptText) -> dict[str, Any]:
-    return {"L": [{"S": kept.body}, {"S": kept.passed_over}]} if kept.passed_over else {"S": kept.body}
+def _encode(text: EventText) -> dict[str, Any]:
+    parts = (text.body, text.summary, text.passed_over)
+    return {"L": [{"S": part} for part in parts if part]}
 
 
-def _decode(value: Mapping[str, Any]) -> KeptText:
-    return KeptText(*(part["S"] for part in value["L"])) if "L" in value else KeptText(value["S"])
+def _decode(value: Mapping[str, Any]) -> EventText:
+    body, summary, *passed_over = (part["S"] for part in value["L"])
+    return EventText(body, summary, "".join(passed_over))
+
+
+def _summary(event: OrderEvent, place: int) -> str:
+    """What is known of an event beside its text, which the lane then need not read."""
+    sequence = _OF_ITS_PLACE if event.sequence == place else _written(event.sequence)
+    parts = (
+        event.op.value[0] if event.op else "",
+        sequence,
+        _written(event.modifies),
+        "1" if event.end else "",
+        _written(event.as_of),
+        str(event.index or ""),
+        event.digest,
+        event.ledger_id,
+        event.fault,
+    )
+    return _SEPARATOR.join(parts)
+
+
+def _event(order_id: str, place: int, body: str, summary: str) -> OrderEvent:
+    op, sequence, modifies, end, as_of, index, digest, ledger_id, fault = summary.split(_SEPARATOR)
+    return OrderEvent(
+        order_id=order_id,
+        body=body,
+        digest=digest,
+        op=_OPS[op] if op else None,
+        sequence=place if sequence == _OF_ITS_PLACE else _read(sequence),
+        modifies=_read(modifies),
+        end=bool(end),
+        as_of=_read(as_of),
+        ledger_id=ledger_id,
+        index=_read(index) or 0,
+        fault=fault,
+    )
+
+
+def _written(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _read(digits: str) -> int | None:
+    return int(digits) if digits else None

@@ -15,7 +15,7 @@ from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lane_records import (
     HEAD,
     LAST_KEY,
-    KeptText,
+    EventText,
     decode_marks,
     decode_places,
     encode_marks,
@@ -25,9 +25,9 @@ from stepward.adapters.dynamodb.lane_records import (
 )
 from stepward.adapters.dynamodb.tables import find, whole
 from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
-from stepward.domain.errors import Rejected, Unreadable
+from stepward.domain.errors import Unreadable
 from stepward.domain.lane import Blocked, Lane, Told
-from stepward.domain.order_event import Kept, OrderEvent
+from stepward.domain.order_event import Kept
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
@@ -36,17 +36,13 @@ _COUNTS = ("last", "highest", "end", "deleted", "attempts", "strays")
 
 @dataclass(frozen=True, slots=True)
 class DynamoLanes:
-    """`ports.Lanes` on two models of one table; `decode` reads the text of an event that was kept.
-
-    `new_id` gives a unique id for each write.
-    """
+    """`ports.Lanes` on two models of one table; `new_id` gives a unique id for each write."""
 
     heads: type[LaneItem]
     events: type[LaneRowItem]
     connection: Connection
     shards: int
     new_id: Callable[[], str]
-    decode: Callable[[str], OrderEvent]
 
     def load(self, order_id: str) -> Lane | None:
         """The lane with its newest events, in one consistent read; see the port."""
@@ -58,7 +54,7 @@ class DynamoLanes:
         reached = LaneRowItem.place.between(key_of(first), LAST_KEY)
         with translated(f"read the events of {order_id}"):
             found = list(self.events.query(order_id, reached, consistent_read=True, limit=most))
-        return [self._kept(order_id, item.place, item.body, item.passed_over or "") for item in found]
+        return [_kept(item) for item in found]
 
     def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
         """Write what has left the lane, then the lane, with its new rows in one transaction; see the port."""
@@ -92,7 +88,10 @@ class DynamoLanes:
                 batch.save(self._row(order_id, kept))
 
     def _row(self, order_id: str, kept: Kept) -> LaneRowItem:
-        return self.events(order_id, key_of(kept.place), body=kept.event.body, passed_over=kept.passed_over or None)
+        text = EventText.of(kept)
+        return self.events(
+            order_id, key_of(kept.place), body=text.body, summary=text.summary, passed_over=text.passed_over or None
+        )
 
     def _item(self, lane: Lane, write_id: str) -> LaneItem:
         blocked = lane.blocked
@@ -114,7 +113,7 @@ class DynamoLanes:
             gap_since=lane.gap_since,
             attempts=lane.attempts or None,
             told=None if lane.told is Told.NOTHING else lane.told.value,
-            recent={kept.place: KeptText(kept.event.body, kept.passed_over) for kept in lane.recent} or None,
+            recent={kept.place: EventText.of(kept) for kept in lane.recent} or None,
             marks=encode_marks(lane.marks),
             strays=lane.strays or None,
             unplaced=encode_places(lane.unplaced),
@@ -125,8 +124,6 @@ class DynamoLanes:
 
     def _lane(self, item: LaneItem) -> Lane:
         order_id = item.order_id
-        texts = item.recent or {}
-        recent = (self._kept(order_id, place, text.body, text.passed_over) for place, text in texts.items())
         try:
             return Lane(
                 order_id=order_id,
@@ -135,7 +132,7 @@ class DynamoLanes:
                 created=bool(item.created),
                 blocked=_blocked(item),
                 told=Told(item.told or Told.NOTHING.value),
-                recent=tuple(recent),
+                recent=tuple(text.kept(order_id, place) for place, text in (item.recent or {}).items()),
                 marks=decode_marks(item.marks),
                 unplaced=decode_places(item.unplaced),
                 touched_at=whole(item.touched_at),
@@ -145,15 +142,8 @@ class DynamoLanes:
                 as_of=_maybe(item.as_of),
                 due=_maybe(item.due),
             )
-        except (TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise Unreadable(f"{order_id}: its lane: {error!r}") from error
-
-    def _kept(self, order_id: str, place: int | str, body: str, passed_over: str) -> Kept:
-        try:
-            number = place_in(place) if isinstance(place, str) else place
-            return Kept(number, self.decode(body), passed_over)
-        except (Rejected, AttributeError, ValueError) as error:
-            raise Unreadable(f"{order_id}: its event at {place}: {error}") from error
 
 
 def _unchanged(replaces: Lane) -> Condition:
@@ -161,6 +151,13 @@ def _unchanged(replaces: Lane) -> Condition:
         return LaneItem.order_id.does_not_exist()
     unchanged: Any = LaneItem.revision == replaces.revision
     return unchanged  # type: ignore[no-any-return]
+
+
+def _kept(item: LaneRowItem) -> Kept:
+    try:
+        return EventText(item.body, item.summary, item.passed_over or "").kept(item.order_id, place_in(item.place))
+    except (LookupError, AttributeError, ValueError) as error:
+        raise Unreadable(f"{item.order_id}: its event at {item.place}: {error!r}") from error
 
 
 def _blocked(item: LaneItem) -> Blocked | None:

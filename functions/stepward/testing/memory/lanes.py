@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from stepward.adapters.delivery import lane_messages
@@ -43,8 +43,8 @@ class MemoryLanes:
             now = self.lanes.get(lane.order_id)
             if (now.revision if now else 0) != replaces.revision:
                 return False
-            self.lanes[lane.order_id] = lane
-            kept.update({row.place: row for row in rows})
+            self.lanes[lane.order_id] = _with_texts_alone(lane)
+            kept.update({row.place: _text_alone(row) for row in rows})
             return True
 
     def due(self, shard: int, until: int) -> Iterator[str]:
@@ -57,6 +57,17 @@ class MemoryLanes:
         """The lanes that wait for an operator; see the port."""
         waiting = [(lane.needs_attention, lane.order_id) for lane in self.lanes.values()]
         yield from [order_id for since, order_id in sorted((s, o) for s, o in waiting if s is not None)]
+
+
+def _with_texts_alone(lane: Lane) -> Lane:
+    if all(kept.event.content is None for kept in lane.recent):
+        return lane
+    return replace(lane, recent=tuple(map(_text_alone, lane.recent)))
+
+
+def _text_alone(kept: Kept) -> Kept:
+    """The event as a table has it."""
+    return kept if kept.event.content is None else replace(kept, event=replace(kept.event, content=None))
 
 
 @dataclass(frozen=True, slots=True)

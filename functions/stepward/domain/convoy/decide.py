@@ -1,0 +1,70 @@
+"""The decision about a lane: what its record and the answers to what it needs make of what has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stepward.domain.convoy.change import Change
+from stepward.domain.convoy.commands import Refusal, obey
+from stepward.domain.convoy.needs import Known, Need, Rejection, attempted
+from stepward.domain.errors import Transient
+from stepward.domain.facts import Fact
+from stepward.domain.lane import Lane, LaneRules
+from stepward.domain.lane_commands import LaneCommand
+from stepward.domain.order_event import Kept, OrderEvent
+
+Wanted = Sequence[OrderEvent] | LaneCommand
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What to write: the lane, which is the one that was read if nothing has changed, with new rows and older events.
+
+    Then `rejections` are to be kept and `facts` told. `refusal` says why a command is refused, `failure` what kept the
+    next event from having its effect for now; with `more`, another change follows.
+    """
+
+    lane: Lane
+    rows: tuple[Kept, ...]
+    older: tuple[Kept, ...]
+    rejections: tuple[Rejection, ...]
+    facts: tuple[Fact, ...]
+    refusal: Refusal | None
+    failure: Transient | None
+    more: bool
+
+
+def decide(lane: Lane, known: Known, wanted: Wanted, rules: LaneRules, now: int) -> Outcome | Need:
+    """What `wanted` (events that arrive, a command, or no events: only what waits) makes of the lane at `now`.
+
+    If the answer to what it needs is not `known`, it is that need; ask again with the answer.
+    """
+    return attempted(lambda: _decided(Change(lane, known, rules, now), wanted))
+
+
+def _decided(change: Change, wanted: Wanted) -> Outcome:
+    refusal = None
+    change.close()
+    if isinstance(wanted, LaneCommand):
+        refusal = obey(change, wanted)
+    else:
+        _take(change, wanted)
+    lane, older = change.written()
+    return Outcome(
+        lane=lane,
+        rows=tuple(change.held.rows.values()),
+        older=older,
+        rejections=tuple(change.rejections),
+        facts=tuple(change.facts),
+        refusal=refusal,
+        failure=change.failure,
+        more=change.more,
+    )
+
+
+def _take(change: Change, events: Sequence[OrderEvent]) -> None:
+    for message, event in enumerate(events):
+        if change.failure is None:
+            change.take(event, message)
+    change.drain()
