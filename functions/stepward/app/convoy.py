@@ -94,7 +94,7 @@ class Convoy:
         """The decision, once all that it needs is known."""
         known, now = Known(), self.now()
         while not isinstance(found := decide(before, known, wanted, self.rules, now), Outcome):
-            known.answers[found] = self._answer(before, found)
+            known[found] = self._answer(before, found)
         return found
 
     def _answer(self, before: Lane, need: Need) -> object:

@@ -32,8 +32,8 @@ def dry_run(lanes: Lanes, lane: Lane, decode: Callable[[str], OrderEvent], decid
         except Missing as missing:
             match missing.need:
                 case ReadRows(first, most):
-                    known.answers[missing.need] = lanes.rows(lane.order_id, first, most)
+                    known[missing.need] = lanes.rows(lane.order_id, first, most)
                 case ReadEvent(body):
-                    known.answers[missing.need] = read_event(decode, body)
+                    known[missing.need] = read_event(decode, body)
                 case _:
                     raise

@@ -5,11 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from stepward.adapters.dynamodb.lane_records import key_of, place_in
+from stepward.adapters.dynamodb.lane_records import EventText, key_of, place_in
 from stepward.domain.convoy.change import RECENT_BYTES
 from stepward.domain.errors import Unreadable
 from stepward.domain.lane import Lane
+from stepward.domain.order_event import Kept
+from stepward.wire.order_event import event_of
 from tests.contract.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
 from tests.integration.dynamodb.item_size import KB, size_of
 
@@ -74,6 +78,17 @@ def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
 def test_a_place_can_be_read_off_its_key(place: int) -> None:
     assert place_in(key_of(place)) == place
     assert len(key_of(place)) <= 11
+
+
+FIELDS = ["op", "sequence", "modifies", "end", "asOf", "ledgerId", "index", "customerId"]
+VALUES = st.none() | st.booleans() | st.integers(-3, 12) | st.sampled_from(["add", "1970-01-01T00:00:00Z", "L1", "\t"])
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), VALUES))
+def test_what_is_known_of_an_event_is_read_back_without_its_text(content: dict[str, Any]) -> None:
+    """Valid or not: a lane that is loaded trusts what was written beside the text."""
+    held = Kept(3, event_of({**content, "orderId": ORDER_ID}))
+    assert replace(EventText.of(held), body="").kept(ORDER_ID, 3) == replace(held, event=replace(held.event, body=""))
 
 
 def test_keys_sort_as_places_do() -> None:

@@ -38,7 +38,7 @@ class Life:
         known = Known()
         while not isinstance(found := decide(self.lane, known, wanted, RULES, 7), Outcome):
             self.needs.append(found)
-            known.answers[found] = self._answer(found)
+            known[found] = self._answer(found)
         assert decide(self.lane, known, wanted, RULES, 7) == found, "the same answers, the same decision"
         self.rows |= {kept.place: kept for kept in [*found.older, *found.rows]}
         self.lane = found.lane

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,18 @@ _DIGITS = 10
 LAST_KEY = "9" * _DIGITS
 _SEPARATOR = "\x1f"
 """Stands between the parts of a summary; SQS carries it in no message, so it is in no part."""
-_OPS = {op.value[0]: op for op in Op}
-_OF_ITS_PLACE = "="
+_PARTS: Mapping[str, Callable[[str], Any]] = {
+    "digest": str,
+    "op": Op,
+    "sequence": int,
+    "ledger_id": str,
+    "index": int,
+    "modifies": int,
+    "as_of": int,
+    "end": bool,
+    "fault": str,
+}
+"""What a summary says of an event, the usual first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +43,11 @@ class EventText:
     @staticmethod
     def of(kept: Kept) -> EventText:
         """The event that a lane holds at a place."""
-        return EventText(kept.event.body, _summary(kept.event, kept.place), kept.passed_over)
+        return EventText(kept.event.body, _summary(kept.event), kept.passed_over)
 
     def kept(self, order_id: str, place: int) -> Kept:
-        """The event that `of` was told of; raises ValueError or KeyError."""
-        return Kept(place, _event(order_id, place, self.body, self.summary), self.passed_over)
+        """The event that `of` was told of; raises ValueError or TypeError."""
+        return Kept(place, _event(order_id, self.body, self.summary), self.passed_over)
 
 
 class RecentAttribute(Attribute[Mapping[int, EventText]]):
@@ -95,43 +105,12 @@ def _decode(value: Mapping[str, Any]) -> EventText:
     return EventText(body, summary, "".join(passed_over))
 
 
-def _summary(event: OrderEvent, place: int) -> str:
-    """What is known of an event beside its text, which the lane then need not read."""
-    sequence = _OF_ITS_PLACE if event.sequence == place else _written(event.sequence)
-    parts = (
-        event.op.value[0] if event.op else "",
-        sequence,
-        _written(event.modifies),
-        "1" if event.end else "",
-        _written(event.as_of),
-        str(event.index or ""),
-        event.digest,
-        event.ledger_id,
-        event.fault,
-    )
-    return _SEPARATOR.join(parts)
+def _summary(event: OrderEvent) -> str:
+    values = (getattr(event, name) for name in _PARTS)
+    parts = ("" if value is None or value is False else str(value) for value in values)
+    return _SEPARATOR.join(parts).rstrip(_SEPARATOR)
 
 
-def _event(order_id: str, place: int, body: str, summary: str) -> OrderEvent:
-    op, sequence, modifies, end, as_of, index, digest, ledger_id, fault = summary.split(_SEPARATOR)
-    return OrderEvent(
-        order_id=order_id,
-        body=body,
-        digest=digest,
-        op=_OPS[op] if op else None,
-        sequence=place if sequence == _OF_ITS_PLACE else _read(sequence),
-        modifies=_read(modifies),
-        end=bool(end),
-        as_of=_read(as_of),
-        ledger_id=ledger_id,
-        index=_read(index) or 0,
-        fault=fault,
-    )
-
-
-def _written(number: int | None) -> str:
-    return "" if number is None else str(number)
-
-
-def _read(digits: str) -> int | None:
-    return int(digits) if digits else None
+def _event(order_id: str, body: str, summary: str) -> OrderEvent:
+    said = zip(_PARTS.items(), summary.split(_SEPARATOR), strict=False)
+    return OrderEvent(order_id, body, **{name: read(text) for (name, read), text in said if text})

@@ -142,7 +142,7 @@ class DynamoLanes:
                 as_of=_maybe(item.as_of),
                 due=_maybe(item.due),
             )
-        except (LookupError, TypeError, ValueError) as error:
+        except (TypeError, ValueError) as error:
             raise Unreadable(f"{order_id}: its lane: {error!r}") from error
 
 
@@ -156,7 +156,7 @@ def _unchanged(replaces: Lane) -> Condition:
 def _kept(item: LaneRowItem) -> Kept:
     try:
         return EventText(item.body, item.summary, item.passed_over or "").kept(item.order_id, place_in(item.place))
-    except (LookupError, AttributeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise Unreadable(f"{item.order_id}: its event at {item.place}: {error!r}") from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stepward.domain.convoy.needs import Known
+from stepward.domain.convoy.needs import Known, ReadRows
 from stepward.domain.lane import MOST_STRAYS, Lane, Place, is_repeated, placed, standing
 from stepward.domain.order_event import Kept, OrderEvent, sequence_name
 
@@ -52,14 +52,14 @@ class Held:
         if place in self.rows:
             return self.rows[place]
         inline = next((kept for kept in self.recent if kept.place == place), None)
-        return inline or next((kept for kept in self.known.rows(place, 1) if kept.place == place), None)
+        return inline or next((kept for kept in self.known[ReadRows(place, 1)] if kept.place == place), None)
 
     def has_entry(self, event: OrderEvent, highest: int) -> bool:
         """Whether this entry of its ledger is among the newest places."""
         entry, first = (event.ledger_id, event.index), max(1, highest - MOST_LOOKED_BACK)
         held = [*self.rows.values(), *self.recent]
         while not any((kept.event.ledger_id, kept.event.index) == entry for kept in held):
-            held = list(self.known.rows(first, PAGE))
+            held = list(self.known[ReadRows(first, PAGE)])
             if not held:
                 return False
             first = held[-1].place + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from stepward.domain.convoy.arrival import PAGE, Fate, Held, after_end, reception
-from stepward.domain.convoy.needs import Known, Rejection
+from stepward.domain.convoy.needs import KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
 from stepward.domain.errors import Transient
 from stepward.domain.facts import Fact, FactKind
 from stepward.domain.lane import Blocked, Lane, LaneRules, advanced, marked, overtaken, refusal, settled
@@ -59,7 +59,7 @@ class Change:
             return
         why = after_end(self.before)
         for page in self._behind(end):
-            self.known.keep(tuple(Rejection(late.event, why, held_at=late.place) for late in page))
+            self.known[KeepRejects(tuple(Rejection(late.event, why, held_at=late.place) for late in page))]
             for late in page:
                 self.tell(FactKind.REJECTED, late.event.sequence or 0, why)
         self.lane = replace(self.lane, highest=end)
@@ -92,13 +92,13 @@ class Change:
     def apply(self, kept: Kept, *, fresh: bool = False) -> bool:
         """Apply the next event, or stop the lane there; False if it has to be tried again later."""
         # A row is trusted, but whoever wrote it may have had another idea of what is valid than what is deployed now.
-        event = kept.event if fresh or not kept.event.fault else self.known.event(kept.event.body)
+        event = kept.event if fresh or not kept.event.fault else self.known[ReadEvent(kept.event.body)]
         if event != kept.event:
             kept = self.held.rows[kept.place] = replace(kept, event=event)
         if reason := refusal(self.lane, event, self._target(event)):
             return self.block(kept, reason)
         if event.op in {Op.CREATE, Op.DELETE}:
-            answer = self.known.effect(event)
+            answer = self.known[Perform(event)]
             if isinstance(answer, Transient):
                 return self._fail(kept, answer)
             if answer:
@@ -164,7 +164,7 @@ class Change:
 
     def _behind(self, end: int) -> Iterator[list[Kept]]:
         first = end + 1
-        while page := list(self.known.rows(first, PAGE)):
+        while page := list(self.known[ReadRows(first, PAGE)]):
             yield page
             first = page[-1].place + 1
 
@@ -174,7 +174,7 @@ class Change:
         if stands or self._is_full():
             return []
         first = self.lane.last + 1
-        found = {kept.place: kept for kept in self.known.rows(first, PAGE)} | self.held.rows
+        found = {kept.place: kept for kept in self.known[ReadRows(first, PAGE)]} | self.held.rows
         return [found[place] for place in takewhile(found.__contains__, range(first, first + PAGE))]
 
     def _is_full(self) -> bool:

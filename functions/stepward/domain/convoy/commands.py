@@ -9,6 +9,7 @@ from typing import assert_never
 
 from stepward.domain.convoy.arrival import Held
 from stepward.domain.convoy.change import Change
+from stepward.domain.convoy.needs import ReadEvent
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
@@ -50,7 +51,7 @@ def refused(lane: Lane, held: Held, command: LaneCommand) -> Refusal | None:
             return _not_in_the_way(lane, held, command.place)
         case ReplaceEvent():
             in_vain = _not_in_the_way(lane, held, command.place)
-            return in_vain or misplaced(lane, command.place, held.known.event(command.body))
+            return in_vain or misplaced(lane, command.place, held.known[ReadEvent(command.body)])
         case _:
             assert_never(command)
 
@@ -148,13 +149,13 @@ def _skip(change: Change, command: SkipEvent) -> None:
     if command.place < 0:
         _resolve(change, command.place, why)
         return
-    kept = change.held.at(command.place) or Kept(command.place, change.known.event(_never_came(command)))
+    kept = change.held.at(command.place) or Kept(command.place, change.known[ReadEvent(_never_came(command))])
     change.go_past(replace(kept, passed_over=why))
 
 
 def _replace(change: Change, command: ReplaceEvent) -> None:
-    place, event, why = command.place, change.known.event(command.body), f"replaced by {command.who}: {command.why}"
-    before = change.held.at(place)
+    place, why = command.place, f"replaced by {command.who}: {command.why}"
+    event, before = change.known[ReadEvent(command.body)], change.held.at(place)
     change.tell(FactKind.REPLACED, place, command.why)
     if place < 0 and before is not None:
         _resolve(change, place, why)
@@ -178,7 +179,7 @@ def _resolve(change: Change, place: int, why: str) -> None:
 def _read_again(held: Held, place: int) -> OrderEvent | None:
     """The event at a place as the application reads it by now."""
     kept = held.at(place)
-    return None if kept is None else held.known.event(kept.event.body)
+    return held.known[ReadEvent(kept.event.body)] if kept else None
 
 
 def _never_came(command: SkipEvent) -> str:

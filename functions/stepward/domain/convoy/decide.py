@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepward.domain.convoy.change import Change
 from stepward.domain.convoy.commands import Refusal, obey
-from stepward.domain.convoy.needs import Known, Need, Rejection, attempted
+from stepward.domain.convoy.needs import Known, Missing, Need, Rejection
 from stepward.domain.errors import Transient
 from stepward.domain.facts import Fact
 from stepward.domain.lane import Lane, LaneRules
@@ -40,7 +40,10 @@ def decide(lane: Lane, known: Known, wanted: Wanted, rules: LaneRules, now: int)
 
     If the answer to what it needs is not `known`, it is that need; ask again with the answer.
     """
-    return attempted(lambda: _decided(Change(lane, known, rules, now), wanted))
+    try:
+        return _decided(Change(lane, known, rules, now), wanted)
+    except Missing as missing:
+        return missing.need
 
 
 def _decided(change: Change, wanted: Wanted) -> Outcome:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from stepward.domain.errors import Transient
-from stepward.domain.order_event import Kept, OrderEvent
-
-T = TypeVar("T")
+from stepward.domain.order_event import OrderEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +62,8 @@ class Missing(Exception):
         self.need = need
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The answers to what a decision has needed; each method raises Missing if nobody has asked yet."""
+class Known(dict[Need, Any]):
+    """The answers to what a decision has needed: a need without one ends the decision, which begins again with it."""
 
-    answers: dict[Need, Any] = field(default_factory=dict)
-
-    def rows(self, first: int, most: int) -> Sequence[Kept]:
-        """The rows of the lane from `first` on."""
-        found: Sequence[Kept] = self._answer(ReadRows(first, most))
-        return found
-
-    def event(self, body: str) -> OrderEvent:
-        """The event that the application reads in a text."""
-        found: OrderEvent = self._answer(ReadEvent(body))
-        return found
-
-    def effect(self, event: OrderEvent) -> str | Transient:
-        """What came of the effect of an event."""
-        found: str | Transient = self._answer(Perform(event))
-        return found
-
-    def keep(self, rejections: tuple[Rejection, ...]) -> None:
-        """Have rejects kept before the lane is written."""
-        self._answer(KeepRejects(rejections))
-
-    def _answer(self, need: Need) -> Any:
-        if need not in self.answers:
-            raise Missing(need)
-        return self.answers[need]
-
-
-def attempted(decide: Callable[[], T]) -> T | Need:
-    """What `decide` says, or what it needs to know first."""
-    try:
-        return decide()
-    except Missing as missing:
-        return missing.need
+    def __missing__(self, need: Need) -> NoReturn:
+        raise Missing(need)
