@@ -15,31 +15,16 @@ if TYPE_CHECKING:
     from stepward.wire.order import OrderMessage, ShortText
     from stepward.wire.order_event import EventMessage, Source
 
-_ERRORS, _WORKFLOW = "stepward.domain.errors", "stepward.domain.workflow"
-_ORDER, _EVENT = "stepward.wire.order", "stepward.wire.order_event"
-_HOMES = {
-    "Agent": _WORKFLOW,
-    "App": "stepward.domain.application",
-    "Call": _WORKFLOW,
-    "EventMessage": _EVENT,
-    "Exhausted": "stepward.domain.plan",
-    "Fallback": _WORKFLOW,
-    "Misconfigured": _ERRORS,
-    "Operation": _WORKFLOW,
-    "OrderMessage": _ORDER,
-    "Permanent": _ERRORS,
-    "Rejected": _ERRORS,
-    "ShortText": _ORDER,
-    "Source": _EVENT,
-    "Step": _WORKFLOW,
-    "Transient": _ERRORS,
-    "Wait": _WORKFLOW,
-    "Workflow": _WORKFLOW,
-    "WorkflowError": _ERRORS,
-    "minutes": _WORKFLOW,
-    "seconds": _WORKFLOW,
-    "service_url": "stepward.service_urls",
+_NAMES = {
+    "stepward.domain.application": "App",
+    "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
+    "stepward.domain.plan": "Exhausted",
+    "stepward.domain.workflow": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
+    "stepward.service_urls": "service_url",
+    "stepward.wire.order": "OrderMessage ShortText",
+    "stepward.wire.order_event": "EventMessage Source",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Agent",

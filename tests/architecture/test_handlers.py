@@ -1,8 +1,13 @@
 import ast
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from tests.benchmarks.startup import ENVIRONMENT
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 HANDLERS = sorted(FUNCTIONS.glob("*.py"))
@@ -39,3 +44,24 @@ def test_a_lambda_file_is_a_handler_that_wires_itself_later(file: Path) -> None:
     assert [type(node) for node in tree.body if not isinstance(node, ast.ImportFrom)] == [ast.Expr, ast.Assign]
     assert ("orders" in imports(file.read_text())) == (file.stem not in {"scheduler", "supervisor"})
     assert "worker" not in vars(import_module(file.stem).handler)
+
+
+def test_what_a_function_loads_it_loads_before_its_first_event() -> None:
+    """S4: Lambda starts a process with more power than it gives to an event; each starts as a copy of a warm one."""
+    names = [file.stem for file in HANDLERS]
+    script = f"""
+import importlib, os, sys
+import botocore.session, msgspec, pynamodb.models, aws_lambda_powertools.logging
+for name in {names}:
+    if not os.fork():
+        handler = importlib.import_module(name).handler
+        before = set(sys.modules)
+        assert handler.worker
+        late = [each for each in set(sys.modules) - before if each.partition(".")[0] in ("stepward", "orders")]
+        print(name, *sorted(late), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+    env = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(FUNCTIONS)}
+    told = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)  # noqa: S603
+    assert told.stdout.splitlines() == names

@@ -11,10 +11,10 @@ from functools import partial
 
 import stepward.app.serving  # noqa: F401
 from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.outbox import Outbox
 from stepward.adapters.sqs_visibility import SqsVisibility
 from stepward.domain.application import App
+from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
 
 

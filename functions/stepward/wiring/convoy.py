@@ -11,9 +11,9 @@ import stepward.app.alerting
 import stepward.app.lane_intake
 import stepward.wire.lane  # noqa: F401
 from stepward.adapters.lambda_groups import GroupWorker
-from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.sqs_visibility import SqsVisibility
 from stepward.domain.application import App
+from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.lanes import lanes_of
 from stepward.wiring.parts import Parts

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import stepward.app.ledger_intake  # noqa: F401
 from stepward.adapters.lambda_groups import GroupWorker
-from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.adapters.sqs_lanes import SqsLaneQueue
 from stepward.adapters.sqs_visibility import SqsVisibility
 from stepward.domain.application import App
+from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from botocore.config import Config as ClientConfig
 import stepward.app.alerting
 import stepward.app.scheduling  # noqa: F401
 from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.notices import CheckedNotices, SqsReplyQueues
 from stepward.adapters.outbox import Outbox
+from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.parts import Parts
 from stepward.wiring.tasks import store_of

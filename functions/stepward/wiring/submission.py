@@ -9,9 +9,9 @@ from functools import partial
 
 import stepward.app.submission  # noqa: F401
 from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.outbox import Outbox
 from stepward.domain.application import App
+from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
 from stepward.wiring.tasks import store_of
 

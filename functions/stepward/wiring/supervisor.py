@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from stepward.adapters.lambda_handler import Handler
 from stepward.adapters.lambda_sweep import SweepWorker
+from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.lanes import lanes_of
 from stepward.wiring.parts import Parts
