@@ -10,13 +10,12 @@ from typing import Any
 from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
 from stepward.app.intake import Received
-from stepward.app.lane_intake import LaneIntake
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.order_event import Kept
-from stepward.wire.lane import decode_for_lane, encode_command
+from stepward.wire.lane import encode_command
 from stepward.wire.order_event import kept_event
 from stepward.wire.plain import cleaned
 from tests.bad_input.seen import Seen
@@ -64,9 +63,7 @@ class LaneDoor:
 
 def taken(world: ConvoyWorld, *texts: str) -> None:
     """Have the lanes take the messages, all in one group."""
-    decode = partial(decode_for_lane, schema=world.schema, sources=world.sources)
-    intake = LaneIntake(world.convoy(), decode, world.rejects, world.telemetry)
-    for _ in intake.take([received(number, text) for number, text in enumerate(texts)], lambda: MINUTE):
+    for _ in world.convoy().take([received(number, text) for number, text in enumerate(texts)], lambda: MINUTE):
         pass
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from stepward.app.ledger_intake import LedgerIntake
 from tests.bad_input.lane_doors import NEIGHBOUR, ORDER, create, received, seen, shop, webhook
 from tests.bad_input.seen import Seen
 from tests.convoy.world import ConvoyWorld, entry
@@ -43,10 +42,8 @@ class LedgerDoor:
         return all(order_id in self.world.store.tasks for order_id in self.awaited)
 
     def _walk(self, *texts: str) -> None:
-        world = self.world
-        intake = LedgerIntake(world.split(), world.rejects, world.telemetry)
-        for _ in intake.take([received(number, text) for number, text in enumerate(texts)], lambda: MINUTE):
-            pass
+        world, messages = self.world, [received(number, text) for number, text in enumerate(texts)]
+        list(world.assembly().ledger().take(messages, lambda: MINUTE))
         self.sent = len(world.events.bodies) - 1 + len(world.rejects.kept)
         while world.work(world.events.receive()):
             pass

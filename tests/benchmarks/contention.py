@@ -9,17 +9,14 @@ from threading import Barrier
 from time import perf_counter, sleep  # noqa: TID251 - it stands for the way to DynamoDB and back
 
 from stepward.app.scheduling import Schedule
-from stepward.app.trail import Trail
-from stepward.app.transition import Transition
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Outcome, Reply, Start
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.ports import Loaded, Order, Submission
-from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.memory.queues import MemoryQueues
 from stepward.testing.memory.task_store import MemoryTaskStore
-from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.messages import decode_request, encode
 from stepward.wiring.clock import now
@@ -64,8 +61,7 @@ def answered_at_once(steps: int) -> Contended:
     store, plan = FarStore(lambda _: 0), side_by_side(steps).plan()
     queues = {name: MemoryQueue(name=name, clock=now) for name in ("scheduler", "responses", *AGENTS)}
     ends = MemoryQueues(queues["scheduler"], queues["responses"], {name: queues[name] for name in AGENTS})
-    transition = Transition(store, ends, MemoryAlerts(), MemoryTelemetry(), Timing(), "scheduler-1", now)
-    schedule = Schedule(transition, Trail(MemoryControls()))
+    schedule = memory_assembly(now, store=store, queues=ends).scheduler("scheduler-1")
     task = new_task("ord-1", plan, now(), Timing())
     if store.submit(Order("ord-1", order_text(1), "hash"), task, plan) is not Submission.ACCEPTED:
         raise RuntimeError("the order was not accepted")

@@ -17,28 +17,19 @@ from aws_lambda_powertools import Logger, Metrics
 
 from stepward.adapters.lambda_batch import BatchWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
-from stepward.app.breakers import Breakers
-from stepward.app.guarding import Guard
-from stepward.app.intake import Intake
-from stepward.app.scheduling import Schedule
-from stepward.app.serving import Serve
-from stepward.app.submission import Submit
-from stepward.app.trail import Trail
-from stepward.app.transition import Transition
-from stepward.domain.breaker import Limits
+from stepward.app.assembly import Assembly
+from stepward.domain.application import App
 from stepward.domain.facts import Fact
 from stepward.domain.task import Task
-from stepward.domain.timing import Timing
 from stepward.domain.workflow import Workflow
 from stepward.ports import Health
-from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.shared_records import MemoryControls
-from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.memory.queues import MemoryQueues
+from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.poller import Poller
 from stepward.testing.sqs.queue import MemoryQueue
-from stepward.wire.order import OrderMessage
-from stepward.wiring.clock import new_id, now
+from stepward.wiring.clock import now
 from tests.benchmarks.workload import AGENTS, line, order_id, order_text
 
 WARM_UP = 50
@@ -113,6 +104,7 @@ class Engine:
     queues: dict[str, MemoryQueue] = field(init=False)
     pollers: list[Poller] = field(init=False)
     telemetry: Any = field(init=False)
+    assembly: Assembly = field(init=False)
 
     def __post_init__(self) -> None:
         real = PowertoolsTelemetry(Logger(service="benchmark"), Metrics(namespace="Benchmark", service="benchmark"))
@@ -120,8 +112,22 @@ class Engine:
         self.store = WatchedStore(lambda _: 0, ended=self._end)
         names = ["orders", "scheduler", "responses", *AGENTS]
         self.queues = {name: MemoryQueue(name=name, clock=now) for name in names}
-        ends = MemoryQueues(self.queues["scheduler"], self.queues["responses"], {a: self.queues[a] for a in AGENTS})
-        self.pollers = [*self._engine(ends), *(self._agent(name, ends) for name in AGENTS)]
+        self.assembly = memory_assembly(
+            now,
+            telemetry=self.telemetry,
+            app=App("benchmark", self.workflow),
+            store=self.store,
+            queues=MemoryQueues(
+                self.queues["scheduler"], self.queues["responses"], {name: self.queues[name] for name in AGENTS}
+            ),
+            sleep=sleep,
+            jitter=random.random,
+        )
+        schedule = self.assembly.scheduler("scheduler-1").handle
+        handlers = {"orders": self.assembly.submission().handle, "scheduler": schedule, "responses": schedule}
+        self.pollers = [self._poller(queue, handle) for queue, handle in handlers.items()]
+        for name in AGENTS:
+            self.pollers.append(self._poller(name, self.assembly.agent(name).handle, together=True))
 
     def send(self, number: int, text: str = "") -> None:
         """Send one order."""
@@ -136,22 +142,8 @@ class Engine:
     def _end(self, order: str) -> None:
         self.took.append((perf_counter() - self.sent.pop(order)) * 1000)
 
-    def _engine(self, ends: MemoryQueues) -> list[Poller]:
-        plan = self.workflow.plan()
-        submit = Submit(self.store, ends, self.telemetry, OrderMessage, plan, Timing(), now)
-        transition = Transition(self.store, ends, MemoryAlerts(), self.telemetry, Timing(), "scheduler-1", now)
-        schedule = Schedule(transition, Trail(MemoryControls()))
-        handlers = {"orders": submit.handle, "scheduler": schedule.handle, "responses": schedule.handle}
-        return [self._poller(queue, handle) for queue, handle in handlers.items()]
-
-    def _agent(self, name: str, ends: MemoryQueues) -> Poller:
-        guard = Guard(name, Breakers(MemoryControls()), self.telemetry, Limits(), new_id)
-        operations = self.workflow.operations(name)
-        serve = Serve(operations, ends, self.telemetry, now, sleep, random.random, guard)
-        return self._poller(name, serve.handle, together=True)
-
     def _poller(self, queue: str, handle: Callable[[str], None], *, together: bool = False) -> Poller:
-        worker = BatchWorker(Intake(handle, MemoryRejects(), self.telemetry), self.telemetry, together)
+        worker = BatchWorker(self.assembly.intake(handle), self.telemetry, together)
 
         def handler(event: dict[str, Any], _context: object) -> Mapping[str, Any]:
             return worker.answer(event)

@@ -8,21 +8,15 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from stepward.adapters.dynamodb.store import shard_of
-from stepward.app.breakers import Breakers
-from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
-from stepward.app.transition import Transition
-from stepward.app.watching import Watch
 from stepward.domain.decide import decide
 from stepward.domain.messages import Start
 from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.ports import Loaded
-from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.task_store import MemoryTaskStore
-from stepward.testing.memory.telemetry import MemoryTelemetry
-from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.settings import Settings
 from tests.benchmarks.cloud import SHARDS, Cloud, cloud
 from tests.benchmarks.workload import AGENTS, line, order_text
 
@@ -111,17 +105,9 @@ def _sweep(store: IndexedStore, tasks: int, overdue: int, late: Task) -> Sweep:
 
 
 def _supervisor(store: IndexedStore, at: int) -> Supervise:
-    def clock() -> int:
-        return at
-
-    controls, telemetry = MemoryControls(), MemoryTelemetry()
-    queues = {name: MemoryQueue(name=name, clock=clock) for name in ("scheduler", "responses", *AGENTS)}
-    ends = MemoryQueues(queues["scheduler"], queues["responses"], {name: queues[name] for name in AGENTS})
     # Recoveries of a long outage are excused, not counted; here each one is a failure of its agent.
-    timing = Timing(outage_after=DAY)
-    transition = Transition(store, ends, MemoryAlerts(), telemetry, timing, "supervisor-1", clock)
-    leases = Leases(controls, telemetry, "supervisor-1", 90_000, timing.skew_margin, clock)
-    return Supervise(transition, leases, Watch(Breakers(controls), AGENTS, telemetry), SHARDS)
+    settings = Settings(timing=Timing(outage_after=DAY), shards=SHARDS)
+    return memory_assembly(lambda: at, AGENTS, settings=settings, store=store).supervisor("supervisor-1", AGENTS)
 
 
 def on_moto(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
 from time import perf_counter
 from typing import Any
 
-from orders.messages import OrderEvent, OrderSubmitted
-from orders.shops.sources import SOURCES
+import orders
 from stepward.adapters.lambda_groups import GroupWorker
-from stepward.app.convoy import Convoy
-from stepward.app.effects import Effects
-from stepward.app.lane_intake import LaneIntake
-from stepward.app.lane_telling import LaneTelling
 from stepward.app.ledgers import Split
-from stepward.app.submission import Submit
-from stepward.app.trail import Trail
-from stepward.app.transition import Transition
-from stepward.domain.lane import LaneRules
-from stepward.domain.timing import Timing
-from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.shared_records import MemoryControls
-from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes
+from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Poller
-from stepward.testing.sqs.queue import MemoryQueue
-from stepward.wire.lane import decode_for_lane
-from stepward.wire.order_event import kept_event
 from stepward.wiring.clock import now
 from tests.benchmarks.engine import MemoryLog
 from tests.benchmarks.lane_entries import adds, creates, ledgers, order_id
@@ -83,12 +68,11 @@ class LaneTwins:
     def __post_init__(self) -> None:
         self.queue = MemoryFifoQueue(name="order-events.fifo", clock=self.clock, deduplication_per_group=True)
         log: Any = MemoryLog()
-        self.split = Split(
-            MemoryLaneQueue(self.queue), MemoryLedgers(), MemoryControls(), self.rejects, log, SOURCES, self.clock
-        )
-        decode = partial(decode_for_lane, schema=OrderEvent, sources=SOURCES)
-        intake = LaneIntake(self._convoy(log), decode, self.rejects, log)
-        self.worker = GroupWorker(intake.take, log, together=True)
+        app = replace(orders.app, workflow=replace(line(3), order=orders.app.order))
+        own = {"app": app, "telemetry": log, "rejects": self.rejects, "lanes": self.lanes}
+        assembly = memory_assembly(self.clock, AGENTS, lane_queue=MemoryLaneQueue(self.queue), **own)
+        self.split = assembly.ledger().split
+        self.worker = GroupWorker(assembly.convoy("convoy-1").take, log, together=True)
 
     def send(self, name: str, entries: Sequence[dict[str, Any]]) -> None:
         """Split ledgers of these entries."""
@@ -102,26 +86,6 @@ class LaneTwins:
             return self.worker.answer(event, context.get_remaining_time_in_millis)
 
         return Poller(source=self.queue, handler=handler, clock=self.clock, batch_size=batch)
-
-    def _convoy(self, log: Any) -> Convoy:
-        store = MemoryTaskStore(lambda _: 0)
-        ends = MemoryQueues(self._queue("scheduler"), self._queue("responses"), {a: self._queue(a) for a in AGENTS})
-        transition = Transition(store, ends, MemoryAlerts(), log, Timing(), "convoy-1", self.clock, claims=False)
-        submit = Submit(store, ends, log, OrderSubmitted, line(3).plan(), Timing(), self.clock)
-        return Convoy(
-            lanes=self.lanes,
-            effects=Effects(submit, transition),
-            rejects=self.rejects,
-            telling=LaneTelling(self.lanes, MemoryAlerts(), log, LaneRules()),
-            trail=Trail(MemoryControls()),
-            telemetry=log,
-            rules=LaneRules(),
-            decode=partial(kept_event, schema=OrderEvent),
-            now=self.clock,
-        )
-
-    def _queue(self, name: str) -> MemoryQueue:
-        return MemoryQueue(name=name, clock=self.clock)
 
 
 def pace(orders: int, batch: int, entries: int) -> Pace:

@@ -1,7 +1,7 @@
 """Fault sequences that broke systems like this one, as batches of order-events.fifo."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def test_a_failed_record_holds_back_the_rest_of_its_group_only(name: str, stay: 
     world, found = ConvoyWorld(), case(name)
     bodies = {record["messageId"]: json.loads(record["body"]) for record in found["event"]["Records"]}
     failing = bodies[found["fail_on"][0]]["orderId"]
-    world.submit = replace(world.submit, store=Failing(shard_of=lambda _: 0, failing=failing))
+    world.store = Failing(shard_of=lambda _: 0, failing=failing)
     for number, body in enumerate(bodies.values()):
         event = entry(body["orderId"], body["seq"], "create" if body["seq"] == 1 else "add")
         world.events.send(json.dumps(event), group=body["orderId"], deduplication=str(number))

@@ -10,13 +10,11 @@ from itertools import count
 from typing import Any
 
 from stepward.adapters.delivery import lane_messages
-from stepward.app.convoy import Convoy
-from stepward.app.effects import Effects
-from stepward.app.intake import Intake, Received
+from stepward.app.assembly import Assembly
+from stepward.app.intake import Received
 from stepward.app.lane_intake import LaneIntake
 from stepward.app.lane_telling import LaneTelling
 from stepward.app.ledgers import Split
-from stepward.app.trail import Trail
 from stepward.domain.errors import PutBack, Transient
 from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
@@ -27,11 +25,12 @@ from stepward.testing.memory.queues import send
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Received as Message
 from stepward.testing.sqs.rules import Refused
-from stepward.wire.lane import decode_for_lane, encode_command
+from stepward.wire.lane import encode_command
 from stepward.wire.order import OrderMessage
-from stepward.wire.order_event import EventMessage, Source, kept_event
+from stepward.wire.order_event import EventMessage, Source
 from tests.convoy.gate import Gate, guarded
 from tests.factories import MINUTE
+from tests.planned_app import PlannedApp
 from tests.unit.app.world import World
 
 TODAY = "2026-01-01T00:00:00Z"
@@ -68,47 +67,33 @@ class ConvoyWorld(World):
         self.ledgers = MemoryFifoQueue(name="ledgers.fifo", clock=self.clock, visibility_timeout=60)
         self.events = MemoryFifoQueue(name="order-events.fifo", clock=self.clock, deduplication_per_group=True)
         self.names = count(1)
-        self.submit = replace(
-            self.submit,
+
+    def assembly(self, **settings: Any) -> Assembly:
+        """See World; every port is behind the gate."""
+        return replace(
+            super().assembly(lane_rules=self.rules, **settings),
+            app=PlannedApp(self.plan, self.order_schema, self.schema, self.sources),
             store=guarded(self.store, self.gate),
             queues=guarded(self.queues, self.gate),
-            schema=self.order_schema,
+            rejects=guarded(self.rejects, self.gate),
+            controls=guarded(self.controls, self.gate),
+            alerts=guarded(self.alerts, self.gate),
+            lanes=guarded(self.lanes, self.gate),
+            lane_queue=guarded(MemoryLaneQueue(self.events), self.gate),
+            ledgers=guarded(self.objects, self.gate),
         )
 
     def split(self, customer: str = "") -> Split:
         """One ledger processor."""
-        return Split(
-            lanes=guarded(MemoryLaneQueue(self.events), self.gate),
-            ledgers=guarded(self.objects, self.gate),
-            controls=guarded(self.controls, self.gate),
-            rejects=guarded(self.rejects, self.gate),
-            telemetry=self.telemetry,
-            sources=self.sources,
-            now=self.clock,
-            customer=customer,
-        )
+        return self.assembly(ledger_customer=customer).ledger().split
 
-    def convoy(self) -> Convoy:
+    def convoy(self) -> LaneIntake:
         """One consumer."""
-        lanes = guarded(self.lanes, self.gate)
-        transition = replace(
-            self.transition("convoy-1"), store=self.submit.store, queues=self.submit.queues, claims=False
-        )
-        return Convoy(
-            lanes=lanes,
-            effects=Effects(self.submit, transition),
-            rejects=guarded(self.rejects, self.gate),
-            telling=self.telling(),
-            trail=Trail(guarded(self.controls, self.gate)),
-            telemetry=self.telemetry,
-            rules=self.rules,
-            decode=lambda body: kept_event(body, self.schema),
-            now=self.clock,
-        )
+        return self.assembly().convoy("convoy-1")
 
     def telling(self) -> LaneTelling:
         """Who tells operators."""
-        return LaneTelling(guarded(self.lanes, self.gate), guarded(self.alerts, self.gate), self.telemetry, self.rules)
+        return self.assembly().telling()
 
     def ledger(self, ledger_id: str, *entries: Any, customer: str = "c1", again: bool = False) -> str:
         """A ledger in its queue; `again` is another message of the same."""
@@ -141,10 +126,9 @@ class ConvoyWorld(World):
 
     def walk(self, messages: Sequence[Message], remaining: Callable[[], int] = lambda: 10 * MINUTE) -> bool:
         """One ledger processor takes the ledgers; what is not done comes again after its visibility timeout."""
-        intake = Intake(lambda text: self.split().handle(text, remaining), self.rejects, self.telemetry)
         for message in messages:
             try:
-                intake.accept(_received(message, self.ledgers))
+                list(self.assembly().ledger().take([_received(message, self.ledgers)], remaining))
             except PutBack:
                 _end(partial(self.ledgers.change_visibility, message.handle, 0))
                 continue
@@ -163,9 +147,7 @@ class ConvoyWorld(World):
         return bool(messages)
 
     def _work_group(self, group: Sequence[Message]) -> None:
-        decode = partial(decode_for_lane, schema=self.schema, sources=self.sources)
-        intake = LaneIntake(self.convoy(), decode, guarded(self.rejects, self.gate), self.telemetry)
-        done = 0
+        intake, done = self.convoy(), 0
         try:
             for reached in intake.take([_received(message, self.events) for message in group], lambda: MINUTE):
                 for message in group[done:reached]:

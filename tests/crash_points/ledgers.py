@@ -1,13 +1,13 @@
 """Ledgers through the convoy, with every port call counted: the convoy's own world, behind a gate that counts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from stepward.domain.errors import Transient
 from stepward.domain.lane import Told
 from tests.convoy import audit
-from tests.convoy.gate import Gate, guarded
+from tests.convoy.gate import Gate
 from tests.convoy.scripts import Book
 from tests.convoy.world import ConvoyWorld
 from tests.crash_points.pulse import Pulse
@@ -54,8 +54,6 @@ class CountedConvoy(ConvoyWorld):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.gate = CountingGate(pulse=self.pulse)
-        store, queues = guarded(self.store, self.gate), guarded(self.queues, self.gate)
-        self.submit = replace(self.submit, store=store, queues=queues)
 
 
 @dataclass(slots=True)

@@ -12,13 +12,14 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.store import DynamoTaskStore
+from stepward.app.assembly import Assembly
 from stepward.app.transition import Transition
 from stepward.domain.errors import Conflict
 from stepward.local.access import Access
-from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.telemetry import MemoryTelemetry
-from stepward.testing.sqs.queue import MemoryQueue
-from tests.contract.store_worlds import TIMING, DynamoWorld
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.settings import Settings
+from tests.contract.store_worlds import NOW, PLAN, TIMING, DynamoWorld
+from tests.planned_app import PlannedApp
 
 RACERS = 8
 ROUNDS = int(os.environ.get("RACE_ROUNDS", "3"))
@@ -54,15 +55,15 @@ class Race:
 
     def transition(self, racer: int, now: int, role: str = "scheduler") -> Transition:
         """The write path of one racer, whose clock stands at `now`."""
-        agents = {name: _queue(name) for name in ("inventory", "payments", "shipping")}
-        return Transition(
-            store=self.stores[racer],
-            queues=MemoryQueues(_queue("scheduler"), _queue("responses"), agents),
-            alerts=MemoryAlerts(),
-            telemetry=MemoryTelemetry(),
-            timing=TIMING,
-            instance=f"{role}-{racer}",
-            now=lambda: now,
+        return self.assembly(racer, now).transition(f"{role}-{racer}")
+
+    def assembly(self, racer: int, now: int = NOW, **ports: Any) -> Assembly:
+        """What makes the use cases of one racer."""
+        names = ("inventory", "payments", "shipping")
+        return memory_assembly(
+            lambda: now,
+            names,
+            **{"settings": Settings(timing=TIMING), "app": PlannedApp(PLAN), "store": self.stores[racer], **ports},
         )
 
 
@@ -77,10 +78,6 @@ def until_done(racer: Callable[[], T]) -> Callable[[], T]:
                 continue
 
     return run
-
-
-def _queue(name: str) -> MemoryQueue:
-    return MemoryQueue(name=name, clock=lambda: 0)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -11,30 +11,23 @@ import boto3
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.app.convoy import Convoy
-from stepward.app.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.lane_history import history
-from stepward.app.lane_telling import LaneTelling
 from stepward.app.lane_work import Arrival
-from stepward.app.submission import Submit
-from stepward.app.trail import Trail
 from stepward.domain.facts import FactKind
-from stepward.domain.lane import Lane, LaneRules
+from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import LaneCommand
 from stepward.domain.order_event import Kept
 from stepward.local.access import Access
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from stepward.wire.order import OrderMessage
-from stepward.wire.order_event import event_of, kept_event
+from stepward.wire.order_event import event_of
 from tests.contract.control_tables import created, on
 from tests.contract.lane_worlds import DynamoLaneWorld
-from tests.contract.store_worlds import NOW, PLAN, TIMING
+from tests.contract.store_worlds import NOW
 from tests.convoy.world import entry
 from tests.races.conftest import RACERS, Race, until_done
-
-RULES = LaneRules()
 
 
 @dataclass(frozen=True)
@@ -56,19 +49,11 @@ class Consumers:
 
     def convoy(self, racer: int) -> Convoy:
         """One consumer."""
-        transition = self.race.transition(racer, NOW, "convoy")
-        submit = Submit(transition.store, transition.queues, self.telemetry, OrderMessage, PLAN, TIMING, transition.now)
-        return Convoy(
-            lanes=self.lanes[racer],
-            effects=Effects(submit, transition),
-            rejects=self.rejects,
-            telling=LaneTelling(self.lanes[racer], self.alerts, self.telemetry, RULES),
-            trail=Trail(self.controls[racer]),
-            telemetry=self.telemetry,
-            rules=RULES,
-            decode=kept_event,
-            now=lambda: NOW,
-        )
+        ports: dict[str, Any] = {"lanes": self.lanes[racer], "controls": self.controls[racer]}
+        kept: dict[str, Any] = {"telemetry": self.telemetry, "rejects": self.rejects, "alerts": self.alerts}
+        convoy = self.race.assembly(racer, **ports, **kept).convoy(f"convoy-{racer}").convoy
+        # The alerts of other rounds do not count.
+        return replace(convoy, telling=replace(convoy.telling, alerts=self.alerts))
 
     def begin(self, order_id: str, *events: dict[str, Any]) -> None:
         """A new round: the order with its create, and whatever came behind it; then all is forgotten but the lane."""

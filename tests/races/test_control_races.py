@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import boto3
 import pytest
@@ -15,6 +16,7 @@ from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from stepward.ports import Control
 from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.settings import Settings
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW
 from tests.races.conftest import RACERS, Race
@@ -29,11 +31,8 @@ def shared(cloud_access: Access) -> Sequence[DynamoControls]:
     return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
 
 
-def guards(shared: Sequence[DynamoControls], agent: str, telemetry: MemoryTelemetry, limits: Limits) -> list[Guard]:
-    return [
-        Guard(agent, Breakers(controls), telemetry, limits, partial("{}-{}".format, agent, racer))
-        for racer, controls in enumerate(shared)
-    ]
+def guards(race: Race, shared: Sequence[DynamoControls], agent: str, **ports: Any) -> list[Guard]:
+    return [race.assembly(racer, controls=controls, **ports).guard(agent) for racer, controls in enumerate(shared)]
 
 
 def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControls]) -> None:
@@ -53,7 +52,7 @@ def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControl
 def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoControls]) -> None:
     for name in race.rounds:
         telemetry = MemoryTelemetry()
-        racing = guards(shared, name, telemetry, Limits(failures=RACERS))
+        racing = guards(race, shared, name, telemetry=telemetry, settings=Settings(breaker=Limits(failures=RACERS)))
 
         race.run([partial(guard.failed, Admitted(NOW), NOW) for guard in racing])
 
@@ -65,7 +64,8 @@ def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Seque
 def test_one_of_many_probes(race: Race, shared: Sequence[DynamoControls]) -> None:
     for name in race.rounds:
         telemetry, agent = MemoryTelemetry(), f"probed-{name}"
-        racing = guards(shared, agent, telemetry, Limits(failures=1, open_for=1))
+        settings = Settings(breaker=Limits(failures=1, open_for=1))
+        racing = guards(race, shared, agent, telemetry=telemetry, settings=settings)
         racing[0].failed(Admitted(NOW), NOW)
 
         found = race.run([partial(guard.admit, NOW + 1_000, NOW + 60_000) for guard in racing])

@@ -10,15 +10,13 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
-from stepward.app.breakers import Breakers
-from stepward.app.leasing import Leases
 from stepward.app.supervision import Supervise
-from stepward.app.watching import Watch
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from stepward.ports import Swept
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.settings import Settings
 from tests.contract.control_tables import created, on
 from tests.contract.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND
@@ -65,14 +63,12 @@ def watched(shared: Sequence[DynamoControls]) -> Watched:
 
 
 def supervisors(race: Race, shared: Sequence[DynamoControls], store: Watched, now: int) -> list[Supervise]:
-    telemetry = MemoryTelemetry()
-    made = []
-    for racer, controls in enumerate(shared):
-        holder = f"supervisor-{racer}"
-        transition = replace(race.transition(racer, now, "supervisor"), store=store, telemetry=telemetry)
-        leases = Leases(controls, telemetry, holder, LEASE, TIMING.skew_margin, lambda: now)
-        made.append(Supervise(transition, leases, Watch(Breakers(controls), (), telemetry), SHARDS))
-    return made
+    settings = Settings(timing=TIMING, shards=SHARDS, lease_length=LEASE)
+    ports = {"settings": settings, "store": store, "telemetry": MemoryTelemetry()}
+    return [
+        race.assembly(racer, now, controls=controls, **ports).supervisor(f"supervisor-{racer}", ())
+        for racer, controls in enumerate(shared)
+    ]
 
 
 def swept(race: Race, racing: Sequence[Supervise]) -> list[Swept]:

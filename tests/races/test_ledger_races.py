@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
-from stepward.app.ledgers import CHUNK, Split, progress_of
+from stepward.app.ledgers import CHUNK, progress_of
 from stepward.domain.facts import FactKind
 from stepward.local.access import Access
 from stepward.ports import LaneMessage
@@ -65,8 +65,9 @@ def test_one_ledger_in_eight_processors_is_split_once(
         ledger_id = f"{name}-{length}"
         text = json.dumps({"ledgerId": ledger_id, "customerId": "c1", "entries": [{"sequence": 1}, *entries]})
         sent, rejects, telemetry = Sent(), MemoryRejects(), MemoryTelemetry()
+        ports = {"lane_queue": sent, "ledgers": MemoryLedgers(), "rejects": rejects, "telemetry": telemetry}
         racing = [
-            Split(sent, MemoryLedgers(), controls, rejects, telemetry, (), partial(int, NOW + racer))
+            race.assembly(racer, NOW + racer, controls=controls, **ports).ledger().split
             for racer, controls in enumerate(shared)
         ]
 

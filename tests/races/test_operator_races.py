@@ -7,7 +7,6 @@ import boto3
 import pytest
 
 from stepward.adapters.dynamodb.controls import DynamoControls
-from stepward.app.scheduling import Schedule
 from stepward.app.trail import Trail
 from stepward.domain.facts import FactKind
 from stepward.domain.messages import Cancel, Command, Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
@@ -65,7 +64,9 @@ def task_of(race: Race, order_id: str) -> Task:
 
 def clicked(race: Race, shared: Sequence[DynamoControls], commands: Sequence[Command]) -> None:
     """Each command reaches the Scheduler as a message of its own, all at once."""
-    schedulers = [Schedule(race.transition(racer, NOW), Trail(controls)) for racer, controls in enumerate(shared)]
+    schedulers = [
+        race.assembly(racer, controls=controls).scheduler(f"scheduler-{racer}") for racer, controls in enumerate(shared)
+    ]
     pairs = zip(schedulers, commands, strict=True)
     race.run([until_done(partial(one.handle, encode(command))) for one, command in pairs])
 

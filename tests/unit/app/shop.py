@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from stepward.adapters.notices import CheckedNotices
+from stepward.app.assembly import Assembly
 from stepward.app.scheduling import Schedule
 from stepward.domain.errors import Permanent
 from stepward.domain.plan import Exhausted, Plan, Policy
@@ -48,19 +49,21 @@ class Shop(World):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.reached = Reached(shard_of=lambda _: 0)
-        self.store = self.reached
-        self.submit = replace(self.submit, store=self.reached, reply_queues=ALLOWED)
+        self.store = self.reached = Reached(shard_of=lambda _: 0)
         self.replies = self.queue("replies-shop")
         self.notices = CheckedNotices(MemoryReplyQueues({URL: self.replies}), ALLOWED, self.telemetry)
         self.fails: set[str] = set()
+
+    def assembly(self, **settings: Any) -> Assembly:
+        """See World; here the submitter may be notified."""
+        return super().assembly(reply_queues=ALLOWED, **settings)
 
     def order(self, **changes: Any) -> None:
         self.submit.handle(order_text(**{"replyTo": URL, "correlationId": "checkout-1", **changes}))
         self.reached.written[1] = self.reached.tasks[ORDER_ID]
 
     def scheduler(self) -> Schedule:
-        return replace(self.schedule(), transition=replace(self.transition(), notices=self.notices))
+        return replace(self.assembly(), notices=self.notices).scheduler("scheduler-1")
 
     def hear(self) -> list[Any]:
         return [json.loads(body) for body in self.replies.bodies]

@@ -1,6 +1,5 @@
 """What events do beyond their lane: each effect once, however often its event comes."""
 
-from dataclasses import replace
 from typing import NoReturn
 
 import pytest
@@ -93,7 +92,7 @@ def test_a_task_that_cannot_be_read_stops_the_order_at_its_cancellation() -> Non
     """C6: no number of tries makes it readable, so an operator is told at once."""
     world = ConvoyWorld()
     world.run(*order("A", 1))
-    world.submit = replace(world.submit, store=Damaged(shard_of=lambda _: 0))
+    world.store = Damaged(shard_of=lambda _: 0)
 
     world.run(entry("A", 2, "delete"))
 

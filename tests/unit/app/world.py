@@ -1,34 +1,33 @@
 """The use cases joined to the in-memory twins, under a clock that the test holds."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from stepward.app.alerting import Throttled
-from stepward.app.breakers import Breakers
+from stepward.app.assembly import Assembly
 from stepward.app.guarding import Guard
 from stepward.app.leasing import Leases
 from stepward.app.scheduling import Schedule
 from stepward.app.serving import Serve
 from stepward.app.submission import Submit
 from stepward.app.supervision import Supervise
-from stepward.app.trail import Trail
 from stepward.app.transition import Transition
-from stepward.app.watching import Watch
 from stepward.domain.breaker import Limits
 from stepward.domain.facts import FactKind
 from stepward.domain.plan import Plan
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import Agent, Call, Operation
 from stepward.ports import TaskStore
+from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.settings import Settings
 from stepward.testing.sqs.queue import MemoryQueue
-from stepward.wire.order import OrderMessage
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
+from tests.planned_app import PlannedApp
 
 SHARDS = 4
 LEASE = 90 * SECOND
@@ -69,42 +68,55 @@ class World:
         self.store = MemoryTaskStore(shard_of=lambda order_id: sum(order_id.encode()) % SHARDS)
         self.queues = MemoryQueues(self.queue("scheduler"), self.queue("responses"), {"worker": self.queue("worker")})
         self.alerts, self.telemetry, self.rejects = MemoryAlerts(), MemoryTelemetry(), MemoryRejects()
-        self.controls = MemoryControls()
-        self.submit = Submit(self.store, self.queues, self.telemetry, OrderMessage, self.plan, self.timing, self.clock)
+        self.controls, self.probes = MemoryControls(), count()
 
     def queue(self, name: str) -> MemoryQueue:
         """A queue under this world's clock."""
         return MemoryQueue(name=name, clock=self.clock)
 
+    def assembly(self, **settings: Any) -> Assembly:
+        """What makes the use cases; the breaker never opens, unless `settings` say more."""
+        usual = Settings(timing=self.timing, breaker=NEVER, shards=SHARDS, lease_length=LEASE)
+        return memory_assembly(
+            self.clock,
+            settings=replace(usual, **settings),
+            telemetry=self.telemetry,
+            new_id=lambda: f"probe-{next(self.probes)}",
+            app=PlannedApp(self.plan),
+            store=self.store,
+            queues=self.queues,
+            rejects=self.rejects,
+            controls=self.controls,
+            alerts=self.alerts,
+            lanes=None,
+            sleep=self.clock.sleep,
+            jitter=lambda: 1.0,
+        )
+
+    @property
+    def submit(self) -> Submit:
+        """What accepts orders."""
+        return self.assembly().submission()
+
     def transition(self, instance: str = "scheduler-1", store: TaskStore | None = None) -> Transition:
         """The write path of one instance."""
-        return Transition(
-            store=store or self.store,
-            queues=self.queues,
-            alerts=Throttled(self.alerts, self.controls, self.clock),
-            telemetry=self.telemetry,
-            timing=self.timing,
-            instance=instance,
-            now=self.clock,
-        )
+        return replace(self.assembly(), store=store or self.store).transition(instance)
 
     def schedule(self, instance: str = "scheduler-1", store: TaskStore | None = None) -> Schedule:
         """One Scheduler."""
-        return Schedule(self.transition(instance, store), Trail(self.controls))
+        return replace(self.assembly(), store=store or self.store).scheduler(instance)
 
     def leases(self, holder: str = "supervisor-1") -> Leases:
         """The leases that one Supervisor takes."""
-        return Leases(self.controls, self.telemetry, holder, LEASE, self.timing.skew_margin, self.clock)
+        return self.supervise(instance=holder).leases
 
     def supervise(self, store: TaskStore | None = None, instance: str = "supervisor-1") -> Supervise:
         """One Supervisor."""
-        watch = Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
-        return Supervise(self.transition(instance, store), self.leases(instance), watch, SHARDS)
+        return replace(self.assembly(), store=store or self.store).supervisor(instance, self.plan.agents)
 
     def guard(self, limits: Limits = NEVER) -> Guard:
         """What stands before the service in one process; as it is, it never opens."""
-        names = (f"probe-{number}" for number in count())
-        return Guard("worker", Breakers(self.controls), self.telemetry, limits, lambda: f"{next(names)}-{id(names)}")
+        return self.assembly(breaker=limits).guard("worker")
 
     def serve(
         self,
@@ -114,15 +126,9 @@ class World:
         guard: Guard | None = None,
     ) -> Serve:
         """One instance of the agent."""
-        return Serve(
-            operations={operation.name: operation for operation in operations},
-            queues=self.queues,
-            telemetry=self.telemetry,
-            now=now or self.clock,
-            sleep=self.clock.sleep,
-            jitter=lambda: jitter,
-            guard=guard or self.guard(),
-        )
+        assembly = replace(self.assembly(), now=now or self.clock, jitter=lambda: jitter)
+        named = {operation.name: operation for operation in operations}
+        return replace(assembly.agent("worker", guard), operations=named)
 
     def ask(self, order_id: str = ORDER_ID) -> str:
         """The request that follows from a new order, as text."""

@@ -1,0 +1,26 @@
+"""The settings of a deployment under test: what a stack would give to its functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from stepward.domain.breaker import Limits
+from stepward.domain.lane import LaneRules
+from stepward.domain.lease import USUAL_LENGTH
+from stepward.domain.reply_address import Allowed
+from stepward.domain.timing import Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a test may set of its deployment; see `stepward.config` for the meaning of each."""
+
+    timing: Timing = field(default_factory=Timing)
+    breaker: Limits = field(default_factory=Limits)
+    lane_rules: LaneRules = field(default_factory=LaneRules)
+    reply_queues: Allowed = field(default_factory=Allowed)
+    complete_within: timedelta | None = None
+    shards: int = 1
+    lease_length: int = USUAL_LENGTH
+    ledger_customer: str = ""

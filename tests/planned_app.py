@@ -1,0 +1,39 @@
+"""An application made of a plan: each operation that the plan asks for, by its name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from stepward.domain.plan import Plan
+from stepward.domain.workflow import Agent, Call, Operation
+from stepward.wire.order import OrderMessage
+from stepward.wire.order_event import EventMessage, Source
+
+
+def works(call: Call) -> Mapping[str, Any]:
+    """The same answer for the same key."""
+    return {"done": call.idempotency_key}
+
+
+@dataclass
+class PlannedApp:
+    """What the engine has to know of an application; `known` holds its operations by agent and name."""
+
+    frozen: Plan
+    order: type[OrderMessage] | None = None
+    event: type[EventMessage] | None = None
+    sources: Sequence[Source] = ()
+    workflow: None = None
+    known: dict[tuple[str, str], Operation] = field(init=False)
+
+    def __post_init__(self) -> None:
+        executors = [who for step in self.frozen.steps for who in step.executors]
+        asked = {(who.agent, who.operation) for who in executors} | {(who.undo_agent, who.undo) for who in executors}
+        self.known = {(agent, name): Operation(Agent(agent), name, works) for agent, name in sorted(asked) if name}
+
+    def plan(self, _complete_within: timedelta | None = None) -> Plan:
+        return self.frozen
+
+    def operations(self, agent: str) -> Mapping[str, Operation]:
+        return {name: operation for (of, name), operation in self.known.items() if of == agent}
