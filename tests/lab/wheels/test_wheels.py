@@ -51,7 +51,7 @@ def test_the_engine_brings_its_command_its_fixtures_and_its_extras(wheels: Mappi
     (file,) = [file for file in wheels["stepward"].namelist() if file.endswith("entry_points.txt")]
     entries = wheels["stepward"].read(file).decode()
     assert "stepward = stepward.cli.main:main" in entries
-    assert "stepward.testing.plugin = stepward.testing.plugin" in entries
+    assert "stepward = stepward.testing.plugin" in entries
 
 
 def test_a_user_is_told_to_install_the_local_cloud_that_is_pinned_here() -> None:
