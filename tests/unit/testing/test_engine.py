@@ -9,7 +9,7 @@ import pytest
 from stepward import Agent, App, Call, Step, Workflow, minutes
 from stepward.domain.lane_commands import SkipEvent
 from stepward.testing import Engine
-from stepward.testing.parts import PARTS
+from stepward.testing.memory.parts import PARTS
 from tests.unit.testing.shop import ORDER, charge, fulfilment, reserve, ship
 
 ALL = ["reserve", "charge", "ship"]
