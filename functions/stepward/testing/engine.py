@@ -17,9 +17,9 @@ from stepward.testing.faults.loop import START
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.faults.record import Record
 from stepward.testing.harness import Harness
-from stepward.testing.memory.queues import send
 from stepward.testing.memory.parts import PARTS, Parts
 from stepward.testing.memory.pump import Pump
+from stepward.testing.memory.queues import send
 from stepward.testing.services import Services
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
 from stepward.wire.lane import encode_command

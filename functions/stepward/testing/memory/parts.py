@@ -15,10 +15,10 @@ from stepward.testing.application import through
 from stepward.testing.faults.loop import MINUTE, SECOND, Loop
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.testing.memory.shared_records import MemoryControls
-from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.ports import NotedAlerts, NotedNotices, NotedTelemetry, WatchedQueues, WrittenTasks
 from stepward.testing.memory.pump import Handle, Line, Part
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
