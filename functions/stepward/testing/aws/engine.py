@@ -39,6 +39,7 @@ from stepward.wiring.supervisor import supervisor
 from stepward.wiring.tasks import task_store
 
 Handler = Callable[[Any, Any], Any]
+MORE = ("orders", "replies-shop", "ledgers.fifo")
 MOST_STEPS = 2_000
 STEP = 15
 """Seconds by which time moves while nothing can be received and something still has to come."""
@@ -66,7 +67,7 @@ class AwsEngine(Harness):
         self.exits.enter_context(environment(CREDENTIALS))
         self.time = self.exits.enter_context(time_machine.travel(START / 1000, tick=False))
         self.exits.enter_context(mock_aws())
-        self.stack = Stack.new(self.app.plan().agents)
+        self.stack = Stack.new(self.app.plan().agents, MORE)
         self.exits.enter_context(environment(self.stack.env()))
         self.sqs = boto3.client("sqs")
         self.reply_to = self.stack.queues["replies-shop"]
@@ -75,7 +76,7 @@ class AwsEngine(Harness):
         self.sources = {
             name: SqsSource.at(self.sqs, url)
             for name, url in self.stack.queues.items()
-            if name not in ("replies-shop", "alerted")
+            if name not in ("replies-shop", "inbox")
         }
         self.makers: dict[str, Callable[[], Handler]] = {name: self._maker(name, served) for name in self.sources}
         self.handlers = {name: make() for name, make in self.makers.items()}
@@ -111,7 +112,7 @@ class AwsEngine(Harness):
     @property
     def alerts(self) -> list[str]:
         """The texts that operators were sent since the last look."""
-        return [str(json.loads(body)["Message"]) for body in self._taken("alerted")]
+        return [str(json.loads(body)["Message"]) for body in self._taken("inbox")]
 
     def task(self, order_id: str) -> Task | None:
         """The record of an order; None if it was not accepted."""
@@ -195,7 +196,7 @@ class AwsEngine(Harness):
             "scheduler": partial(scheduler, env),
             "responses": partial(scheduler, env),
             "ledgers": partial(ledger, app, env),
-            "events": partial(convoy, app, env),
+            "order-events": partial(convoy, app, env),
         }
         own = {"STEPWARD_AGENT": queue.removeprefix("agent-"), "STEPWARD_REQUESTS_QUEUE": self.stack.queues[queue]}
         return known.get(queue) or partial(agent, app, env | own)

@@ -17,34 +17,35 @@ from stepward.testing.aws.tables import create_table
 REGION, ACCOUNT, SHARDS = "us-east-1", "123456789012", 2
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": REGION}
 TABLES = ("orders", "tasks", "rejects", "controls", "lanes")
-QUEUES = ("orders", "scheduler", "responses", "replies-shop", "alerted", "ledgers.fifo", "events.fifo")
+QUEUES = ("scheduler", "responses", "inbox", "order-events.fifo")
+BUCKET = "ledgers"
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Names and addresses of all of it; queues by the names that `Engine` gives them."""
+    """Names and addresses of all of it; the queues by their names, of which `inbox` hears what operators are sent."""
 
     tables: Mapping[str, str]
     queues: Mapping[str, str]
     topic: str
-    bucket: str
     service: str = field(default_factory=lambda: f"stepward-{uuid4().hex[:8]}")
 
     @staticmethod
-    def new(agents: Sequence[str]) -> Stack:
-        """A new one, with the queues of these agents."""
+    def new(agents: Sequence[str], more: Sequence[str] = ()) -> Stack:
+        """A new one, with the queues of these agents and `more` queues."""
         dynamodb, sqs, sns = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("sns")
-        tables = {kind: create_table(dynamodb, kind, f"stepward-test-{kind}") for kind in TABLES}
+        prefix = f"t{uuid4().hex[:8]}"
+        tables = {kind: create_table(dynamodb, kind, f"{prefix}-{kind}") for kind in TABLES}
         queues: dict[str, str] = {}
-        for name in (*QUEUES, *(f"agent-{agent}" for agent in agents)):
+        for name in (*QUEUES, *more, *(f"agent-{agent}" for agent in agents)):
             kind: Any = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
-            made = sqs.create_queue(QueueName=name, Attributes={"VisibilityTimeout": "60", **kind})
+            made = sqs.create_queue(QueueName=name, Attributes=kind)
             queues[name.removesuffix(".fifo")] = made["QueueUrl"]
         topic = sns.create_topic(Name="alerts")["TopicArn"]
-        asked = sqs.get_queue_attributes(QueueUrl=queues["alerted"], AttributeNames=["QueueArn"])
+        asked = sqs.get_queue_attributes(QueueUrl=queues["inbox"], AttributeNames=["QueueArn"])
         sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=asked["Attributes"]["QueueArn"])
-        boto3.client("s3").create_bucket(Bucket="stepward-test-ledgers")
-        return Stack(tables, queues, topic, "stepward-test-ledgers")
+        boto3.client("s3").create_bucket(Bucket=BUCKET)
+        return Stack(tables, queues, topic)
 
     def env(self) -> dict[str, str]:
         """The settings that all functions have in common."""
@@ -52,8 +53,8 @@ class Stack:
         return {
             "AWS_REGION": REGION,
             **{f"STEPWARD_{kind.upper()}_TABLE": name for kind, name in self.tables.items()},
-            "STEPWARD_LANES_QUEUE": self.queues["events"],
-            "STEPWARD_LEDGERS_BUCKET": self.bucket,
+            "STEPWARD_LANES_QUEUE": self.queues["order-events"],
+            "STEPWARD_LEDGERS_BUCKET": BUCKET,
             "STEPWARD_SCHEDULER_QUEUE": self.queues["scheduler"],
             "STEPWARD_RESPONSES_QUEUE": self.queues["responses"],
             "STEPWARD_AGENT_QUEUES": json.dumps(agents),
