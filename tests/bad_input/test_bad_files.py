@@ -4,22 +4,21 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepward.app.ledgers import Split
 from stepward.cli import order_files
 from stepward.cli.lane_refusals import replacement
 from stepward.cli.ledger_files import LedgerFile, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.where import Declined
 from stepward.domain.lane import Lane
 from stepward.domain.lane_commands import ReplaceEvent
+from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
-from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects
-from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.wire.lane import encode_command
 from tests.bad_input.damage import damaged
@@ -27,7 +26,8 @@ from tests.bad_input.lane_doors import ORDER, create
 from tests.bad_input.ledger_doors import ledger
 from tests.bad_input.test_bad_input import EXAMPLES, FOUND
 from tests.convoy.world import entry
-from tests.factories import order_text
+from tests.factories import order_text, sequence
+from tests.planned_app import PlannedApp
 
 
 def a_ledger(path: Path) -> None:
@@ -45,9 +45,13 @@ def split(given: LedgerFile) -> int:
         with as_lines(given) as (lines, key):
             objects[key], text = lines.read_bytes(), pointer_of(given, key)
     queue = MemoryFifoQueue(name="order-events.fifo", clock=lambda: 1_000)
-    rejects = MemoryRejects()
-    lanes, ledgers = MemoryLaneQueue(queue), MemoryLedgers(objects)
-    Split(lanes, ledgers, MemoryControls(), rejects, MemoryTelemetry(), (), lambda: 1_000).handle(text, lambda: 60_000)
+    app, rejects = PlannedApp(sequence("reserve")), MemoryRejects()
+    ports: dict[str, Any] = {
+        "lane_queue": MemoryLaneQueue(queue),
+        "ledgers": MemoryLedgers(objects),
+        "rejects": rejects,
+    }
+    memory_assembly(lambda: 1_000, app=app, **ports).ledger().split.handle(text, lambda: 60_000)
     return len(queue.bodies) + len(rejects.kept)
 
 

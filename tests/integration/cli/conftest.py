@@ -17,7 +17,6 @@ from typer.testing import CliRunner, Result
 from stepward.adapters.dynamodb.store import PLAN_PREFIX
 from stepward.adapters.sqs import SqsQueues
 from stepward.app.scheduling import Schedule
-from stepward.app.transition import Transition
 from stepward.cli.connection import Connection, connect
 from stepward.cli.main import app
 from stepward.cli.where import Where
@@ -25,8 +24,8 @@ from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
 from stepward.ports import Order
-from stepward.testing.memory.queues import MemoryAlerts
-from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.settings import Settings
 from stepward.wire.lane import decode_for_lane
 from stepward.wire.order_event import EventMessage
 from tests.unit.cli.lane_lives import LaneLife
@@ -146,9 +145,8 @@ class Shop:
         """A Scheduler of this deployment."""
         parts, connection = self.connection.deployment, self.connection
         queues = SqsQueues(self.sqs, parts.scheduler_queue_url, parts.responses_queue_url, parts.agent_queue_urls)
-        telemetry, alerts = MemoryTelemetry(), MemoryAlerts()
-        transition = Transition(connection.store, queues, alerts, telemetry, TIMING, "scheduler-1", connection.now)
-        return Schedule(transition, connection.trail)
+        ports: dict[str, Any] = {"store": connection.store, "controls": connection.controls, "queues": queues}
+        return memory_assembly(connection.now, settings=Settings(timing=TIMING), **ports).scheduler("scheduler-1")
 
     def lane(self) -> LaneLife:
         """A convoy of this deployment."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.app.lane_patrol import LanePatrol
-from stepward.app.lane_telling import LaneTelling
 from stepward.app.supervision import Supervise
 from stepward.domain.errors import Transient, Unreadable
 from stepward.domain.facts import FactKind
@@ -56,10 +54,8 @@ class Patrolled(World):
         self.lanes = Faulty(shard_of)
 
     def patrolling(self, instance: str = "supervisor-1", lanes: Lanes | None = None) -> Supervise:
-        supervise = self.supervise(instance=instance)
-        alerts = supervise.transition.alerts
-        telling = LaneTelling(lanes or self.lanes, alerts, self.telemetry, self.rules)
-        return replace(supervise, patrol=LanePatrol(telling, self.timing.skew_margin, self.clock))
+        assembly = replace(self.assembly(lane_rules=self.rules), lanes=lanes or self.lanes)
+        return assembly.supervisor(instance, self.plan.agents)
 
     def put(self, lane: Lane) -> None:
         lane = replace(lane, revision=1, due=due(lane, self.rules))

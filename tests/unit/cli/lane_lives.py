@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from stepward.app.convoy import Convoy
-from stepward.app.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.lane_history import kept_at
-from stepward.app.lane_telling import LaneTelling
 from stepward.app.lane_work import Arrival
 from stepward.app.trail import Trail
 from stepward.cli.lane_asking import LaneSeen
@@ -19,7 +16,7 @@ from stepward.domain.lane_commands import LaneCommand
 from stepward.ports import Controls, Lanes
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.shared_records import MemoryControls
-from stepward.wire.order_event import event_of, kept_event
+from stepward.wire.order_event import event_of
 from tests.factories import T0
 from tests.unit.app.world import World
 
@@ -45,19 +42,8 @@ class LaneLife:
 
     def __post_init__(self) -> None:
         self.trail = Trail(self.controls)
-        telling = LaneTelling(self.lanes, self.world.alerts, self.world.telemetry, self.rules)
-        effects = Effects(self.world.submit, self.world.transition())
-        self.convoy = Convoy(
-            lanes=self.lanes,
-            effects=effects,
-            rejects=self.world.rejects,
-            telling=telling,
-            trail=self.trail,
-            telemetry=self.world.telemetry,
-            rules=self.rules,
-            decode=kept_event,
-            now=self.world.clock,
-        )
+        assembly = replace(self.world.assembly(lane_rules=self.rules), lanes=self.lanes, controls=self.controls)
+        self.convoy = assembly.convoy("convoy-1").convoy
 
     def bring(self, *contents: Mapping[str, Any]) -> "LaneLife":
         """Have events arrive."""

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from stepward.app.ledgers import Split, progress_of
+from stepward.app.ledgers import progress_of
 from stepward.cli.ledger_files import LARGEST_MESSAGE, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.where import Declined
+from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
 from stepward.testing.memory.shared_records import MemoryControls
-from stepward.testing.memory.task_store import MemoryRejects
-from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.wire.ledger import decode_ledger
+from tests.factories import sequence
+from tests.planned_app import PlannedApp
 from tests.unit.app.world import Clock
 from tests.unit.cli.lane_lives import entry
 
@@ -66,11 +67,13 @@ def test_a_ledger_too_large_for_a_message_goes_as_an_object_of_lines(tmp_path: P
 
     with as_lines(ledger) as (lines, key):
         objects = {key: lines.read_bytes()}
-    queue, rejects = MemoryFifoQueue(name="order-events.fifo", clock=Clock()), MemoryRejects()
-    controls = MemoryControls()
-    split = Split(
-        MemoryLaneQueue(queue), MemoryLedgers(objects), controls, rejects, MemoryTelemetry(), (), lambda: 1_000
-    )
+    queue, controls = MemoryFifoQueue(name="order-events.fifo", clock=Clock()), MemoryControls()
+    ports: dict[str, Any] = {
+        "lane_queue": MemoryLaneQueue(queue),
+        "ledgers": MemoryLedgers(objects),
+        "controls": controls,
+    }
+    split = memory_assembly(Clock(), app=PlannedApp(sequence("reserve")), **ports).ledger().split
     split.handle(pointer_of(ledger, key), lambda: 60_000)
 
     assert queue.waiting == 600

@@ -16,17 +16,20 @@ from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.queue import MemoryQueue
 
+_ids = count(1)
+"""No two assemblies have the same: they may stand for instances of one deployment."""
+
 
 def memory_assembly(now: Callable[[], int], agents: Iterable[str] = (), **ports: Any) -> Assembly:
     """An assembly whose agents have these names; `ports` are those that are not the usual twins.
 
     Whoever needs the application, the notices or the waits of an agent gives them, too.
     """
-    ids, (scheduler, responses) = count(1), (_queue("scheduler", now), _queue("responses", now))
+    scheduler, responses = _queue("scheduler", now), _queue("responses", now)
     twins: dict[str, Any] = {
         "settings": Settings(),
         "telemetry": MemoryTelemetry(),
-        "new_id": lambda: f"id-{next(ids)}",
+        "new_id": lambda: f"id-{next(_ids)}",
         "store": MemoryTaskStore(shard_of=lambda _: 0),
         "queues": MemoryQueues(scheduler, responses, {name: _queue(name, now) for name in agents}),
         "rejects": MemoryRejects(),
