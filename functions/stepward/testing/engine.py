@@ -5,28 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from itertools import count
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from stepward.adapters.delivery import lane_messages
-from stepward.app.assembly import Application
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.lane_commands import LaneCommand
 from stepward.domain.messages import Alert, Notice
 from stepward.domain.rejects import Reject
 from stepward.domain.reply_address import Allowed
-from stepward.domain.workflow import Operation, Workflow
-from stepward.testing.faults.diary import Diary
-from stepward.testing.faults.loop import START, Loop
+from stepward.domain.task import Task
+from stepward.testing.faults.loop import START
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.faults.record import Record
+from stepward.testing.harness import Harness
+from stepward.testing.memory.parts import PARTS, Parts
+from stepward.testing.memory.pump import Pump
 from stepward.testing.memory.queues import send
-from stepward.testing.order import Order, text_of
-from stepward.testing.parts import PARTS, Parts
-from stepward.testing.pump import Pump
-from stepward.testing.services import Service
+from stepward.testing.services import Services
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
 from stepward.wire.lane import encode_command
 
@@ -53,7 +48,7 @@ class Clock:
 
 
 @dataclass(repr=False)
-class Engine:
+class Engine(Harness):
     """One deployment of an application, all six functions in memory: no AWS, no network, no time that passes by itself.
 
     The application's own operations really run; `service` says how the service behind one behaves. `visibility` is how
@@ -62,7 +57,6 @@ class Engine:
     `engine`.
     """
 
-    app: Application
     settings: Settings = field(default_factory=Settings)
     visibility: int = 0
     skew: int = 0
@@ -71,9 +65,9 @@ class Engine:
     def __post_init__(self) -> None:
         if self.settings.reply_queues == Allowed():
             self.settings = replace(self.settings, reply_queues=REPLY_QUEUES)
-        self.loop = Loop()
+        super().__post_init__()
+        self.reply_to = REPLY_TO
         self.clock = Clock(self)
-        self.diary = Diary(self.loop, is_kept=True)
         self.pulse.now = lambda: f"{self.clock.seconds:>8.2f} s"
         self.parts = Parts(
             app=self.app,
@@ -86,38 +80,14 @@ class Engine:
             skew=self.skew,
         )
         self.pump = Pump(self.loop, self.pulse, self._note, self.parts.due, self.parts.sweep, self.parts.lines())
-        self.orders: dict[str, Order] = {}
-        self._names = count(1)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     def close(self) -> None:
         """End what still waits, such as a service that hangs."""
         self.pump.close()
 
-    def submit(self, workflow: Workflow | None, order: Mapping[str, Any]) -> Order:
-        """Somebody orders; `orderId`, `submittedAt` and the queue for notices are filled in where they are missing.
-
-        The message waits in its queue until `run`. Raises ValueError for a workflow that is not the application's.
-        """
-        if workflow is not getattr(self.app, "workflow", None):
-            raise ValueError(f"{workflow} is not the workflow of this application, and an engine runs no other")
-        order_id = str(order.get("orderId") or f"order-{next(self._names)}")
-        at = datetime.fromtimestamp(self.clock.now / 1000, UTC).isoformat()
-        self.post("orders", text_of({**order, "orderId": order_id}, submittedAt=at, replyTo=REPLY_TO))
-        return self.order(order_id)
-
-    def order(self, order_id: str) -> Order:
-        """An order by its id, however it came."""
-        return self.orders.setdefault(order_id, Order(self, order_id))
-
     def send(self, message: Mapping[str, Any] | LaneCommand) -> None:
         """Send a ledger (it has `ledgerId` and `entries` or `objectKey`), an order event, or a command to a lane."""
-        name = f"message-{next(self._names)}"
+        name = f"message-{next(self.names)}"
         if not isinstance(message, Mapping):
             send(self.parts.events, lane_messages([LaneMessage(message.order_id, name, encode_command(message))]))
         elif "entries" in message or "objectKey" in message:
@@ -132,11 +102,18 @@ class Engine:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
         self.pump.lines[queue].queue.send(text)
 
-    def service(self, operation: Operation) -> Service:
-        """The service behind an operation of the application: say how it behaves."""
-        if operation.name not in self.app.operations(operation.agent.name):
-            raise ValueError(f"the application has no operation {operation.agent.name}.{operation.name}")
-        return self.parts.services.of(operation)
+    def task(self, order_id: str) -> Task | None:
+        """The record of an order; None if it was not accepted."""
+        return self.parts.store.tasks.get(order_id)
+
+    def refusals(self) -> list[str]:
+        """Why messages could not be accepted, a sentence for each."""
+        return [f"{reject.field}: {reject.reason}" for reject in self.rejects]
+
+    @property
+    def services(self) -> Services:
+        """All services of the application."""
+        return self.parts.services
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Let everything happen until nothing moves, or until that is so; time jumps to whatever comes next."""
@@ -161,16 +138,6 @@ class Engine:
     def double(self, queue: str, times: int = 1) -> None:
         """The next message in this queue comes again, though it was done with."""
         self.pump.lines[queue].doubled += times
-
-    @property
-    def effects(self) -> list[str]:
-        """The effects that took place, in order, by step, such as `reserve` or `reserve/undo`; each key once."""
-        return [step for _, step in self.parts.services.log]
-
-    @property
-    def calls(self) -> list[str]:
-        """All calls of services, by step, in order."""
-        return [called.slot for called in self.parts.services.effects.calls]
 
     @property
     def alerts(self) -> list[Alert]:

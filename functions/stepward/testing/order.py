@@ -7,28 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stepward.domain.messages import Alert, Command, Notice, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task import StepRecord, Task
 from stepward.domain.workflow import Operation
 from stepward.wire.messages import encode
 
 if TYPE_CHECKING:
-    from stepward.testing.engine import Engine
+    from stepward.testing.harness import Harness
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
     """One order in an engine under test; it always shows what stands there now."""
 
-    engine: Engine
+    engine: Harness
     order_id: str
 
     @property
     def task(self) -> Task:
         """Its record; AssertionError if it was not accepted (yet: messages move in `engine.run()`)."""
-        task = self.engine.parts.store.tasks.get(self.order_id)
+        task = self.engine.task(self.order_id)
         if task is None:
-            why = "; ".join(f"{reject.field}: {reject.reason}" for reject in self.engine.rejects)
+            why = "; ".join(self.engine.refusals())
             raise AssertionError(f"{self.order_id} was not accepted: {why or 'call engine.run() first'}")
         return task
 
@@ -48,17 +48,7 @@ class Order:
     @property
     def effects(self) -> list[str]:
         """The effects that took place for it, in order; see `Engine.effects`."""
-        return [step for order_id, step in self.engine.parts.services.log if order_id == self.order_id]
-
-    @property
-    def alerts(self) -> list[Alert]:
-        """What operators were told of it."""
-        return [alert for alert in self.engine.alerts if alert.order_id == self.order_id]
-
-    @property
-    def notices(self) -> list[Notice]:
-        """What its submitter was told."""
-        return [notice for notice in self.engine.notices if notice.order_id == self.order_id]
+        return [step for order_id, step in self.engine.services.log if order_id == self.order_id]
 
     @property
     def story(self) -> str:
@@ -76,11 +66,11 @@ class Order:
 
     def pause(self, why: str = "as the test wants", who: str = "operator") -> None:
         """An operator halts it: what runs may end, nothing new begins."""
-        self._command(Pause(self.order_id, who, why, self.engine.clock.now))
+        self._command(Pause(self.order_id, who, why, self.engine.loop.now))
 
     def resume(self, why: str = "as the test wants", who: str = "operator") -> None:
         """An operator lets it go on."""
-        self._command(Resume(self.order_id, who, why, self.engine.clock.now))
+        self._command(Resume(self.order_id, who, why, self.engine.loop.now))
 
     def resubmit(self, step: Operation | str, why: str = "as the test wants", who: str = "operator") -> None:
         """An operator has a step that ended in Error tried again."""

@@ -11,7 +11,7 @@ from stepward.domain.lane import Told
 from stepward.domain.lane_commands import SkipEvent
 from stepward.domain.messages import LaneWaits
 from stepward.testing import Engine
-from stepward.testing.parts import PARTS
+from stepward.testing.memory.parts import PARTS
 from tests.unit.testing.shop import ORDER, charge, fulfilment, reserve, ship
 
 ALL = ["reserve", "charge", "ship"]

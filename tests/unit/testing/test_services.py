@@ -30,7 +30,7 @@ def test_without_misbehaviour_every_operation_runs_once_and_no_time_passes(engin
     assert (order.state, engine.effects, engine.calls) == ("Processed", ALL, ALL)
     assert order.result(ship) == {"parcel": "19.99"}
     assert engine.clock.seconds == 0
-    assert [notice.status for notice in order.notices][-1] == "completed"
+    assert [notice.status for notice in engine.notices][-1] == "completed"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_service_that_always_hangs_ends_in_an_error_with_an_alert(engine: Engi
     engine.run()
 
     assert order.state == "Error"
-    assert [alert.step for alert in order.alerts if isinstance(alert, StepFailed)] == ["ship"]
+    assert [alert.step for alert in engine.alerts if isinstance(alert, StepFailed)] == ["ship"]
     assert order.step(ship).failure_count == 3
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
 from itertools import count
 
@@ -16,6 +15,7 @@ from stepward.domain.facts import Fact, FactKind
 from stepward.domain.plan import Plan
 from stepward.domain.workflow import Agent, Operation
 from stepward.ports import LaneQueue, Lanes
+from stepward.testing.application import staged
 from stepward.testing.faults.diary import Diary
 from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.telemetry import MemoryTelemetry
@@ -24,8 +24,6 @@ from stepward.testing.seeded.mail import Letter
 from stepward.testing.seeded.ports import Controls, Operators, Post, Rejects, Store, Submitters
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.settings import Settings
-from stepward.wire.order import OrderMessage
-from stepward.wire.order_event import EventMessage, Source
 
 
 @dataclass(slots=True)
@@ -42,33 +40,6 @@ class Log(MemoryTelemetry):
         self.duplicates[order_id] += fact.kind in (FactKind.DUPLICATE, FactKind.CONFLICT)
         if order_id and self.diary.is_kept:
             self.diary.note(order_id, f"fact: {fact.kind} {fact.step} {fact.attempt or ''} {fact.note}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Staged:
-    """The application as one instance knows it: with the plan that it freezes with new orders."""
-
-    app: Application
-    frozen: Plan
-    known: Callable[[str], Mapping[str, Operation]]
-
-    @property
-    def order(self) -> type[OrderMessage] | None:
-        return self.app.order
-
-    @property
-    def event(self) -> type[EventMessage] | None:
-        return self.app.event
-
-    @property
-    def sources(self) -> Sequence[Source]:
-        return self.app.sources
-
-    def plan(self, _complete_within: timedelta | None = None) -> Plan:
-        return self.frozen
-
-    def operations(self, agent: str) -> Mapping[str, Operation]:
-        return self.known(agent)
 
 
 @dataclass(slots=True)
@@ -100,7 +71,7 @@ class Instances:
             telemetry=self.log,
             now=self.clock(f"{part}-{copy}"),
             new_id=partial(self._probe, copy),
-            app=_Staged(self.app, self.plans[copy % len(self.plans)], self._operations),
+            app=staged(self.app, self.plans[copy % len(self.plans)], self._operations),
             store=self.store,
             queues=self.post,
             rejects=self.rejects,

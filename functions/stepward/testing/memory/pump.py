@@ -11,7 +11,7 @@ from stepward.domain.errors import PutBack, Transient
 from stepward.testing.faults.loop import Loop
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.faults.record import Died
-from stepward.testing.fibers import Fiber
+from stepward.testing.memory.fibers import Fiber
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Refused

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
 from itertools import count
-from typing import Any
 
 from stepward.app.assembly import Application, Assembly
 from stepward.app.guarding import Guard
 from stepward.app.intake import Received as Message
-from stepward.domain.plan import Plan
-from stepward.domain.workflow import Operation
+from stepward.testing.application import through
 from stepward.testing.faults.loop import MINUTE, SECOND, Loop
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
+from stepward.testing.memory.ports import NotedAlerts, NotedNotices, NotedTelemetry, WatchedQueues, WrittenTasks
+from stepward.testing.memory.pump import Handle, Line, Part
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects
-from stepward.testing.ports import NotedAlerts, NotedNotices, NotedTelemetry, WatchedQueues, WrittenTasks
-from stepward.testing.pump import Handle, Line, Part
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -37,33 +34,6 @@ RECEIVES, RECEIVES_IN_ORDER = 5, 100
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
 """Seconds that a message of the engine's own queues stays hidden; one of an agent's, so many times its longest call."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Served:
-    """The application, each of whose operations is called through its service."""
-
-    app: Application
-    call: Callable[[Operation, Any], Mapping[str, Any]]
-
-    @property
-    def order(self) -> type[Any] | None:
-        return self.app.order
-
-    @property
-    def event(self) -> type[Any] | None:
-        return self.app.event
-
-    @property
-    def sources(self) -> Sequence[Any]:
-        return self.app.sources
-
-    def plan(self, complete_within: timedelta | None = None) -> Plan:
-        return self.app.plan(complete_within)
-
-    def operations(self, agent: str) -> Mapping[str, Operation]:
-        found = self.app.operations(agent)
-        return {name: replace(operation, run=partial(self.call, operation)) for name, operation in found.items()}
 
 
 @dataclass
@@ -107,7 +77,8 @@ class Parts:
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
         self.alerts, self.notices = NotedAlerts(note=self.note), NotedNotices(self.note)
         self.telemetry = NotedTelemetry(note=self.note)
-        self.served = _Served(self.app, self.pulse.tap(self.services, "service", ConnectionError).call)
+        served = through(self.app, self.pulse.tap(self.services, "service", ConnectionError).call)
+        self.served = replace(served, frozen=self.plan)
 
     def assembly(self, instance: str) -> Assembly:
         """Makes the use cases of one process."""
