@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from stepward.app.optimistic import SharedRecord
+from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.messages import Alert
@@ -33,7 +33,7 @@ class Throttled:
 
     def _admit(self) -> bool:
         """Count one more, in the record that all instances share; nothing is let out uncounted."""
-        record = SharedRecord(self.controls, "alerts", _times, lambda times: {"times": list(times)})
+        record = SharedValue(self.controls, "alerts", _times, lambda times: {"times": list(times)})
         try:
             before, after = record.change(lambda times: admitted(times, self.now()) or times, TRIES)
         except StepwardError:

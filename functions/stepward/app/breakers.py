@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stepward.app.optimistic import SharedRecord
+from stepward.app.optimistic import SharedValue
 from stepward.domain.breaker import Breaker, Pause, paused, resumed
 from stepward.domain.coordination.shared_record import Control
 from stepward.ports import Controls
@@ -19,7 +19,7 @@ class Breakers:
 
     def of(self, agent: str) -> Breaker:
         """The agent's breaker as it stands; raises Transient or Unreadable."""
-        return self._record(agent).read()
+        return _breaker(self.controls.read(_name(agent)))
 
     def change(self, agent: str, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
         """Write what `decide` makes of the breaker, and nothing if that is the same; it before and after.
@@ -38,8 +38,12 @@ class Breakers:
         before, _ = self.change(agent, lambda found: resumed(found, now))
         return before.pause is not None
 
-    def _record(self, agent: str) -> SharedRecord[Breaker]:
-        return SharedRecord(self.controls, f"breaker/{agent}", _breaker, Breaker.body)
+    def _record(self, agent: str) -> SharedValue[Breaker]:
+        return SharedValue(self.controls, _name(agent), _breaker, Breaker.body)
+
+
+def _name(agent: str) -> str:
+    return f"breaker/{agent}"
 
 
 def _breaker(control: Control | None) -> Breaker:

@@ -10,7 +10,7 @@ from stepward.app.dry_run import read_event
 from stepward.app.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.lane_telling import LaneTelling
-from stepward.app.optimistic import change
+from stepward.app.optimistic import Race
 from stepward.app.trail import Entry, Trail
 from stepward.domain.convoy.decide import Outcome, Wanted, decide
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
@@ -76,19 +76,15 @@ class Convoy:
     def _change(self, order_id: str, wanted: Wanted, messages: Sequence[Received]) -> tuple[Lane, Outcome]:
         """Write what `wanted` makes of the lane, then tell of it; read and decide again if somebody was faster."""
         first = None if isinstance(wanted, LaneCommand) or not wanted else wanted[0]
-
-        def write(before: Lane, outcome: Outcome) -> bool:
+        race = Race(f"the lane of {order_id}")
+        while True:
+            before = self.lanes.load(order_id) or opened(order_id, first, self.rules)
+            outcome = self._decided(before, wanted)
             lane, rows, older = outcome.lane, outcome.rows, outcome.older
-            return lane is before or self.lanes.save(lane, replaces=before, rows=rows, older=older)
-
-        before, outcome = change(
-            f"the lane of {order_id}",
-            lambda: self.lanes.load(order_id) or opened(order_id, first, self.rules),
-            lambda before: self._decided(before, wanted),
-            write,
-        )
-        self._tell(outcome, messages)
-        return before, outcome
+            if lane is before or self.lanes.save(lane, replaces=before, rows=rows, older=older):
+                self._tell(outcome, messages)
+                return before, outcome
+            race.lost()
 
     def _decided(self, before: Lane, wanted: Wanted) -> Outcome:
         """The decision, once all that it needs is known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stepward.app.optimistic import SharedRecord
+from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.facts import Fact, FactKind
@@ -19,7 +19,7 @@ class Hold:
 
     until: int
     lease: Lease | None = None
-    record: SharedRecord[Lease] | None = None
+    record: SharedValue[Lease] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Leases:
             self._unleased(shard, f"not given back: {error}")
 
     def _take(self, name: str, now: int) -> Hold | None:
-        record = SharedRecord(self.controls, name, _lease, Lease.to_body)
+        record = SharedValue(self.controls, name, _lease, Lease.to_body)
         lease = take(record.read(), self.holder, now=now, length=self.length, skew_margin=self.skew_margin)
         # Who loses here leaves the shard to the one who was faster.
         return Hold(lease.until, lease, record) if lease and record.write(lease) else None

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from stepward.app.ledger_walk import Fault, Step, steps
-from stepward.app.optimistic import SharedRecord
+from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Conflict, PutBack, Rejected, Unreadable
@@ -132,7 +132,7 @@ class _Walk:
     """A ledger on its way, and the record of how far it has come."""
 
     ledger: Ledger
-    record: SharedRecord[Progress | None]
+    record: SharedValue[Progress | None]
     progress: Progress
 
     def chunks(self, ledgers: Ledgers, sources: Sequence[Source]) -> Iterator[list[Step]]:
@@ -167,8 +167,8 @@ def progress_of(controls: Controls, customer_id: str, ledger_id: str) -> Progres
     return _record(controls, customer_id, ledger_id).read()
 
 
-def _record(controls: Controls, customer_id: str, ledger_id: str) -> SharedRecord[Progress | None]:
-    return SharedRecord(controls, f"ledger/{customer_id}/{ledger_id}", _progress, _body)
+def _record(controls: Controls, customer_id: str, ledger_id: str) -> SharedValue[Progress | None]:
+    return SharedValue(controls, f"ledger/{customer_id}/{ledger_id}", _progress, _body)
 
 
 def _body(progress: Progress | None) -> Mapping[str, Any]:

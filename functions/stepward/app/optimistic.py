@@ -12,35 +12,33 @@ from stepward.ports import Controls
 
 TRIES = 8
 
-Read = TypeVar("Read")
-Decided = TypeVar("Decided")
 Value = TypeVar("Value")
 
 
-def change(
-    what: str,
-    read: Callable[[], Read],
-    decide: Callable[[Read], Decided],
-    write: Callable[[Read, Decided], bool],
-    tries: int = TRIES,
-) -> tuple[Read, Decided]:
-    """Decide on what was read until the decision is written; what was read, and what was decided.
+@dataclass(slots=True)
+class Race:
+    """Bounds the tries of one optimistic write; `what` names the record.
 
-    `write` says whether it won: it knows its own write whose answer was lost. Raises Conflict if every try lost.
+    Whoever changes a record reads it, decides, and writes if nobody was faster; a write that lost is reported with
+    `lost`, and then all of it is done again. A write knows its own success when its answer was lost.
     """
-    for _ in range(tries):
-        before = read()
-        decided = decide(before)
-        if write(before, decided):
-            return before, decided
-    raise Conflict(f"{what}: {tries} writes lost the race; try again")
+
+    what: str
+    tries: int = TRIES
+    losses: int = field(default=0, init=False)
+
+    def lost(self) -> None:
+        """Somebody else was faster; raises Conflict if that was the last try."""
+        self.losses += 1
+        if self.losses >= self.tries:
+            raise Conflict(f"{self.what}: {self.tries} writes lost the race; try again")
 
 
 @dataclass(slots=True)
-class SharedRecord(Generic[Value]):
-    """A record of `controls` as this instance last read or wrote it.
+class SharedValue(Generic[Value]):
+    """The value of a shared record, as this instance last read or wrote it.
 
-    `decode` reads it, None where there is none yet; `encode` makes the body of a value.
+    `decode` reads a record, which is None until somebody wrote it; `encode` makes the body of a record.
     """
 
     controls: Controls
@@ -55,7 +53,7 @@ class SharedRecord(Generic[Value]):
         return self.decode(self.known)
 
     def write(self, value: Value) -> bool:
-        """Write it if the record is still as it was last read or written; raises Transient."""
+        """Write the value if the record is still as it was last read or written; raises Transient."""
         following = Control(self.name, self.known.revision + 1 if self.known else 1, self.encode(value))
         won = self.controls.write(following, replaces=self.known)
         if won:
@@ -63,5 +61,11 @@ class SharedRecord(Generic[Value]):
         return won
 
     def change(self, decide: Callable[[Value], Value], tries: int = TRIES) -> tuple[Value, Value]:
-        """Write what `decide` makes of the value, and nothing if that is the same; it before and after."""
-        return change(self.name, self.read, decide, lambda before, after: after == before or self.write(after), tries)
+        """Write what `decide` makes of the value, and nothing if that is the same; the value before and after."""
+        race = Race(self.name, tries)
+        while True:
+            before = self.read()
+            after = decide(before)
+            if after == before or self.write(after):
+                return before, after
+            race.lost()

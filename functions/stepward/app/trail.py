@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from stepward.app.optimistic import SharedRecord
+from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Unreadable
 from stepward.domain.facts import Fact, FactKind
@@ -88,8 +88,8 @@ class Trail:
         """Keep an entry once; raises Transient or Unreadable."""
         self._record(order_id).change(lambda entries: _with(entries, entry))
 
-    def _record(self, order_id: str) -> SharedRecord[tuple[Entry, ...]]:
-        return SharedRecord(self.controls, f"trail/{order_id}", _entries, _body)
+    def _record(self, order_id: str) -> SharedValue[tuple[Entry, ...]]:
+        return SharedValue(self.controls, f"trail/{order_id}", _entries, _body)
 
 
 def _with(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stepward.app.optimistic import change
+from stepward.app.optimistic import Race
 from stepward.domain.decide import Event, Told, decide
 from stepward.domain.draft import Decision
 from stepward.domain.errors import Rejected
@@ -51,15 +51,13 @@ class Transition:
     def _write(self, order_id: str, event: Event) -> Decision:
         # Only what claims a step needs to know what was ordered.
         claims = self.claims and not isinstance(event, Look | Told)
-        loaded, decision = change(
-            order_id,
-            lambda: self._load(order_id, with_order=claims),
-            lambda loaded: self._decide(loaded, event),
-            lambda loaded, decision: (
-                decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task)
-            ),
-        )
-        return replace(decision, messages=_with_order(decision.messages, loaded.order))
+        race = Race(order_id)
+        while True:
+            loaded = self._load(order_id, with_order=claims)
+            decision = self._decide(loaded, event)
+            if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
+                return replace(decision, messages=_with_order(decision.messages, loaded.order))
+            race.lost()
 
     def _load(self, order_id: str, *, with_order: bool) -> Loaded:
         loaded = self.store.load(order_id, with_order=with_order)
