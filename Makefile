@@ -14,6 +14,8 @@ WORKERS ?= 2
 ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
+INSTRUMENTS := tests/bad_input tests/benchmarks tests/chaos tests/convoy tests/crash_points tests/guards tests/races \
+	tests/simulation tests/unit/benchmarks tests/unit/chaos
 CDK := aws-cdk@2.1148.1
 
 TOOLS := .venv-tools/.ready
@@ -28,7 +30,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test bench profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test lab bench profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -39,8 +41,12 @@ demo: $(VENV) $(LOCAL) ## run orders through the stack, deployed on this machine
 local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 	@.venv/bin/stepward local up
 
-test: $(VENV) $(LOCAL) ## run every test
+test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
+
+lab: $(VENV) $(LOCAL) ## run the failure lab and the tests of the benchmarks, all the way (TESTS=folder: one of them)
+	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
+	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 
 simulate: $(VENV) ## live through worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
 	@.venv/bin/python -m tests.simulation.seeded --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \

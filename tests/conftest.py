@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
+from botocore.loaders import create_loader
 
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
 from stepward.local.server import Server
+from tests.depth import IN_LAB
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -26,6 +29,21 @@ def _no_account() -> Iterator[None]:
         patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_loader() -> Iterator[None]:
+    """Have all sessions of the SDK share what they read of AWS: each would take longer to read it than most tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("botocore.session.create_loader", cache(create_loader))
+        yield
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the lab what is marked so, and begin with what is long: else one worker waits for it at the end."""
+    items[:] = [item for item in items if IN_LAB or not item.get_closest_marker("lab")]
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(scope="session")

@@ -247,19 +247,6 @@ def again(record: StepRecord, now: int) -> Retry:
     return Retry(record.order_id, record.name, record.attempt, (record.not_before or now) - now)
 
 
-def waiting(task: Task) -> list[int]:
-    """When each thing that waits has waited long enough; beside an Error, or in a pause, what is Pending waits not."""
-    halted = task.paused or any(record.process_state is ProcessState.ERROR for record in task.steps.values())
-    limits = [
-        record.complete_by
-        for record in task.steps.values()
-        if record.process_state is ProcessState.PROCESSING
-        or (record.process_state is ProcessState.PENDING and not halted)
-    ]
-    alerting = [record.alert_by for record in task.steps.values()]
-    return [limit for limit in (*limits, *alerting) if limit is not None]
-
-
 OTHER = falls_back("other", undo="unpay")
 """Another agent takes the step `pay`, and has an undo of its own."""
 

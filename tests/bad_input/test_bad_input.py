@@ -16,8 +16,9 @@ from tests.bad_input.damage import damaged
 from tests.bad_input.lane_doors import LANE_DOORS
 from tests.bad_input.ledger_doors import LEDGER_DOORS
 from tests.bad_input.seen import Door
+from tests.depth import depth
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", depth(100, 25)))
 FOUND = sorted((Path(__file__).parent / "found").iterdir())
 DOORS: Mapping[str, Callable[[], Door]] = {
     "orders": doors.orders,

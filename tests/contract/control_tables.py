@@ -7,18 +7,12 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.dynamodb.tables import Access, ControlItem, bound
 from stepward.local.access import REGION
+from stepward.testing.aws.tables import create_table
 
 
 def created(client: DynamoDBClient) -> str:
     """A new controls table; its name."""
-    table = f"t{uuid.uuid4().hex[:8]}-controls"
-    client.create_table(
-        TableName=table,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "Name", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "Name", "KeyType": "HASH"}],
-    )
-    return table
+    return create_table(client, "controls", f"t{uuid.uuid4().hex[:8]}-controls")
 
 
 def on(table: str, endpoint: str | None = None) -> DynamoControls:

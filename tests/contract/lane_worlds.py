@@ -11,7 +11,6 @@ import boto3
 import pytest
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
-from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef
 from mypy_boto3_s3 import S3Client
 
 from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
@@ -23,6 +22,7 @@ from stepward.domain.lane import Blocked, Lane, LaneRules, Told
 from stepward.domain.order_event import Kept, OrderEvent
 from stepward.local.access import REGION
 from stepward.ports import Lanes, Ledgers
+from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.lanes import MemoryLanes, MemoryLedgers
 from stepward.wire.order_event import kept_event
 from stepward.wire.strict_json import canonical
@@ -95,22 +95,7 @@ class MemoryLaneWorld:
 
 def created(client: DynamoDBClient) -> str:
     """A new table of lanes, of the shape that the stack deploys; its name."""
-    table = f"t{uuid.uuid4().hex[:8]}-lanes"
-    client.create_table(
-        TableName=table,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[
-            {"AttributeName": "OrderID", "AttributeType": "S"},
-            {"AttributeName": "Place", "AttributeType": "S"},
-            {"AttributeName": "Shard", "AttributeType": "N"},
-            {"AttributeName": "Due", "AttributeType": "N"},
-            {"AttributeName": "Attention", "AttributeType": "N"},
-            {"AttributeName": "Since", "AttributeType": "N"},
-        ],
-        KeySchema=[{"AttributeName": "OrderID", "KeyType": "HASH"}, {"AttributeName": "Place", "KeyType": "RANGE"}],
-        GlobalSecondaryIndexes=[_keys_only("due", "Shard", "Due"), _keys_only("attention", "Attention", "Since")],
-    )
-    return table
+    return create_table(client, "lanes", f"t{uuid.uuid4().hex[:8]}-lanes")
 
 
 def on(table: str, access: Access) -> DynamoLanes:
@@ -152,17 +137,6 @@ class DynamoLaneWorld:
         """Put a row past the adapter."""
         keys = {"OrderID": {"S": order_id}, "Place": {"S": place}}
         self.client.put_item(TableName=self.table, Item={**keys, **attributes})
-
-
-def _keys_only(name: str, hash_key: str, range_key: str) -> GlobalSecondaryIndexTypeDef:
-    return {
-        "IndexName": name,
-        "KeySchema": [
-            {"AttributeName": hash_key, "KeyType": "HASH"},
-            {"AttributeName": range_key, "KeyType": "RANGE"},
-        ],
-        "Projection": {"ProjectionType": "KEYS_ONLY"},
-    }
 
 
 @contextmanager

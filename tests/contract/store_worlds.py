@@ -12,7 +12,6 @@ import boto3
 import pytest
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
-from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef, KeySchemaElementTypeDef
 
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
@@ -24,6 +23,7 @@ from stepward.domain.task import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.local.access import REGION
 from stepward.ports import Order, Orders, Rejects, TaskStore
+from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 
 SHARDS = 2
@@ -109,34 +109,8 @@ class Tables:
         """Tables of the shapes that the stack deploys, under names of their own."""
         prefix = f"t{uuid.uuid4().hex[:8]}-"
         tables = Tables(f"{prefix}orders", f"{prefix}tasks", f"{prefix}rejects")
-        client.create_table(
-            TableName=tables.orders,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": "OrderID", "AttributeType": "S"}],
-            KeySchema=[{"AttributeName": "OrderID", "KeyType": "HASH"}],
-        )
-        client.create_table(
-            TableName=tables.tasks,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[
-                {"AttributeName": "OrderID", "AttributeType": "S"},
-                {"AttributeName": "Shard", "AttributeType": "N"},
-                {"AttributeName": "Due", "AttributeType": "N"},
-                {"AttributeName": "Attention", "AttributeType": "N"},
-                {"AttributeName": "Since", "AttributeType": "N"},
-            ],
-            KeySchema=[{"AttributeName": "OrderID", "KeyType": "HASH"}],
-            GlobalSecondaryIndexes=[_keys_only("due", "Shard", "Due"), _keys_only("attention", "Attention", "Since")],
-        )
-        client.create_table(
-            TableName=tables.rejects,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[
-                {"AttributeName": "Day", "AttributeType": "S"},
-                {"AttributeName": "Key", "AttributeType": "S"},
-            ],
-            KeySchema=[{"AttributeName": "Day", "KeyType": "HASH"}, {"AttributeName": "Key", "KeyType": "RANGE"}],
-        )
+        for kind in ("orders", "tasks", "rejects"):
+            create_table(client, kind, getattr(tables, kind))
         return tables
 
 
@@ -182,14 +156,6 @@ def _store(tables: Tables, access: Access) -> DynamoTaskStore:
         shards=SHARDS,
         new_id=lambda: uuid.uuid4().hex[:12],
     )
-
-
-def _keys_only(name: str, hash_key: str, range_key: str) -> GlobalSecondaryIndexTypeDef:
-    keys: list[KeySchemaElementTypeDef] = [
-        {"AttributeName": hash_key, "KeyType": "HASH"},
-        {"AttributeName": range_key, "KeyType": "RANGE"},
-    ]
-    return {"IndexName": name, "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stepward.app.lane_history import account as account_of_lane
@@ -21,6 +22,18 @@ from tests.convoy.world import ConvoyWorld
 
 class Lived(Protocol):
     """What a world has left: its ports in memory, and the rules of its lanes."""
+
+    rules: LaneRules
+    lanes: MemoryLanes
+    store: MemoryTaskStore
+    controls: MemoryControls
+    rejects: MemoryRejects
+    alerts: MemoryAlerts
+
+
+@dataclass(slots=True)
+class Left:
+    """The same, of a world that keeps it elsewhere."""
 
     rules: LaneRules
     lanes: MemoryLanes
@@ -63,8 +76,8 @@ def _told(world: Lived, lane: Lane, trouble: str, place: int) -> bool:
 def replayed(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> None:
     """I7: the order is what a plain replay of its events makes of it, and each has had its effect once."""
     lane, replay = world.lanes.lanes[order_id], Replay()
-    possible, held = _possible(world, lane, entries), _held(world, lane)
-    for kept in (held[place] for place in range(1, lane.last + 1)):
+    possible, at = _possible(world, lane, entries), held(world, lane)
+    for kept in (at[place] for place in range(1, lane.last + 1)):
         content = json.loads(kept.event.body)
         if kept.passed_over:
             assert _is_skipped(world, order_id, kept.place), kept
@@ -93,7 +106,7 @@ def _possible(world: Lived, lane: Lane, entries: Sequence[dict[str, Any]]) -> di
             found.setdefault(written.get("sequence", 0), []).append(written)
     else:
         first = [written for written in entries if written.get("op") == "create"][:1]
-        begun = bool(first) and not any(place == 1 and kept.passed_over for place, kept in _held(world, lane).items())
+        begun = bool(first) and not any(place == 1 and kept.passed_over for place, kept in held(world, lane).items())
         others = [written for written in entries if not begun or written is not first[0]]
         found |= {place: [written] for place, written in enumerate(others, start=2)}
         found[1] = first
@@ -102,7 +115,7 @@ def _possible(world: Lived, lane: Lane, entries: Sequence[dict[str, Any]]) -> di
     return found
 
 
-def _held(world: Lived, lane: Lane) -> dict[int, Kept]:
+def held(world: Lived, lane: Lane) -> dict[int, Kept]:
     return world.lanes.kept.get(lane.order_id, {}) | {kept.place: kept for kept in lane.recent}
 
 
@@ -131,7 +144,7 @@ def told_once(world: ConvoyWorld) -> None:
 
 def nothing_is_lost(world: Lived, books: Iterable[Book]) -> None:
     """Every entry is in its order's lane, or among the rejects."""
-    kept = [json.loads(kept.event.body) for lane in world.lanes.lanes.values() for kept in _held(world, lane).values()]
+    kept = [json.loads(kept.event.body) for lane in world.lanes.lanes.values() for kept in held(world, lane).values()]
     rejected = [_read(reject.body) for reject in world.rejects.kept.values()]
     found = [said(content) for content in [*kept, *rejected] if isinstance(content, dict)]
     named = {reject.message_id for reject in world.rejects.kept.values()}
@@ -148,7 +161,7 @@ def nothing_is_missing(world: Lived, order_id: str, entries: Sequence[dict[str, 
         return
     places = {written["sequence"] for written in entries if "sequence" in written}
     meant = {place for place in places if not lane.end or place <= lane.end}
-    assert meant <= _held(world, lane).keys(), f"{order_id}: {meant - _held(world, lane).keys()} came and is not there"
+    assert meant <= held(world, lane).keys(), f"{order_id}: {meant - held(world, lane).keys()} came and is not there"
 
 
 def nothing_comes_after_the_end(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> None:

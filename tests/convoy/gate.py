@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Any, TypeVar, cast
 
 from stepward.domain.errors import Transient
-from tests.simulation.faults import Died
+from stepward.testing.faults.record import Died
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """Ledgers under faults: anything dies anywhere, comes twice or late; two of every part; operators who click twice.
 
-Deterministic in `make test`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
+Deterministic in `make test` and `make lab`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from stepward.app import lane_work, ledgers
 from stepward.domain.errors import Transient
 from stepward.domain.lane import LaneRules
+from stepward.testing.faults.record import Died
 from stepward.testing.sqs.messages import Received as Message
 from tests.convoy import audit
 from tests.convoy.gate import Fault
 from tests.convoy.record import RecordedLanes
 from tests.convoy.scripts import Book, books
 from tests.convoy.world import ConvoyWorld
+from tests.depth import depth
 from tests.factories import HOUR, MINUTE, SECOND
-from tests.simulation.faults import Died
 
 RULES = {
     True: LaneRules(gap_within=15 * MINUTE, idle_after=24 * HOUR, attempts=4),
@@ -210,7 +211,7 @@ class LedgersUnderFaults(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=200,
+    max_examples=depth(200, 40),
     stateful_step_count=40,
     deadline=None,
     derandomize=True,

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from tests.crash_points.enumeration import Tally, at_call, total
-from tests.crash_points.path import Path, run
+from stepward.testing.faults.enumeration import Tally, at_call, total
+from stepward.testing.faults.path import Path, run
+from stepward.testing.faults.pulse import Point
 from tests.crash_points.paths import PATHS
-from tests.crash_points.pulse import Point
 
 KNOWN = ", ".join(PATHS)
 errors = Console(stderr=True, highlight=False)

@@ -1,15 +1,18 @@
 """The paths of ledgers through the convoy, as data."""
 
+import json
 from functools import partial
 
+from stepward.domain.lane_commands import ReplaceEvent, SkipEvent
+from stepward.testing.faults.path import Path
 from tests.convoy.audit import replacement
 from tests.convoy.scripts import Book
 from tests.convoy.world import entry, order
-from tests.crash_points.ledgers import Ledgers, LedgerStory
-from tests.crash_points.path import Path
+from tests.crash_points.ledgers import RULES, Ledgers, LedgerStory
 
 A, B = order("A", 4), order("B", 2, end=True)
 POISON = entry("A", 2, "remove")
+INSTEAD = json.dumps(replacement(RULES, "A", 2))
 SPOILT = [Book("c1", "L1", (A[0], B[0], POISON, A[2], B[1]))]
 
 STORIES = {
@@ -27,13 +30,11 @@ STORIES = {
     ),
     "poison, skipped": (
         "an event cannot be applied: its order stands still until an operator skips it",
-        LedgerStory(SPOILT, {"A": [1, 3], "B": [1, 2]}, lambda world: world.skip("A", 2)),
+        LedgerStory(SPOILT, {"A": [1, 3], "B": [1, 2]}, SkipEvent("A", 2, "ann", "not needed", "a-1")),
     ),
     "poison, replaced": (
         "the same, and an operator replaces it",
-        LedgerStory(
-            SPOILT, {"A": [1, 2, 3], "B": [1, 2]}, lambda world: world.replace("A", 2, replacement(world.rules, "A", 2))
-        ),
+        LedgerStory(SPOILT, {"A": [1, 2, 3], "B": [1, 2]}, ReplaceEvent("A", 2, INSTEAD, "ann", "corrected", "a-1")),
     ),
     "delete": (
         "an order is cancelled by its ledger",

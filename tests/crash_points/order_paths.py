@@ -3,23 +3,22 @@
 from functools import partial
 from typing import Any
 
-from stepward.domain.messages import Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Pause, Resume, Undo
 from stepward.domain.plan import Exhausted, Plan
 from stepward.domain.task import ProcessState, Task
+from stepward.testing.faults.path import Path
+from stepward.testing.services import Mood
+from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
-from tests.crash_points.fulfilment import Act, Orders, Story
-from tests.crash_points.path import Path
+from tests.crash_points.fulfilment import TAKES, Act, Orders, Story
 from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits
-from tests.simulation.deployment import REPLY_TO
-from tests.simulation.faults import Mail
-from tests.simulation.service import Mood
 
 STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
 ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
 CANCELLED = f'{{"type": "order.cancelled", "orderId": "{ORDER_ID}", "reason": "bought elsewhere"}}'
-AWAY = 45 * SECOND
-"""A message that stays hidden past complete-by: whoever died with it is recovered by the Supervisor."""
-THINKS = 3 * SECOND
+AWAY = 45
+"""Seconds; a message that stays hidden past complete-by: whoever died with it is recovered by the Supervisor."""
+THINKS = 3
 """Longer than two clocks differ: the time of a command tells whether it is older than its opposite."""
 PROCESSED, UNDONE, ERROR = ProcessState.PROCESSED, ProcessState.UNDONE, ProcessState.ERROR
 
@@ -60,8 +59,7 @@ def is_told(step: str) -> Any:
     """Whether an operator knows of the step's Error."""
 
     def told(world: Orders) -> bool:
-        known = any(alert.step == step for alert in world.deployment.operators.told)
-        return known and bool(is_at(step, ERROR)(world))
+        return any(alert.step == step for alert in world.engine.alerts) and bool(is_at(step, ERROR)(world))
 
     return told
 
@@ -69,39 +67,38 @@ def is_told(step: str) -> Any:
 def commands(when: Any, kind: type[Undo | Pause | Resume], why: str) -> Act:
     """An operator's command, after a thought."""
 
-    def mail(world: Orders) -> Mail:
-        at = world.deployment.now + THINKS
-        asked_at = {} if kind is Undo else {"asked_at": at}
-        return Mail("scheduler", encode(kind(ORDER_ID, "ada", why, **asked_at)), at)
+    def do(world: Orders) -> None:
+        asked_at = {} if kind is Undo else {"asked_at": world.engine.clock.now + THINKS * SECOND}
+        text = encode(kind(ORDER_ID, "ada", why, **asked_at))
+        world.engine.parts.queues.scheduler.send(text, delay=THINKS)
 
-    return Act(when, mail)
+    return Act(when, do)
 
 
 def resubmits(step: str) -> Act:
     """An operator who was told sees to the cause, and has the step tried again."""
 
-    def mail(world: Orders) -> Mail:
-        world.declines.discard(step)
-        attempt = world.task.steps[step].attempt if world.task else 0
-        return Mail("scheduler", encode(Resubmit(ORDER_ID, step, attempt, "ada", "card unblocked")))
+    def do(world: Orders) -> None:
+        world.service(step).works().takes(TAKES)
+        world.engine.order(ORDER_ID).resubmit(step)
 
-    return Act(is_told(step), mail)
+    return Act(is_told(step), do)
 
 
-CANCELS = Act(is_at("charge", ProcessState.PROCESSING), lambda _: Mail("orders", CANCELLED))
+CANCELS = Act(is_at("charge", ProcessState.PROCESSING), lambda world: world.engine.post("orders", CANCELLED))
 UNDOES = commands(is_at("ship", ProcessState.PROCESSING), Undo, "sold twice")
 PAUSES = commands(is_at("reserve", ProcessState.PROCESSING), Pause, "stock is being counted")
 RESUMES = commands(lambda world: bool(world.task and world.task.paused), Resume, "counted")
 ELSEWHERE = (falls_back("other", undo="give_back"), ALERTS)
 RESTS = (waits(120 * SECOND, 2), ALERTS)
 CHARGE = frozenset({"charge"})
-DEAD = Mood.AGENT_DIES_AFTER_EFFECT
+DEAD = Mood.DIES_AFTER
 
 STORIES = {
     "happy": ("every step works", Story(line(), [ORDER], PROCESSED)),
     "retry": (
         "a service fails twice, then works",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS_AFTER_EFFECT]}),
+        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS]}),
     ),
     "recover": (
         "an agent dies after the effect and is recovered",

@@ -6,15 +6,18 @@ from functools import partial
 import pytest
 
 from stepward.domain.task import ProcessState
-from tests.crash_points.enumeration import tally
+from stepward.testing.faults.enumeration import tally
+from stepward.testing.faults.path import NOT_REACHED, Path, run
+from stepward.testing.faults.pulse import Kind, Point, Pulse
 from tests.crash_points.fulfilment import Orders
 from tests.crash_points.order_paths import STORIES
-from tests.crash_points.path import NOT_REACHED, Path, run
 from tests.crash_points.paths import PATHS
-from tests.crash_points.pulse import Kind, Point, Pulse
+from tests.depth import some
+
+WHOLE = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped"]
 
 
-@pytest.mark.parametrize("name", ["happy", "recover", "undo", "ledger split", "drain", "poison, skipped"])
+@pytest.mark.parametrize("name", some(WHOLE, 2))
 def test_every_single_crash_point_survives(name: str) -> None:
     """S22: before and after each port call; the audits decide: I1 to I6, I8 and I9 of orders, I7 of ledgers."""
     found = tally(PATHS[name])

@@ -9,7 +9,7 @@ from rich.console import Console
 from orders.demo.run import run
 from stepward.cli.render import order_view
 
-pytestmark = pytest.mark.cloud
+pytestmark = [pytest.mark.cloud, pytest.mark.long]
 
 # Other tests run beside this one; a machine that is busy must not make healthy orders late three times.
 PATIENT = 8_000

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache, partial
 from random import Random
 
-from tests.crash_points.enumeration import kinds_at
-from tests.crash_points.path import NOT_REACHED, Path, Run, run
+from stepward.testing.faults.enumeration import kinds_at
+from stepward.testing.faults.path import NOT_REACHED, Path, Run, run
+from stepward.testing.faults.pulse import Point
 from tests.crash_points.paths import PATHS
-from tests.crash_points.pulse import Point
 from tests.guards.catalogue import Guard
 from tests.guards.switch import switched_off
-from tests.simulation.seeded.finding import live
+from tests.simulation.seeded.cast import live
 
 OF_THE_ENGINE = ("stepward/domain/", "stepward/app/")
 LONGEST = 30

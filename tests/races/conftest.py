@@ -19,10 +19,11 @@ from stepward.local.access import Access
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
 from tests.contract.store_worlds import NOW, PLAN, TIMING, DynamoWorld
+from tests.depth import depth
 from tests.planned_app import PlannedApp
 
 RACERS = 8
-ROUNDS = int(os.environ.get("RACE_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("RACE_ROUNDS", depth(3, 1)))
 
 TOLD = "race"
 

@@ -8,11 +8,10 @@ from stepward.app import lane_work
 from stepward.domain.draft import Draft
 from stepward.domain.lane import Lane, Place
 from stepward.domain.plan import PlannedStep
-from tests.simulation.seeded.finding import live
-from tests.simulation.seeded.profile import Delivery, Mishap, Mood
-from tests.simulation.seeded.shrink import fewest, shortest
-from tests.simulation.seeded.story import story
-from tests.simulation.seeded.world import ORDERS
+from stepward.testing.seeded.finding import fewest, shortest
+from stepward.testing.seeded.profile import Delivery, Mishap
+from stepward.testing.services import Mood
+from tests.simulation.seeded.cast import ORDERS, Ours, live, story
 
 SOME = range(1_000, 1_010)
 
@@ -48,9 +47,9 @@ def test_a_world_of_ledgers_alone_is_smooth_but_for_what_they_say() -> None:
 
     assert finding is None
     assert set(world.chances.happened) == ledgers
-    assert {
-        lane.order_id for lane in world.lane_judge.lanes.lanes.values() if lane.created
-    } == world.judge.tasks.tasks.keys()
+    assert isinstance(world.cast, Ours)
+    lanes = world.cast.lanes.inner.lanes.values()
+    assert {lane.order_id for lane in lanes if lane.created} == world.judge.tasks.tasks.keys()
     assert world.judge.tasks.tasks
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.simulation.seeded.finding import live
-from tests.simulation.seeded.shrink import shortest
-from tests.simulation.seeded.story import story
+from stepward.testing.seeded.finding import shortest
+from tests.depth import depth
+from tests.simulation.seeded.cast import live, story
 
-WORLDS, AT_ONCE = 300, 20
+WORLDS, AT_ONCE = depth(300, 100), 20
 
 
 @pytest.mark.parametrize("start", range(0, WORLDS, AT_ONCE))

@@ -1,1 +1,20 @@
-"""The testing kit: twins of everything outside the engine, in memory. No Lambda function loads it."""
+"""The testing kit: a workflow under test, in memory, under virtual time. No Lambda function loads it.
+
+    def test_a_declined_card_is_undone(engine):
+        engine.service(charge).declines("card expired")
+        order = engine.submit(fulfilment, ORDER)
+        engine.run()
+        assert order.state == "Undone"
+
+`Engine(app)` is the same without pytest. `crash_points` lives an order through with a death before and after every
+call that goes out, `worlds` through seeded random faults; both raise AssertionError with the story of what went wrong.
+"""
+
+from stepward.testing.crash import crash_points
+from stepward.testing.engine import Engine
+from stepward.testing.order import Order
+from stepward.testing.random_worlds import worlds
+from stepward.testing.services import Mood, Service
+from stepward.testing.settings import Settings
+
+__all__ = ["Engine", "Mood", "Order", "Service", "Settings", "crash_points", "worlds"]

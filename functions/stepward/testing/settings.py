@@ -11,6 +11,10 @@ from stepward.domain.lease import USUAL_LENGTH
 from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 
+REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
+"""The queue of a submitter that a deployment under test may notify."""
+REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -2,9 +2,9 @@
 
 import copy
 import json
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from stepward.app.breakers import Breakers
 from stepward.domain.lane import Lane
 from stepward.domain.task import StepRecord, Task
 from stepward.local.access import REGION
+from stepward.testing.aws.stack import Stack
 from stepward.wiring.tasks import task_store
 from tests.contract import control_tables, lane_worlds
 from tests.contract.store_worlds import SHARDS, Tables
@@ -28,7 +29,6 @@ from tests.contract.store_worlds import SHARDS, Tables
 ROOT = Path(__file__).parents[3]
 AGENTS = orders.app.plan().agents
 ORDER_ID = "ord-1001"
-BUCKET = "ledgers"
 
 Event = dict[str, Any]
 
@@ -74,58 +74,23 @@ class Deployment:
 
     @staticmethod
     def new() -> "Deployment":
-        dynamodb, sqs, sns = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("sns")
-        names = ["scheduler", "responses", "inbox", *(f"agent-{agent}" for agent in AGENTS)]
-        queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
-        queues["order-events"] = sqs.create_queue(QueueName="order-events.fifo", Attributes={"FifoQueue": "true"})[
-            "QueueUrl"
-        ]
-        boto3.client("s3").create_bucket(Bucket=BUCKET)
-        topic = sns.create_topic(Name="alerts")["TopicArn"]
-        inbox = sqs.get_queue_attributes(QueueUrl=queues["inbox"], AttributeNames=["QueueArn"])["Attributes"][
-            "QueueArn"
-        ]
-        sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=inbox)
-        tables, controls = Tables.created(dynamodb), control_tables.created(dynamodb)
-        lanes = lane_worlds.created(dynamodb)
-        deployment = Deployment(dynamodb, sqs, sns, tables, queues, topic, controls, lanes)
-        deployment.env.update(deployment.settings())
-        return deployment
+        stack = Stack.new(AGENTS)
+        tables = Tables(*(stack.tables[kind] for kind in ("orders", "tasks", "rejects")))
+        clients = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("sns")
+        env = stack.env() | {"STEPWARD_REPLY_ACCOUNTS": "123456789012,111122223333", "STEPWARD_SHARDS": str(SHARDS)}
+        controls, lanes = stack.tables["controls"], stack.tables["lanes"]
+        return Deployment(*clients, tables, dict(stack.queues), stack.topic, controls, lanes, env)
 
-    def settings(self) -> dict[str, str]:
-        return {
-            "AWS_REGION": REGION,
-            "STEPWARD_ORDERS_TABLE": self.tables.orders,
-            "STEPWARD_TASKS_TABLE": self.tables.tasks,
-            "STEPWARD_REJECTS_TABLE": self.tables.rejects,
-            "STEPWARD_CONTROLS_TABLE": self.controls,
-            "STEPWARD_LANES_TABLE": self.lanes_table,
-            "STEPWARD_LANES_QUEUE": self.queues["order-events"],
-            "STEPWARD_LEDGERS_BUCKET": BUCKET,
-            "STEPWARD_SCHEDULER_QUEUE": self.queues["scheduler"],
-            "STEPWARD_RESPONSES_QUEUE": self.queues["responses"],
-            "STEPWARD_AGENT_QUEUES": json.dumps({agent: self.queues[f"agent-{agent}"] for agent in AGENTS}),
-            "STEPWARD_ALERTS_TOPIC": self.topic,
-            "STEPWARD_REPLY_ACCOUNTS": "123456789012,111122223333",
-            "STEPWARD_REPLY_REGIONS": REGION,
-            "STEPWARD_REPLY_PREFIXES": "replies-",
-            "STEPWARD_OWN_PREFIX": "stepward-",
-            "STEPWARD_SHARDS": str(SHARDS),
-            "POWERTOOLS_SERVICE_NAME": f"stepward-{uuid.uuid4().hex[:8]}",
-            "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
-            "POWERTOOLS_LOG_LEVEL": "INFO",
-        }
-
-    @property
+    @cached_property
     def breakers(self) -> Breakers:
         return Breakers(control_tables.on(self.controls))
 
-    @property
+    @cached_property
     def store(self) -> DynamoTaskStore:
         names = self.tables
         return task_store(Access(REGION), orders=names.orders, tasks=names.tasks, shards=SHARDS)
 
-    @property
+    @cached_property
     def lanes(self) -> DynamoLanes:
         return lane_worlds.on(self.lanes_table, Access(REGION))
 

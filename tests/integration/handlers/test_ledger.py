@@ -9,11 +9,12 @@ import pytest
 import ledger
 from stepward.app import ledgers
 from stepward.domain.errors import Misconfigured
+from stepward.testing.aws.stack import BUCKET
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.source import SqsSource
 from tests.integration.handlers.conftest import Told
-from tests.integration.handlers.deployment import BUCKET, Deployment, Event, batch, failed, sample
+from tests.integration.handlers.deployment import Deployment, Event, batch, failed, sample
 
 SAMPLE, OBJECT = "sqs-ledger.json", "sqs-ledger-object.json"
 KEY = "customer-7/2026-01-01-b.jsonl"

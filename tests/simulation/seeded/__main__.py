@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.simulation.seeded.finding import Finding, live
-from tests.simulation.seeded.shrink import shortest
-from tests.simulation.seeded.story import story
+from stepward.testing.seeded.finding import Finding, shortest
+from tests.simulation.seeded.cast import live, story
 
 AT_ONCE = 20
 MOST_TOLD = 3

@@ -10,12 +10,12 @@ from typing import Any
 from stepward.domain.lane import LaneRules
 from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.messages import Alert
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox
+from stepward.testing.seeded.people import LATER
 from stepward.wire.lane import encode_command
 from tests.convoy.audit import replacement
 from tests.convoy.scripts import Book, books
-from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.mail import Mailbox
-from tests.simulation.seeded.people import LATER
 
 OWNERS = {"ord-16": "c1", "ord-17": "c1", "ord-18": "c2", "ord-19": "c2"}
 """The orders that come by ledger, and whose they are."""

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from stepward.domain.lane import LaneRules
+from stepward.testing.faults.broken import Broken
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.testing.memory.shared_records import MemoryControls
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.convoy import audit
 from tests.convoy.scripts import Book
-from tests.simulation.seeded.broken import Broken
 
 
 @dataclass(slots=True)

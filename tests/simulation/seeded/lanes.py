@@ -9,11 +9,11 @@ from random import Random
 from stepward.domain.lane import Lane, LaneRules
 from stepward.domain.order_event import Kept
 from stepward.ports import LaneMessage
+from stepward.testing.faults.broken import Broken
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.ports import Mailed, shard_of
 from tests.convoy.record import RecordedLanes
 from tests.factories import HOUR, MINUTE
-from tests.simulation.seeded.broken import Broken
-from tests.simulation.seeded.gate import Gate
-from tests.simulation.seeded.ports import Mailed, shard_of
 
 
 def rules(dice: Random) -> LaneRules:

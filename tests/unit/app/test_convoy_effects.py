@@ -8,11 +8,11 @@ from stepward.domain.errors import Unreadable
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
 from stepward.domain.task import ProcessState
+from stepward.testing.faults.record import Died
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE
-from tests.simulation.faults import Died
 
 
 def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:

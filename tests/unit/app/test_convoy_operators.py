@@ -7,10 +7,10 @@ import pytest
 from stepward.app.trail import Trail
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
+from stepward.testing.faults.record import Died
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE
-from tests.simulation.faults import Died
 
 MENDED = entry("A", 2, "add", amount="2.00")
 

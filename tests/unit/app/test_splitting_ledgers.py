@@ -9,11 +9,11 @@ from stepward.app.ledgers import TIME_TO_FINISH
 from stepward.domain.errors import Conflict, PutBack, Rejected, Transient
 from stepward.domain.facts import FactKind
 from stepward.domain.lane import LaneRules
+from stepward.testing.faults.record import Died
 from stepward.wire.ledger import LONGEST_LINE
 from tests.convoy.gate import Fault
 from tests.convoy.world import ConvoyWorld, entry, order
 from tests.factories import MINUTE
-from tests.simulation.faults import Died
 
 PLENTY = 10 * MINUTE
 

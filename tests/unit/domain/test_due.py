@@ -8,7 +8,8 @@ from stepward.domain.draft import Decision
 from stepward.domain.plan import Plan
 from stepward.domain.task import new_task
 from stepward.domain.timing import Timing
-from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, diamond, planned, sequence, waiting
+from stepward.testing.faults.audit import waiting
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, diamond, planned, sequence
 
 TIMING = Timing()
 

@@ -85,6 +85,13 @@ class MemoryQueue:
         """How many messages were received and are neither deleted nor visible again."""
         return sum(stored.in_flight(self.clock()) for stored in self._messages.values())
 
+    def ready_at(self) -> int | None:
+        """When a message can be received next (epoch milliseconds); None if nothing is left to come."""
+        now = self.clock()
+        if self._receivable(now):
+            return now
+        return min((stored.visible_at for stored in self._messages.values() if stored.visible_at > now), default=None)
+
     def send(self, body: str, *, group: str = "", deduplication: str = "", delay: int | None = None) -> Taken:
         """Send one message; raises Refused."""
         entry = Entry("0", body, group, deduplication, delay)

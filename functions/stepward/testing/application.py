@@ -1,0 +1,49 @@
+"""An application as one instance under test knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from stepward.app.assembly import Application
+from stepward.domain.plan import Plan
+from stepward.domain.workflow import Call, Operation
+from stepward.wire.order import OrderMessage
+from stepward.wire.order_event import EventMessage, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """With the plan that it freezes with new orders, and with what is called instead of its operations."""
+
+    order: type[OrderMessage] | None
+    event: type[EventMessage] | None
+    sources: Sequence[Source]
+    frozen: Plan
+    known: Callable[[str], Mapping[str, Operation]]
+
+    def plan(self, _complete_within: timedelta | None = None) -> Plan:
+        """The plan; see Workflow.plan."""
+        return self.frozen
+
+    def operations(self, agent: str) -> Mapping[str, Operation]:
+        """The operations of an agent; see Workflow.operations."""
+        return self.known(agent)
+
+
+def staged(app: Application, frozen: Plan, known: Callable[[str], Mapping[str, Operation]]) -> Staged:
+    """The application with another plan and other operations."""
+    return Staged(app.order, app.event, app.sources, frozen, known)
+
+
+def through(app: Application, call: Callable[[Operation, Call], Mapping[str, Any]]) -> Staged:
+    """The application, each of whose operations is called through `call`."""
+
+    def known(agent: str) -> Mapping[str, Operation]:
+        found = app.operations(agent)
+        return {name: replace(operation, run=partial(call, operation)) for name, operation in found.items()}
+
+    return staged(app, app.plan(), known)

@@ -1,0 +1,209 @@
+"""An engine of the real handlers: everything that Lambda would run, on moto, in one process."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import boto3
+import pytest
+import time_machine
+from aws_lambda_powertools import Metrics
+from moto import mock_aws
+
+from stepward.adapters.dynamodb.rejects import DynamoRejects
+from stepward.adapters.dynamodb.store import DynamoTaskStore
+from stepward.adapters.dynamodb.tables import Access
+from stepward.app.assembly import Application
+from stepward.domain.task import Task
+from stepward.testing.application import through
+from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
+from stepward.testing.faults.loop import SECOND, START
+from stepward.testing.faults.record import Died
+from stepward.testing.harness import Harness
+from stepward.testing.services import Services
+from stepward.testing.sqs.poller import Poller
+from stepward.testing.sqs.source import SqsSource
+from stepward.wiring.agent import agent
+from stepward.wiring.convoy import convoy
+from stepward.wiring.ledger import ledger
+from stepward.wiring.parts import kept_rejects
+from stepward.wiring.scheduler import scheduler
+from stepward.wiring.submission import submission
+from stepward.wiring.supervisor import supervisor
+from stepward.wiring.tasks import task_store
+
+Handler = Callable[[Any, Any], Any]
+MORE = ("orders", "replies-shop", "ledgers.fifo")
+MOST_STEPS = 2_000
+STEP = 15
+"""Seconds by which time moves while nothing can be received and something still has to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What a handler is told of its invocation."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 50_000
+
+
+@dataclass(repr=False)
+class AwsEngine(Harness):
+    """The same as `Engine`, on moto: slower, and with the code of every adapter. It runs one message at a time.
+
+    Time stands still unless something waits for it; then it moves for the whole process. What Lambda itself adds
+    (timeouts, access rights, several processes at once) is not there.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.exits = ExitStack()
+        self.exits.enter_context(environment(CREDENTIALS))
+        self.time = self.exits.enter_context(time_machine.travel(START / 1000, tick=False))
+        self.exits.enter_context(mock_aws())
+        self.stack = Stack.new(self.app.plan().agents, MORE)
+        self.exits.enter_context(environment(self.stack.env()))
+        self.sqs = boto3.client("sqs")
+        self.reply_to = self.stack.queues["replies-shop"]
+        self._services = Services(self.wait, lambda _: False, self.diary.note)
+        served: Any = through(self.app, self._services.call)
+        self.sources = {
+            name: SqsSource.at(self.sqs, url)
+            for name, url in self.stack.queues.items()
+            if name not in ("replies-shop", "inbox")
+        }
+        self.makers: dict[str, Callable[[], Handler]] = {name: self._maker(name, served) for name in self.sources}
+        self.handlers = {name: make() for name, make in self.makers.items()}
+        self.supervisor = supervisor(self.stack.env())
+
+    def close(self) -> None:
+        """Give back the time, the environment and the mock of AWS."""
+        self.exits.close()
+        logging.getLogger(self.stack.service).handlers.clear()
+        Metrics._metrics.clear()  # noqa: SLF001 - what was not written yet must not reach the next test
+
+    @property
+    def services(self) -> Services:
+        """All services of the application."""
+        return self._services
+
+    @property
+    def store(self) -> DynamoTaskStore:
+        """The state store."""
+        names = self.stack.tables
+        return task_store(Access(REGION), orders=names["orders"], tasks=names["tasks"], shards=SHARDS)
+
+    @property
+    def rejects(self) -> DynamoRejects:
+        """Where the messages are that could not be accepted."""
+        return kept_rejects(Access(REGION), self.stack.tables["rejects"])
+
+    @property
+    def notices(self) -> list[Mapping[str, Any]]:
+        """What submitters were told since the last look, as it came."""
+        return [json.loads(body) for body in self._taken("replies-shop")]
+
+    @property
+    def alerts(self) -> list[str]:
+        """The texts that operators were sent since the last look."""
+        return [str(json.loads(body)["Message"]) for body in self._taken("inbox")]
+
+    def task(self, order_id: str) -> Task | None:
+        """The record of an order; None if it was not accepted."""
+        loaded = self.store.load(order_id, with_order=False)
+        return loaded.task if loaded else None
+
+    def refusals(self) -> list[str]:
+        """Why messages could not be accepted, a sentence for each."""
+        return [f"{reject.field}: {reject.reason}" for reject in self.rejects.newest(100)]
+
+    def post(self, queue: str, text: str) -> None:
+        """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
+        self.sqs.send_message(QueueUrl=self.stack.queues[queue], MessageBody=text)
+
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Let everything happen until nothing moves, or until that is so; AssertionError if there is no end."""
+        for _ in range(MOST_STEPS):
+            if until():
+                return
+            if any(self._poll(name) for name in self.sources):
+                continue
+            dues = self._dues()
+            if dues and dues[0] <= self.loop.now:
+                self.supervisor({}, _Context())
+            if not (dues or self._waiting()):
+                return
+            if not any(self._poll(name) for name in self.sources):
+                self.wait(STEP)
+        raise AssertionError(f"{MOST_STEPS} steps, and no end: something in this application goes round in a circle")
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass for the whole process."""
+        self.time.shift(seconds)
+        self.loop.now += round(seconds * SECOND)
+
+    def _poll(self, name: str) -> bool:
+        """Feed one message to its function; whether there was one. A process that dies is replaced."""
+        poller = Poller(
+            source=self.sources[name], handler=self.handlers[name], clock=lambda: self.loop.now, batch_size=1
+        )
+        try:
+            polled = poller.poll()
+        except Died:
+            self.diary.note("", f"the function behind {name} dies")
+            self.handlers[name] = self.makers[name]()
+            return True
+        if polled.error is not None:
+            raise polled.error
+        return bool(polled.received)
+
+    def _dues(self) -> list[int]:
+        """When the Supervisor has to look at each task (epoch ms), by its own margin later than the index says."""
+        found = (getattr(task, "due", None) for task in self.store.every(None))
+        return sorted(due + 5 * SECOND for due in found if due is not None)
+
+    def _waiting(self) -> bool:
+        """Whether any message is hidden or on its way."""
+        names: Any = ["ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed"]
+        return any(
+            int(count)
+            for source in self.sources.values()
+            for count in self.sqs.get_queue_attributes(QueueUrl=source.queue_url, AttributeNames=names)[
+                "Attributes"
+            ].values()
+        )
+
+    def _taken(self, queue: str) -> list[str]:
+        bodies: list[str] = []
+        source = SqsSource.at(self.sqs, self.stack.queues[queue])
+        while received := source.receive(10):
+            bodies += [message.body for message in received]
+            for message in received:
+                source.delete(message.handle)
+        return bodies
+
+    def _maker(self, queue: str, app: Any) -> Callable[[], Handler]:
+        """What makes the function behind a queue, as cold as a new process has it."""
+        env: dict[str, str] = self.stack.env()
+        known: dict[str, Callable[[], Handler]] = {
+            "orders": partial(submission, app, env),
+            "scheduler": partial(scheduler, env),
+            "responses": partial(scheduler, env),
+            "ledgers": partial(ledger, app, env),
+            "order-events": partial(convoy, app, env),
+        }
+        own = {"STEPWARD_AGENT": queue.removeprefix("agent-"), "STEPWARD_REQUESTS_QUEUE": self.stack.queues[queue]}
+        return known.get(queue) or partial(agent, app, env | own)
+
+
+@pytest.fixture
+def aws_engine(app: Application) -> Iterator[AwsEngine]:
+    """The real handlers on moto, with the application of the fixture `app`: import it into your conftest."""
+    with AwsEngine(app) as found:
+        yield found

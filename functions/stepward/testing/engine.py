@@ -1,0 +1,183 @@
+"""The whole engine in memory, under virtual time, for tests of an application."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stepward.adapters.delivery import lane_messages
+from stepward.domain.lane_commands import LaneCommand
+from stepward.domain.messages import Alert, Notice
+from stepward.domain.reply_address import Allowed
+from stepward.domain.task import Task
+from stepward.ports import LaneMessage, Reject
+from stepward.testing.faults.loop import START
+from stepward.testing.faults.pulse import Kill, Kind, Pulse
+from stepward.testing.faults.record import Record
+from stepward.testing.harness import Harness
+from stepward.testing.memory.parts import PARTS, Parts
+from stepward.testing.memory.pump import Pump
+from stepward.testing.memory.queues import send
+from stepward.testing.services import Services
+from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
+from stepward.wire.lane import encode_command
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Virtual time: it passes when something waits for it, or when the test moves it."""
+
+    engine: Engine
+
+    @property
+    def now(self) -> int:
+        """Epoch milliseconds."""
+        return self.engine.loop.now
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the test began."""
+        return (self.engine.loop.now - START) / 1000
+
+    def move(self, seconds: float) -> None:
+        """Let so many seconds pass, with all that happens in them."""
+        self.engine.pump.run(lambda: False, self.engine.loop.now + round(seconds * 1000))
+
+
+@dataclass(repr=False)
+class Engine(Harness):
+    """One deployment of an application, all six functions in memory: no AWS, no network, no time that passes by itself.
+
+    The application's own operations really run; `service` says how the service behind one behaves. `visibility` is how
+    many seconds a message stays hidden whose process died, as long as in a real deployment if it is 0; `skew` is how
+    many milliseconds the clock of every second process is ahead. Use it as a context manager, or as the fixture
+    `engine`.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    visibility: int = 0
+    skew: int = 0
+    pulse: Pulse = field(default_factory=Pulse)
+
+    def __post_init__(self) -> None:
+        if self.settings.reply_queues == Allowed():
+            self.settings = replace(self.settings, reply_queues=REPLY_QUEUES)
+        super().__post_init__()
+        self.reply_to = REPLY_TO
+        self.clock = Clock(self)
+        self.pulse.now = lambda: f"{self.clock.seconds:>8.2f} s"
+        self.parts = Parts(
+            app=self.app,
+            settings=self.settings,
+            loop=self.loop,
+            pulse=self.pulse,
+            note=self._note,
+            wait=self._wait,
+            visibility=self.visibility,
+            skew=self.skew,
+        )
+        self.pump = Pump(self.loop, self.pulse, self._note, self.parts.due, self.parts.sweep, self.parts.lines())
+
+    def close(self) -> None:
+        """End what still waits, such as a service that hangs."""
+        self.pump.close()
+
+    def send(self, message: Mapping[str, Any] | LaneCommand) -> None:
+        """Send a ledger (it has `ledgerId` and `entries` or `objectKey`), an order event, or a command to a lane."""
+        name = f"message-{next(self.names)}"
+        if not isinstance(message, Mapping):
+            send(self.parts.events, lane_messages([LaneMessage(message.order_id, name, encode_command(message))]))
+        elif "entries" in message or "objectKey" in message:
+            self.parts.ledgers.send(
+                json.dumps(message), group=str(message.get("customerId") or "all"), deduplication=name
+            )
+        else:
+            body = json.dumps(message)
+            send(self.parts.events, lane_messages([LaneMessage(str(message.get("orderId")), name, body)]))
+
+    def post(self, queue: str, text: str) -> None:
+        """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
+        self.pump.lines[queue].queue.send(text)
+
+    def task(self, order_id: str) -> Task | None:
+        """The record of an order; None if it was not accepted."""
+        return self.parts.store.tasks.get(order_id)
+
+    def refusals(self) -> list[str]:
+        """Why messages could not be accepted, a sentence for each."""
+        return [f"{reject.field}: {reject.reason}" for reject in self.rejects]
+
+    @property
+    def services(self) -> Services:
+        """All services of the application."""
+        return self.parts.services
+
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Let everything happen until nothing moves, or until that is so; time jumps to whatever comes next."""
+        self.pump.run(until)
+
+    def kill(self, part: str = "", call: int = 1, *, after: bool = False) -> None:
+        """A process of the part dies before (or right after) the `call`-th call that the part makes from now on.
+
+        Calls are those to the state store, to queues, to services and so on. `part` is submission, scheduler, agent,
+        supervisor, ledger, convoy or the name of an agent; the first that makes a call if it is left out. Several kills
+        of a part follow each other.
+        """
+        parts = (*PARTS, *self.parts.plan.agents)
+        if part and part not in parts:
+            raise ValueError(f"{part!r} is no part; there are {', '.join(parts)}")
+        self.pulse.kills.append(Kill(part, call, Kind.DIES_AFTER if after else Kind.DIES_BEFORE))
+
+    def lose(self, queue: str, times: int = 1) -> None:
+        """The next message in this queue never comes: orders, scheduler, responses, agent-NAME, ledgers, events."""
+        self.pump.lines[queue].lost += times
+
+    def double(self, queue: str, times: int = 1) -> None:
+        """The next message in this queue comes again, though it was done with."""
+        self.pump.lines[queue].doubled += times
+
+    @property
+    def alerts(self) -> list[Alert]:
+        """What operators were told, each alert as often as it was sent."""
+        return self.parts.alerts.events
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What submitters were told."""
+        return self.parts.notices.posted
+
+    @property
+    def rejects(self) -> list[Reject]:
+        """The messages that could not be accepted, oldest first."""
+        return self.parts.rejects.newest(1_000_000)[::-1]
+
+    @property
+    def dead_letters(self) -> list[str]:
+        """The bodies of messages that were given up."""
+        return [body for queue in self.parts.dead for body in queue.bodies]
+
+    @property
+    def record(self) -> Record:
+        """Everything that the audits ask."""
+        parts = self.parts
+        trouble = bool(parts.queues.backlogs) or any(name.startswith("breaker/") for name in parts.controls.kept)
+        return Record(
+            plan=parts.plan,
+            timing=self.settings.timing,
+            tasks=parts.store.tasks,
+            writes=parts.store.writes.log,
+            effects=parts.services.effects,
+            alerts=self.alerts,
+            notices=self.notices,
+            too_early=parts.queues.too_early,
+            trouble=trouble,
+        )
+
+    def _wait(self, seconds: float) -> None:
+        self.pump.wait(seconds)
+
+    def _note(self, order_id: str, what: str) -> None:
+        self.diary.note(order_id, what)
+        self.pulse.note(what)

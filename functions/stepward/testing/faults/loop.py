@@ -1,0 +1,54 @@
+"""Virtual time: what is to happen waits in one line, and time stands still while nothing does."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+
+from stepward.testing.faults.broken import Broken
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+START = 1_800_000_000_000
+"""When virtual time begins, in epoch milliseconds."""
+DEEPEST = 4
+MOST_STEPS = 60_000
+"""A world that takes more of them goes round in a circle."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """The clock of a world and its line of events; `steps` counts those that have happened."""
+
+    now: int = START
+    steps: int = 0
+    waiting: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
+    depth: int = 0
+    turns: Iterator[int] = field(default_factory=count)
+
+    def later(self, wait: int, act: Callable[[], None]) -> None:
+        """Have `act` happen after `wait` milliseconds."""
+        heappush(self.waiting, (self.now + max(0, wait), next(self.turns), act))
+
+    def run(self, until: int) -> None:
+        """Let everything happen that is to happen up to `until`."""
+        while self.waiting and self.waiting[0][0] <= until:
+            at, _, act = heappop(self.waiting)
+            self.now = max(self.now, at)
+            self.steps += 1
+            if self.steps > MOST_STEPS:
+                raise Broken("I1", "", f"{MOST_STEPS} events, and no end")
+            act()
+        self.now = max(self.now, until)
+
+    def pass_time(self, milliseconds: int) -> None:
+        """Keep the present event waiting while others happen; if many wait inside each other, only time passes."""
+        until = self.now + milliseconds
+        if self.depth < DEEPEST:
+            self.depth += 1
+            try:
+                self.run(until)
+            finally:
+                self.depth -= 1
+        self.now = max(self.now, until)

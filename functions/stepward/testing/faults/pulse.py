@@ -1,0 +1,162 @@
+"""Every call that goes out through a port, in order, and the calls at which something goes wrong."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from stepward.domain.errors import Transient
+from stepward.testing.faults.record import Died
+
+Port = TypeVar("Port")
+Fault = Callable[[str], Exception]
+
+
+class Kind(StrEnum):
+    """What happens at one call."""
+
+    DIES_BEFORE = "dies before"
+    DIES_AFTER = "dies after"
+    FAILS = "fails"
+    ANSWER_LOST = "answer lost"
+    HALF_SENT = "half sent"
+
+
+DEATHS = (Kind.DIES_BEFORE, Kind.DIES_AFTER)
+OF_EVERY_CALL = (*DEATHS, Kind.FAILS, Kind.ANSWER_LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The call of this number, from 1, and what happens at it."""
+
+    call: int
+    kind: Kind
+
+    def __str__(self) -> str:
+        """As `Point.of` reads it."""
+        return f"{self.call} {self.kind}"
+
+    @staticmethod
+    def of(text: str) -> "Point":
+        """What `str` wrote, such as `12 dies before`."""
+        call, _, kind = text.strip().partition(" ")
+        return Point(int(call), Kind(kind))
+
+
+@dataclass(slots=True)
+class Kill:
+    """What happens at the `call`-th call from now on that a process of `part` makes, or anybody if that is empty."""
+
+    part: str
+    call: int
+    kind: Kind
+
+
+@dataclass(slots=True)
+class Pulse:
+    """Counts the calls of one world; the process that makes the call of a point dies, or is not answered.
+
+    `told` is the timeline: a line for each call, and for what the world notes beside them. `several` are the calls
+    that send more than one message, of which the first alone may get out. `who` makes calls at present.
+    """
+
+    points: Mapping[int, Kind] = field(default_factory=dict)
+    calls: int = 0
+    hits: int = 0
+    deaths: int = 0
+    several: set[int] = field(default_factory=set)
+    told: list[str] = field(default_factory=list)
+    now: Callable[[], str] = str
+    who: tuple[str, ...] = ()
+    kills: list[Kill] = field(default_factory=list)
+
+    @staticmethod
+    def at(*points: Point) -> "Pulse":
+        """One that goes wrong at these points."""
+        return Pulse({point.call: point.kind for point in points})
+
+    def tap(self, port: Port, name: str, fault: Fault = Transient) -> Port:
+        """The port, with each of its calls counted; `fault` makes what it raises when it fails."""
+        return cast("Port", _Tap(port, name, self, fault))
+
+    def call(self, what: str, do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None) -> Any:
+        """One call, and what becomes of it; `half` does it for the first of several messages."""
+        self.calls += 1
+        kind = self.points.get(self.calls) or self._killed()
+        self.note(f"{self.calls:>4}  {what}" + (f"  <- {kind}" if kind else ""))
+        self.hits += self.calls in self.points
+        self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, fault)
+        if half is not None:
+            self.several.add(self.calls)
+            if kind is Kind.HALF_SENT:
+                half()
+                raise fault(f"{kind}, by intention")
+        answer = do()
+        answer = iter(list(answer)) if isinstance(answer, Iterator) else answer
+        self._stop(kind, Kind.DIES_AFTER, Kind.ANSWER_LOST, fault)
+        return answer
+
+    def note(self, line: str) -> None:
+        """A line of the timeline."""
+        self.told.append(f"{self.now()}  {line}")
+
+    def _killed(self) -> Kind | None:
+        """What the first kill that is meant for this call makes of it."""
+        kill = next((kill for kill in self.kills if kill.part in ("", *self.who)), None)
+        if kill is None:
+            return None
+        kill.call -= 1
+        if kill.call > 0:
+            return None
+        self.kills.remove(kill)
+        return kill.kind
+
+    def _stop(self, kind: Kind | None, death: Kind, failure: Kind, fault: Fault) -> None:
+        if kind is death:
+            self.deaths += 1
+            raise Died
+        if kind is failure:
+            raise fault(f"{kind}, by intention")
+
+
+class _Tap:
+    """A port whose calls are counted; whatever is no call passes through."""
+
+    def __init__(self, inner: Any, name: str, pulse: Pulse, fault: Fault) -> None:
+        self._inner, self._name, self._pulse, self._fault = inner, name, pulse, fault
+
+    def __getattr__(self, attribute: str) -> Any:
+        found = getattr(self._inner, attribute)
+        if not callable(found):
+            return found
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            if _asks_nothing(args):
+                return found(*args, **kwargs)
+            what = f"{self._name}.{attribute}{_named(args)}"
+            several = args and isinstance(args[0], list | tuple) and len(args[0]) > 1
+            half = partial(found, args[0][:1], *args[1:], **kwargs) if several else None
+            return self._pulse.call(what, partial(found, *args, **kwargs), self._fault, half)
+
+        return counted
+
+
+def _asks_nothing(args: Sequence[Any]) -> bool:
+    """Sending nothing is no call: the adapters make none of it."""
+    return bool(args) and isinstance(args[0], Sized) and not isinstance(args[0], str | dict) and not args[0]
+
+
+def _named(args: Sequence[Any]) -> str:
+    """What the call is about, in a few words."""
+    if not args:
+        return ""
+    messages = args[0] if isinstance(args[0], list | tuple) else [args[0]]
+    names = (message if isinstance(message, str | int) else _name(message) for message in messages)
+    return f"({', '.join(map(str, names))})"
+
+
+def _name(message: Any) -> str:
+    parts = (getattr(message, part, "") for part in ("name", "step", "operation", "status", "outcome"))
+    return " ".join([type(message).__name__, *(str(part) for part in parts if part)])

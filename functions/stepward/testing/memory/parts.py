@@ -1,0 +1,226 @@
+"""The six functions of a deployment in memory: their ports, their queues, and what handles a message in each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+
+from stepward.app.assembly import Application, Assembly
+from stepward.app.guarding import Guard
+from stepward.app.intake import Received as Message
+from stepward.testing.application import through
+from stepward.testing.faults.loop import MINUTE, SECOND, Loop
+from stepward.testing.faults.pulse import Pulse
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
+from stepward.testing.memory.ports import NotedAlerts, NotedNotices, NotedTelemetry, WatchedQueues, WrittenTasks
+from stepward.testing.memory.pump import Handle, Line, Part
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.services import Services
+from stepward.testing.settings import Settings
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import LONGEST_VISIBILITY_S
+from stepward.wire.messages import decode_for_scheduler
+from stepward.wire.order import order_id_hint
+
+PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
+RECEIVES, RECEIVES_IN_ORDER = 5, 100
+"""How often a message is received before its dead-letter queue takes it."""
+SWEPT_EVERY = 20 * SECOND
+HIDDEN, LONGEST_CALL_TIMES = 60, 6
+"""Seconds that a message of the engine's own queues stays hidden; one of an agent's, so many times its longest call."""
+
+
+@dataclass
+class Parts:
+    """Every port is tapped by `pulse`; `note` keeps lines about orders, `wait` lets seconds pass.
+
+    `visibility` is how many seconds a message stays hidden whose process died, as long as in a real deployment if it is
+    0; `skew` is how many milliseconds the clock of every second process is ahead.
+    """
+
+    app: Application
+    settings: Settings
+    loop: Loop
+    pulse: Pulse
+    note: Callable[[str, str], None]
+    wait: Callable[[float], None]
+    visibility: int
+    skew: int
+    swept_at: int = 0
+    dead: list[MemoryQueue] = field(default_factory=list)
+    guards: dict[tuple[str, str], Guard] = field(default_factory=dict)
+    probes: Iterator[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.plan = self.app.plan(self.settings.complete_within)
+        self.store = WrittenTasks(shard_of=lambda _: 0)
+        self.services = Services(self.wait, self.store.writes.freed.__contains__, self.note)
+        longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
+        agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
+        workflow = getattr(self.app, "workflow", None)
+        urgent = [agent.name for agent in workflow.agents if agent.priority_lane] if workflow else []
+        self.queues = WatchedQueues(
+            self._queue("scheduler"),
+            self._queue("responses"),
+            agents,
+            lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
+            claims=self.store.writes.claims,
+        )
+        self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
+        self.controls, self.rejects = MemoryControls(), MemoryRejects()
+        self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
+        self.alerts, self.notices = NotedAlerts(note=self.note), NotedNotices(self.note)
+        self.telemetry = NotedTelemetry(note=self.note)
+        served = through(self.app, self.pulse.tap(self.services, "service", ConnectionError).call)
+        self.served = replace(served, frozen=self.plan)
+
+    def assembly(self, instance: str) -> Assembly:
+        """Makes the use cases of one process."""
+        tap = self.pulse.tap
+        return Assembly(
+            settings=self.settings,
+            telemetry=self.telemetry,
+            now=self.time_of(instance),
+            new_id=lambda: f"probe-{next(self.probes)}",
+            app=self.served,
+            store=tap(self.store, "store"),
+            queues=tap(self.queues, "queues"),
+            rejects=tap(self.rejects, "rejects"),
+            controls=tap(self.controls, "controls"),
+            alerts=tap(self.alerts, "alerts"),
+            notices=tap(self.notices, "notices"),
+            lanes=tap(self.lanes, "lanes"),
+            lane_queue=tap(MemoryLaneQueue(self.events), "lane queue"),
+            ledgers=tap(self.objects, "objects"),
+            sleep=self.wait,
+            jitter=lambda: 0.5,
+        )
+
+    def time_of(self, instance: str) -> Callable[[], int]:
+        """The clock of one process."""
+        number = instance.rpartition("-")[2]
+        ahead = self.skew if number.isdigit() and int(number) % 2 else 0
+        return lambda: self.loop.now + ahead
+
+    def lines(self) -> dict[str, Line]:
+        """What is triggered by which queue."""
+        scheduler = Part("scheduler")
+        found = {
+            "orders": Line(self.orders, Part("submission"), self._each("orders", self._submit)),
+            "scheduler": Line(self.queues.scheduler, scheduler, self._each("scheduler", self._schedule)),
+            "responses": Line(self.queues.responses, scheduler, self._each("responses", self._schedule)),
+            "ledgers": Line(self.ledgers, Part("ledger"), self._split),
+            "events": Line(self.events, Part("convoy"), self._apply, batch=10),
+        }
+        for agent, queue in self.queues.agents.items():
+            part = Part(agent, "agent", buried=partial(self._bury, agent))
+            high = self.queues.lanes.get(agent)
+            for its in [high, queue] if high else [queue]:
+                serve = self._each(its.name, partial(self._serve, agent))
+                found[its.name] = Line(its, part, serve, waits=True)
+        return found
+
+    def due(self) -> int | None:
+        """When a Supervisor has to look next (epoch ms); None if nothing waits for it."""
+        waiting = [*(task.due for task in self.store.tasks.values()), *(lane.due for lane in self.lanes.lanes.values())]
+        dues = [due for due in waiting if due is not None]
+        margin = self.settings.timing.skew_margin
+        return max(min(dues) + margin, self.swept_at + SWEPT_EVERY) if dues else None
+
+    def sweep(self, instance: str) -> None:
+        """One run of a Supervisor."""
+        self.swept_at, self.store.cause = self.loop.now, None
+        self.note("", f"{instance} looks for what is overdue")
+        self.assembly(instance).supervisor(instance, self.plan.agents).sweep(_a_minute)
+
+    def _submit(self, instance: str) -> Callable[[str], None]:
+        return self.assembly(instance).submission().handle
+
+    def _schedule(self, instance: str) -> Callable[[str], None]:
+        def handle(text: str) -> None:
+            self.store.cause = decode_for_scheduler(text)
+            self.assembly(instance).scheduler(instance).handle(text)
+
+        return handle
+
+    def _serve(self, agent: str, instance: str) -> Callable[[str], None]:
+        assembly = self.assembly(instance)
+        guard = self.guards.setdefault((agent, instance), assembly.guard(agent))
+        return assembly.agent(agent, guard).handle
+
+    def _bury(self, agent: str, instance: str) -> None:
+        """With a process goes what it remembered."""
+        self.guards.pop((agent, instance), None)
+
+    def _each(self, queue: str, handler: Callable[[str], Callable[[str], None]]) -> Handle:
+        """Handle messages one by one, and keep what cannot be accepted."""
+
+        def handle(instance: str, batch: Sequence[Received]) -> Iterator[int]:
+            intake = self.assembly(instance).intake(handler(instance))
+            for done, message in enumerate(batch, 1):
+                self.note(_about(message), f"{instance} receives {_kind(message)} from {queue}")
+                intake.accept(_message(queue, message))
+                yield done
+
+        return handle
+
+    def _split(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
+        return self.assembly(instance).ledger().take([_message("ledgers", message) for message in batch], _a_minute)
+
+    def _apply(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
+        self.store.cause = None
+        convoy = self.assembly(instance).convoy(instance)
+        return convoy.take([_message("events", message) for message in batch], _a_minute)
+
+    def _queue(self, name: str, usual: int = HIDDEN) -> MemoryQueue:
+        dead = MemoryQueue(name=f"{name}-dead", clock=self._now)
+        self.dead.append(dead)
+        return MemoryQueue(
+            name=name,
+            clock=self._now,
+            visibility_timeout=self.visibility or min(usual, LONGEST_VISIBILITY_S),
+            dead_letters=dead,
+            max_receive_count=RECEIVES,
+        )
+
+    def _fifo(self, name: str) -> MemoryFifoQueue:
+        dead = MemoryFifoQueue(name=f"{name}-dead.fifo", clock=self._now)
+        self.dead.append(dead)
+        return MemoryFifoQueue(
+            name=f"{name}.fifo",
+            clock=self._now,
+            visibility_timeout=self.visibility or HIDDEN,
+            deduplication_per_group=True,
+            dead_letters=dead,
+            max_receive_count=RECEIVES_IN_ORDER,
+        )
+
+    def _now(self) -> int:
+        return self.loop.now
+
+
+def _about(message: Received) -> str:
+    return order_id_hint(message.body)
+
+
+def _kind(message: Received) -> str:
+    """What a message is, in a few words."""
+    try:
+        said = json.loads(message.body)
+        return " ".join(str(said[key]) for key in ("type", "step", "attempt") if key in said) or "a message"
+    except (ValueError, TypeError):
+        return "what is no message"
+
+
+def _message(queue: str, message: Received) -> Message:
+    return Message(message.message_id, queue, int(message.attributes["SentTimestamp"]), message.body)
+
+
+def _a_minute() -> int:
+    return MINUTE

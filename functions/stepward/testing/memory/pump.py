@@ -1,0 +1,204 @@
+"""What moves messages: it takes them from the queues, has them handled, and lets virtual time pass in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+
+from stepward.domain.errors import PutBack, Transient
+from stepward.testing.faults.loop import Loop
+from stepward.testing.faults.pulse import Pulse
+from stepward.testing.faults.record import Died
+from stepward.testing.memory.fibers import Fiber
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Refused
+from stepward.wire.order import order_id_hint
+
+MOST_STEPS = 20_000
+Handle = Callable[[str, Sequence[Received]], Iterator[int]]
+"""What a process of this name does with a batch; it yields how many messages are done so far."""
+
+
+@dataclass(slots=True)
+class Part:
+    """One function, and its kind if it is one of several.
+
+    `busy` are the numbers of its processes that are at work, `deaths` counts those that died. `buried` is told of each
+    process that died, by its name.
+    """
+
+    name: str
+    kind: str = ""
+    most_at_once: int = 100
+    busy: set[int] = field(default_factory=set)
+    deaths: int = 0
+    buried: Callable[[str], None] = lambda _: None
+
+    def begin(self) -> int:
+        """A process that has nothing to do; the first one that is still alive, if it can be."""
+        found = next(number for number in count(self.deaths) if number not in self.busy)
+        self.busy.add(found)
+        return found
+
+
+@dataclass(slots=True)
+class Line:
+    """A queue, and the part that it triggers; `lost` and `doubled` count messages that will come never, or twice."""
+
+    queue: MemoryQueue
+    part: Part
+    handle: Handle
+    batch: int = 1
+    waits: bool = False
+    lost: int = 0
+    doubled: int = 0
+
+    def ready_at(self) -> int | None:
+        """When it has something for the part (epoch ms); None while it has nothing, or the part is fully at work."""
+        return self.queue.ready_at() if len(self.part.busy) < self.part.most_at_once else None
+
+
+@dataclass(slots=True)
+class Pump:
+    """Goes from event to event. `due` says when the Supervisor has to look, `sweep` has a process look."""
+
+    loop: Loop
+    pulse: Pulse
+    note: Callable[[str, str], None]
+    due: Callable[[], int | None]
+    sweep: Callable[[str], object]
+    lines: dict[str, Line] = field(default_factory=dict)
+    supervisor: Part = field(default_factory=lambda: Part("supervisor"))
+    about: str = ""
+    fiber: Fiber | None = None
+    sleeping: list[Fiber] = field(default_factory=list)
+
+    def run(self, until: Callable[[], bool], limit: int | None = None) -> None:
+        """Let everything happen up to `limit` (epoch ms), or until that is so; AssertionError if there is no end."""
+        for _ in range(MOST_STEPS):
+            if until():
+                return
+            found = self._next()
+            if found is None or (limit is not None and found[0] > limit):
+                self.loop.now = max(self.loop.now, limit or 0)
+                return
+            self.loop.now = max(self.loop.now, found[0])
+            found[2]()
+        raise AssertionError(f"{MOST_STEPS} events, and no end: something in this application goes round in a circle")
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass for whoever runs now, while others act."""
+        fiber, who, about = self.fiber, self.pulse.who, self.about
+        if seconds <= 0:
+            return
+        if fiber is None or not fiber.runs_here:
+            self.loop.now += round(seconds * 1000)
+            return
+        self.loop.later(round(seconds * 1000), partial(self._resume, fiber))
+        self.sleeping.append(fiber)
+        try:
+            fiber.wait()
+        finally:
+            self.sleeping.remove(fiber)
+        self.pulse.who, self.about = who, about
+
+    def close(self) -> None:
+        """End whatever still waits."""
+        for fiber in list(self.sleeping):
+            fiber.close()
+
+    def _next(self) -> tuple[int, int, Callable[[], None]] | None:
+        """What happens next: somebody who waited goes on, a message is received, or the Supervisor looks."""
+        found: list[tuple[int, int, Callable[[], None]]] = []
+        if self.loop.waiting:
+            at = self.loop.waiting[0][0]
+            found.append((at, 0, partial(self.loop.run, at)))
+        for place, line in enumerate(self.lines.values(), 1):
+            if (at_ := line.ready_at()) is not None:
+                found.append((at_, place, partial(self._take, line)))
+        if (due := self.due()) is not None:
+            found.append((due, len(self.lines) + 1, self._sweep))
+        return min(found, key=lambda each: each[:2], default=None)
+
+    def _take(self, line: Line) -> None:
+        batch = line.queue.receive(line.batch)
+        if batch and line.lost:
+            line.lost -= 1
+            self.note(order_id_hint(batch[0].body), f"a message in {line.queue.name} is lost")
+            line.queue.delete(batch[0].handle)
+        elif batch and line.waits:
+            self._resume(Fiber(partial(self._work, line, batch)))
+        else:
+            for group in _groups(batch):
+                self._work(line, group)
+
+    def _resume(self, fiber: Fiber) -> None:
+        outer, self.fiber = self.fiber, fiber
+        try:
+            fiber.resume()
+        finally:
+            self.fiber = outer
+
+    def _work(self, line: Line, batch: Sequence[Received]) -> None:
+        """One process handles a batch; what is done is deleted, unless it is to come twice."""
+        done = 0
+
+        def handle(instance: str) -> None:
+            nonlocal done
+            for reached in line.handle(instance, batch):
+                for message in batch[done:reached]:
+                    self._acknowledge(line, message)
+                done = reached
+
+        try:
+            self._invoke(line.part, order_id_hint(batch[0].body), handle)
+        except PutBack as put_back:
+            for message in batch[done:]:
+                _end(partial(line.queue.change_visibility, message.handle, put_back.seconds))
+        except Transient as error:
+            self.note(order_id_hint(batch[0].body), f"{line.part.name} gives a message back: {error}")
+
+    def _acknowledge(self, line: Line, message: Received) -> None:
+        if line.doubled:
+            line.doubled -= 1
+            self.note(order_id_hint(message.body), f"a message in {line.queue.name} comes again")
+            _end(partial(line.queue.change_visibility, message.handle, 0))
+        else:
+            _end(partial(line.queue.delete, message.handle))
+
+    def _sweep(self) -> None:
+        self._invoke(self.supervisor, "", self.sweep)
+
+    def _invoke(self, part: Part, about: str, act: Callable[[str], object]) -> None:
+        """Have one process of the part act; it may die of it."""
+        number, outer = part.begin(), (self.pulse.who, self.about)
+        instance = f"{part.name}-{number}"
+        self.pulse.who, self.about = (part.name, part.kind), about
+        try:
+            act(instance)
+        except Died:
+            part.deaths = max(part.deaths, number + 1)
+            part.buried(instance)
+            self.note(about, f"{instance} dies")
+        finally:
+            part.busy.discard(number)
+            self.pulse.who, self.about = outer
+
+
+def _groups(batch: Sequence[Received]) -> list[list[Received]]:
+    """The messages of each group, in their order."""
+    groups: dict[str, list[Received]] = {}
+    for message in batch:
+        groups.setdefault(message.attributes.get("MessageGroupId", ""), []).append(message)
+    return list(groups.values())
+
+
+def _end(call: Callable[[], None]) -> None:
+    """A handle that is too late is refused, and the message comes again."""
+    try:
+        call()
+    except Refused:
+        return

@@ -1,0 +1,115 @@
+"""The gate through which every call of a port goes, and where it may go wrong."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import TypeVar
+
+from stepward.domain.errors import Transient
+from stepward.domain.messages import ToScheduler
+from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.loop import Loop
+from stepward.testing.faults.record import Died, Write
+from stepward.testing.seeded.chances import Chances
+from stepward.testing.seeded.profile import PAUSES, Mishap, Profile
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(slots=True)
+class Invocation:
+    """One run of a function: who runs it, about which order, and why; whether it was kept waiting, what it wrote.
+
+    An agent's has the deadline of its call, by its own clock.
+    """
+
+    instance: str = ""
+    about: str = ""
+    cause: ToScheduler | None = None
+    waited: bool = False
+    wrote: list[Write] = field(default_factory=list)
+    deadline: int | None = None
+
+
+@dataclass(slots=True)
+class Gate:
+    """Everything that all ports of a world share; `here` is the invocation that runs at present."""
+
+    loop: Loop
+    chances: Chances
+    diary: Diary
+    profile: Profile
+    here: Invocation = field(default_factory=Invocation)
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @contextmanager
+    def invocation(self, instance: str, about: str, cause: ToScheduler | None) -> Iterator[Invocation]:
+        """Run a function; another may begin while this one is kept waiting."""
+        outer, self.here = self.here, Invocation(instance, about, cause)
+        try:
+            yield self.here
+        finally:
+            self.here = outer
+
+    def through(
+        self,
+        site: str,
+        act: Callable[[], Answer],
+        *,
+        about: str = "",
+        again: Callable[[], Answer] | None = None,
+        partly: Callable[[], object] | None = None,
+    ) -> Answer:
+        """Call a port. `again` is the call as an SDK repeats it after a lost answer, `partly` its half-way form."""
+        about = about or self.here.about
+        self.diary.counts["port calls"] += 1
+        self.calls[about, site] += 1
+        dice = self.chances.happens(f"{about}: {site} #{self.calls[about, site]}", self.profile.ports)
+        if dice is None:
+            return act()
+        mishap = Mishap(self.profile.pick(dice, self.profile.mishaps))
+        self.diary.counts[mishap] += 1
+        self.diary.note(about, f"{self.here.instance} {mishap} {site}")
+        return self._go_wrong(mishap, dice, act, again or act, partly or act)
+
+    def _go_wrong(
+        self,
+        mishap: Mishap,
+        dice: Random,
+        act: Callable[[], Answer],
+        again: Callable[[], Answer],
+        partly: Callable[[], object],
+    ) -> Answer:
+        match mishap:
+            case Mishap.DIES_BEFORE:
+                raise Died
+            case Mishap.THROTTLED:
+                raise Transient("throttled")
+            case Mishap.PAUSES_BEFORE:
+                self.wait(dice.choice(PAUSES))
+                return act()
+            case Mishap.PARTLY:
+                partly()
+                raise Transient("not all was taken")
+            case _:
+                return self._go_wrong_after(mishap, dice, act(), again)
+
+    def _go_wrong_after(self, mishap: Mishap, dice: Random, answer: Answer, again: Callable[[], Answer]) -> Answer:
+        match mishap:
+            case Mishap.DIES_AFTER:
+                raise Died
+            case Mishap.LOSES_ANSWER:
+                raise Transient("the answer was lost")
+            case Mishap.REPEATS:
+                self.wait(dice.choice(PAUSES[:4]))
+                return again()
+            case _:
+                self.wait(dice.choice(PAUSES))
+                return answer
+
+    def wait(self, milliseconds: int) -> None:
+        """Keep the present invocation waiting while others run."""
+        self.here.waited = True
+        self.loop.pass_time(milliseconds)

@@ -1,0 +1,99 @@
+"""The people of a world: those who order, twice or otherwise, and operators who click, twice or too late."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from stepward.domain.messages import Alert, Pause, Resubmit, Resume, Undo
+from stepward.testing.faults.loop import MINUTE, SECOND
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox
+from stepward.wire.messages import encode
+
+LATER = [0, 60, 150, 300, 600, 1_200, 5 * SECOND, 25 * SECOND, 3 * MINUTE, 20 * MINUTE]
+MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","type":"order.paid","version":1}']
+
+
+@dataclass(slots=True)
+class People:
+    """They write to the queues of `mailbox`; whether an order can be undone is theirs to know.
+
+    `write` makes the text of an order with this id, with its dice.
+    """
+
+    gate: Gate
+    mailbox: Mailbox
+    undoable: bool
+    write: Callable[[str, Random], str]
+    ordered: list[str] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+
+    def order(self, number: int, within: int) -> None:
+        """Somebody orders, and perhaps does more about it."""
+        order_id, dice = f"ord-{number}", self.gate.chances.dice(f"order {number}")
+        at = dice.randrange(within)
+        if self.gate.chances.happens(f"{order_id} is ordered", 1.0) is None:
+            return
+        self.ordered.append(order_id)
+        text = self.write(order_id, dice)
+        self._say("orders", order_id, text, at)
+        self._again(order_id, text, at)
+        self._commands(order_id, at)
+
+    def hear(self, alert: Alert) -> None:
+        """An operator is told of an Error, and has the step done again, perhaps with two clicks."""
+        self.told[alert.alert_id] += 1
+        name = f"{alert.order_id}: {alert.step}/{alert.attempt} is resubmitted after alert {self.told[alert.alert_id]}"
+        if dice := self.gate.chances.happens(name, min(1.0, self.gate.profile.people * 1.5)):
+            self.gate.diary.counts["commands"] += 1
+            seen = dice.choice([0, 0, 0, 1])
+            text = encode(Resubmit(alert.order_id, alert.step, max(0, alert.attempt - seen), "ada", "fixed"))
+            for _ in range(dice.choice([1, 1, 2])):
+                self._say("scheduler", alert.order_id, text, dice.choice(LATER))
+
+    def _again(self, order_id: str, text: str, at: int) -> None:
+        rate = self.gate.profile.people / 4
+        if dice := self.gate.chances.happens(f"{order_id} is ordered twice", rate):
+            self._say("orders", order_id, text, at + dice.choice(LATER))
+        if dice := self.gate.chances.happens(f"{order_id} is ordered with other content", rate):
+            other = json.dumps({**json.loads(text), "note": "x"})
+            self._say("orders", order_id, other, at + dice.choice(LATER))
+        if dice := self.gate.chances.happens(f"nonsense beside {order_id}", rate):
+            self._say("orders", order_id, dice.choice(MALFORMED), at)
+
+    def _commands(self, order_id: str, at: int) -> None:
+        for turn in ("first", "second"):
+            if dice := self.gate.chances.happens(f"{order_id}: {turn} command", self.gate.profile.people / 2):
+                self._command(dice, order_id, at + dice.choice(LATER))
+
+    def _command(self, dice: Random, order_id: str, at: int) -> None:
+        self.gate.diary.counts["commands"] += 1
+        kinds = ["undo", "undo", "cancel", "pause", "pause"] if self.undoable else ["pause"]
+        clicks = range(dice.choice([1, 1, 2]))
+        match dice.choice(kinds):
+            case "undo":
+                for _ in clicks:
+                    self._say("scheduler", order_id, encode(Undo(order_id, "ada", "sold twice")), at)
+            case "cancel":
+                for _ in clicks:
+                    self._say("orders", order_id, json.dumps({"orderId": order_id, "type": "order.cancelled"}), at)
+            case _:
+                resumes = at + dice.choice(LATER)
+                for _ in clicks:
+                    self._say_when("pause", order_id, at)
+                if dice.random() < 0.8:
+                    self._say_when("resume", order_id, resumes)
+
+    def _say(self, queue: str, order_id: str, text: str, wait: int) -> None:
+        self.gate.loop.later(wait, lambda: self.mailbox.send(queue, order_id, text))
+
+    def _say_when(self, what: str, order_id: str, wait: int) -> None:
+        """Pause or resume, marked with the time at which it was asked for."""
+
+        def say() -> None:
+            kind = Pause if what == "pause" else Resume
+            self.mailbox.send("scheduler", order_id, encode(kind(order_id, "ada", what, self.gate.loop.now)))
+
+        self.gate.loop.later(wait, say)

@@ -1,0 +1,242 @@
+"""The ports of a world: the memory twins, behind the gate and with the habits of the services that they stand for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from zlib import crc32
+
+from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
+from stepward.domain.plan import Plan
+from stepward.domain.task import ProcessState, Task
+from stepward.ports import Control, Loaded, Order, Reject, Submission
+from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.record import Write
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.testing.seeded.gate import Gate
+from stepward.wire.messages import encode
+
+SHARDS = 2
+BACKLOG = 6
+
+
+def shard_of(order_id: str) -> int:
+    """Where the index lists what is due of an order."""
+    return crc32(order_id.encode()) % SHARDS
+
+
+@dataclass(slots=True)
+class Store:
+    """The state store: it marks each write with an id, by which a write that was repeated knows itself.
+
+    Its index of what is due may be stale, doubled, or list what is not due.
+    """
+
+    gate: Gate
+    written: Callable[[Write], None]
+    inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=shard_of))
+    write_ids: dict[str, int] = field(default_factory=dict)
+    new_ids: Iterator[int] = field(default_factory=count)
+    listed: dict[int, list[str]] = field(default_factory=dict)
+
+    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+        """See the port."""
+        write_id = next(self.new_ids)
+
+        def put() -> Submission:
+            outcome = self.inner.submit(order, task, plan)
+            if outcome is Submission.ACCEPTED:
+                self.write_ids["order/" + order.order_id] = write_id
+            return outcome
+
+        def again() -> Submission:
+            outcome = put()
+            return Submission.ACCEPTED if self.write_ids["order/" + order.order_id] == write_id else outcome
+
+        return self.gate.through("the submission", put, about=order.order_id, again=again)
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        """See the port."""
+        return self.gate.through("a read", lambda: self.inner.load(order_id, with_order=with_order), about=order_id)
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        """See the port."""
+        write_id, cause = next(self.new_ids), self.gate.here.cause
+
+        def put() -> bool:
+            before = self.inner.tasks[task.order_id]
+            if saved := self.inner.save(task, replaces=replaces):
+                self.write_ids[task.order_id] = write_id
+                self.written(Write(before, task, cause))
+            return saved
+
+        def again() -> bool:
+            return put() or self.write_ids.get(task.order_id) == write_id
+
+        return self.gate.through("a write", put, about=task.order_id, again=again)
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """See the port."""
+        yield from self.gate.through(f"the index of shard {shard}", lambda: self._due(shard, until))
+
+    def _due(self, shard: int, until: int) -> list[str]:
+        due, stale = list(self.inner.due(shard, until)), self.listed.get(shard, [])
+        self.listed[shard] = due
+        dice = self.gate.chances.happens(
+            f"stale index of shard {shard} at {self.gate.loop.now}", self.gate.profile.mail
+        )
+        if dice is None:
+            return due
+        self.gate.diary.counts["stale index"] += 1
+        self.gate.diary.note("", f"the index of shard {shard} is stale or doubled")
+        return dice.choice([stale, due + due, due + list(self.inner.tasks), stale + due])
+
+    def needing_attention(self) -> Iterator[str]:
+        """See the port."""
+        return self.inner.needing_attention()
+
+    def every(self, state: ProcessState | None) -> Iterator[Task]:
+        """See the port."""
+        return self.inner.every(state)
+
+
+@dataclass(slots=True)
+class Controls:
+    """The shared records, with write ids as the state store has them."""
+
+    gate: Gate
+    inner: MemoryControls = field(default_factory=MemoryControls)
+    write_ids: dict[str, int] = field(default_factory=dict)
+    new_ids: Iterator[int] = field(default_factory=count)
+
+    def read(self, name: str) -> Control | None:
+        """See the port."""
+        return self.gate.through(f"a read of {name}", lambda: self.inner.read(name))
+
+    def write(self, control: Control, *, replaces: Control | None) -> bool:
+        """See the port."""
+        write_id = next(self.new_ids)
+
+        def put() -> bool:
+            before = self.inner.read(control.name)
+            if saved := self.inner.write(control, replaces=replaces):
+                if control.revision != (before.revision if before else 0) + 1:
+                    raise Broken("I2", self.gate.here.about, f"{control.name}: {before} was replaced by {control}")
+                self.write_ids[control.name] = write_id
+            return saved
+
+        def again() -> bool:
+            return put() or self.write_ids.get(control.name) == write_id
+
+        return self.gate.through(f"a write of {control.name}", put, again=again)
+
+
+@dataclass(slots=True)
+class Rejects:
+    """What could not be accepted."""
+
+    gate: Gate
+    inner: MemoryRejects = field(default_factory=MemoryRejects)
+
+    def keep(self, reject: Reject) -> None:
+        """See the port."""
+        self.gate.through("the keeping of a reject", lambda: self.inner.keep(reject))
+
+    def newest(self, limit: int) -> list[Reject]:
+        """See the port."""
+        return self.inner.newest(limit)
+
+
+Mailed = Callable[[str, str, str, int], None]
+"""Puts a message on its way: queue, order, text, and the milliseconds that the queue keeps it."""
+
+
+@dataclass(slots=True)
+class Post:
+    """The queues; a batch that is taken in part is reported as failed, as the senders of SQS do."""
+
+    gate: Gate
+    mail: Mailed
+    waiting: Callable[[str], int]
+    agents: Sequence[str]
+    asked: Callable[[StepRequest], None]
+    sent: Callable[[StepRequest], None]
+    replied: Callable[[Reply], None]
+    backlog: int = BACKLOG
+    backlog_seen: bool = False
+
+    def to_scheduler(self, messages: Sequence[Instruction]) -> None:
+        """See the port."""
+        letters = [
+            ("scheduler", message.order_id, encode(message), message.delay if isinstance(message, Retry) else 0)
+            for message in messages
+        ]
+        self._send("the send to the Scheduler", letters)
+
+    def to_agents(self, requests: Sequence[StepRequest]) -> None:
+        """See the port."""
+        for request in requests:
+            self.asked(request)
+        letters = [(f"agent {request.agent}", request.order_id, encode(request), 0) for request in requests]
+        self._send("the send to agents", letters)
+        for request in requests:
+            self.sent(request)
+
+    def reply(self, replies: Sequence[Reply]) -> None:
+        """See the port."""
+        for reply in replies:
+            self.replied(reply)
+        self._send("the reply", [("responses", reply.order_id, encode(reply), 0) for reply in replies])
+
+    def backlogged(self) -> frozenset[str]:
+        """See the port."""
+        return self.gate.through("the count of backlogs", self._backlogged)
+
+    def _backlogged(self) -> frozenset[str]:
+        found = frozenset(agent for agent in self.agents if self.waiting(f"agent {agent}") > self.backlog)
+        self.backlog_seen = self.backlog_seen or bool(found)
+        return found
+
+    def _send(self, site: str, letters: list[tuple[str, str, str, int]]) -> None:
+        if not letters:
+            return
+
+        def send(chosen: list[tuple[str, str, str, int]]) -> None:
+            for letter in chosen:
+                self.mail(*letter)
+
+        self.gate.through(site, lambda: send(letters), about=letters[0][1], partly=lambda: send(letters[1:]))
+
+
+@dataclass(slots=True)
+class Submitters:
+    """The people who ordered, on their own queues."""
+
+    gate: Gate
+    heard: Callable[[Notice], None]
+
+    def post(self, notice: Notice) -> None:
+        """See the port."""
+        self.gate.through("the notice", lambda: self.heard(notice), about=notice.order_id)
+
+
+@dataclass(slots=True)
+class Operators:
+    """The people who are told of Errors."""
+
+    gate: Gate
+    heard: Callable[[Alert], None]
+
+    def tell(self, alert: Alert) -> bool:
+        """See the port."""
+        self.gate.through("the alert", lambda: self.heard(alert), about=alert.order_id)
+        return True
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """See the port."""
+
+        def tell() -> None:
+            for alert in alerts:
+                self.heard(alert)
+
+        self.gate.through("the summary of alerts", tell)

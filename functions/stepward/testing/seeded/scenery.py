@@ -1,0 +1,82 @@
+"""What befalls a whole world: clocks that differ, a deployment, outages, and agents that operators pause."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from stepward.app.breakers import Breakers
+from stepward.domain.breaker import Pause
+from stepward.domain.plan import Plan
+from stepward.testing.faults.loop import HOUR, MINUTE
+from stepward.testing.seeded.assembly import Instances
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox
+
+
+@dataclass(frozen=True, slots=True)
+class Scenery:
+    """Each event is an accident that can be left out; all begin `within` so many milliseconds."""
+
+    gate: Gate
+    parts: Instances
+    mailbox: Mailbox
+    within: int
+
+    def set(self, new: Plan, copies: Mapping[str, int]) -> None:
+        """Draw all of it; `copies` says how many instances each part has."""
+        for name, count in copies.items():
+            self._differ(name, count)
+        if [new] != list(self.parts.plans):
+            self._perhaps("a new version is deployed", 0.3, [5 * MINUTE], partial(self._deploy, new), self._finish)
+        lasts = [5 * MINUTE, HOUR, 5 * HOUR]
+        self._perhaps("the platform is out", 0.1, lasts, self._close, self._open)
+        for agent in self.parts.post.agents:
+            out, back = partial(self.parts.remote.down.add, agent), partial(self.parts.remote.down.discard, agent)
+            self._perhaps(f"the service of {agent} is out", 0.15, [MINUTE, 6 * MINUTE, 40 * MINUTE], out, back)
+            pause, resume = partial(self._pause, agent), partial(self._resume, agent)
+            self._perhaps(f"operators pause {agent}", 0.1, [MINUTE, 15 * MINUTE], pause, resume)
+
+    def _perhaps(
+        self, name: str, rate: float, lasts: list[int], begin: Callable[[], None], end: Callable[[], None]
+    ) -> None:
+        """Have something begin and end, if it happens."""
+        dice = self.gate.chances.happens(name, rate)
+        if dice is None:
+            return
+        begins = dice.randrange(self.within)
+
+        def tell_and_begin() -> None:
+            self.gate.diary.note("", name)
+            begin()
+
+        self.gate.diary.counts[name] += 1
+        self.gate.loop.later(begins, tell_and_begin)
+        self.gate.loop.later(begins + dice.choice(lasts), end)
+
+    def _differ(self, name: str, copies: int) -> None:
+        widest = 3 * MINUTE if self.gate.profile.skewed else self.parts.settings.timing.skew_margin // 2
+        for copy in range(copies):
+            if dice := self.gate.chances.happens(f"the clock of {name}-{copy}", 0.3):
+                self.parts.skews[f"{name}-{copy}"] = dice.randint(-widest, widest)
+                self.gate.diary.counts["clocks that differ"] += 1
+
+    def _deploy(self, new: Plan) -> None:
+        """Agents know both versions first; then one instance takes orders for the new one, at last every one does."""
+        self.parts.plans = [*self.parts.plans, new]
+
+    def _finish(self) -> None:
+        old, new = self.parts.plans
+        self.parts.plans = [new, new, old]
+
+    def _close(self) -> None:
+        self.mailbox.is_closed = True
+
+    def _open(self) -> None:
+        self.mailbox.is_closed = False
+
+    def _pause(self, agent: str) -> None:
+        pause = Pause("ada", "the service is being moved", self.gate.loop.now)
+        Breakers(self.parts.controls.inner).pause(agent, pause)
+
+    def _resume(self, agent: str) -> None:
+        Breakers(self.parts.controls.inner).resume(agent, self.gate.loop.now)

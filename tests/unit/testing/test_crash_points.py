@@ -1,0 +1,117 @@
+"""The kit finds what a user's operation does wrong when somebody dies, and names the call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
+from stepward.testing import Engine, crash_points, worlds
+from tests.unit.testing.shop import ORDER, app, charge, release, reserve
+
+bank = Agent("bank")
+
+
+class Bank:
+    """An account that honours keys, if it is given any."""
+
+    def __init__(self) -> None:
+        self.charges: dict[str, int] = {}
+
+    def charge(self, key: str) -> Mapping[str, Any]:
+        return {"charge": self.charges.setdefault(key, len(self.charges) + 1)}
+
+
+account = Bank()
+
+
+@bank.operation
+def careful(call: Call) -> Mapping[str, Any]:
+    return account.charge(call.idempotency_key)
+
+
+@bank.operation
+def careless(call: Call) -> Mapping[str, Any]:
+    """It ignores its idempotency key."""
+    return account.charge(f"{call.idempotency_key} {len(account.charges)}")
+
+
+@bank.operation
+def forgetful(call: Call) -> Mapping[str, Any]:
+    """The same, and its answer does not show it."""
+    account.charge(f"{call.idempotency_key} {len(account.charges)}")
+    return {}
+
+
+def paying(operation: Any) -> App:
+    steps = [
+        Step(reserve, undo=release, complete_within=minutes(1)),
+        Step(operation, complete_within=minutes(1), on_permanent=Exhausted.UNDO),
+    ]
+    return App("shop", workflow=Workflow("paying", 1, steps))
+
+
+def _empty(*_: Engine) -> None:
+    account.charges.clear()
+
+
+def _charged_once(*_: Engine) -> None:
+    assert len(account.charges) == 1, f"charged {len(account.charges)} times"
+
+
+def test_an_honest_application_survives_every_crash_point() -> None:
+    found = crash_points(app, ORDER)
+
+    assert found.points == found.survived >= 4 * found.calls > 80
+
+
+def test_so_does_its_undo() -> None:
+    found = crash_points(app, ORDER, before=lambda engine: engine.service(charge).declines())
+
+    assert found.points == found.survived > 80
+
+
+def test_what_a_user_asserts_is_asked_at_every_point() -> None:
+    found = crash_points(paying(careful), ORDER, before=_empty, after=_charged_once)
+
+    assert found.points == found.survived
+
+
+def test_an_operation_that_ignores_its_key_is_found_by_its_answers() -> None:
+    with pytest.raises(AssertionError, match="under one idempotency key: pass") as found:
+        crash_points(paying(careless), ORDER, before=_empty)
+
+    assert "service.call(Operation careless)  <- dies after" in str(found.value)
+
+
+def test_or_by_what_its_user_asserts() -> None:
+    with pytest.raises(AssertionError, match="BROKEN: charged 2 times"):
+        crash_points(paying(forgetful), ORDER, before=_empty, after=_charged_once)
+
+
+def test_pairs_of_deaths_are_tried_as_well() -> None:
+    steps = [Step(reserve, undo=release, complete_within=minutes(1))]
+
+    found = crash_points(App("shop", workflow=Workflow("short", 1, steps)), ORDER, pairs=True)
+
+    assert found.pairs > found.points
+    assert not found.lost
+
+
+def test_worlds_of_an_honest_application_hold() -> None:
+    assert worlds(app, ORDER, seeds=10) == 10
+
+
+def test_worlds_find_an_operation_that_ignores_its_key() -> None:
+    with pytest.raises(AssertionError, match=r"careless answered .* under one key") as found:
+        worlds(paying(careless), ORDER, seeds=10, before=_empty)
+
+    assert "again: worlds(app, order, seeds=[" in str(found.value)
+
+
+def test_worlds_ask_what_their_user_asserts() -> None:
+    def after() -> None:
+        assert not account.charges, "there are charges"
+
+    with pytest.raises(AssertionError, match="there are charges"):
+        worlds(paying(careful), ORDER, seeds=[1], orders=1, before=_empty, after=after)

@@ -1,0 +1,163 @@
+"""Each misbehaviour of a service has its effect, and no other."""
+
+from collections.abc import Callable
+
+import pytest
+
+from stepward.testing import Engine, Service
+from tests.unit.testing.shop import ORDER, charge, fulfilment, refund, reserve, ship
+
+ALL = ["reserve", "charge", "ship"]
+
+
+def test_a_declined_card_is_undone(engine: Engine) -> None:
+    engine.service(charge).declines("card expired")
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert order.state == "Undone"
+    assert engine.effects == ["reserve", "reserve/undo"]
+    assert order.task.undoing == "charge: card expired"
+
+
+def test_without_misbehaviour_every_operation_runs_once_and_no_time_passes(engine: Engine) -> None:
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert (order.state, engine.effects, engine.calls) == ("Processed", ALL, ALL)
+    assert order.result(ship) == {"parcel": "19.99"}
+    assert engine.clock.seconds == 0
+    assert [notice.status for notice in engine.notices][-1] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("misbehave", "charges"),
+    [
+        (lambda service: service.fails(times=2), 3),
+        (lambda service: service.hangs(), 2),
+        (lambda service: service.dies_before_effect(), 2),
+        (lambda service: service.dies_after_effect(), 2),
+        (lambda service: service.loses_answer(), 2),
+        (lambda service: service.fails().hangs().loses_answer(), 4),
+    ],
+)
+def test_what_may_pass_is_tried_again_and_has_its_effect_once(
+    engine: Engine, misbehave: Callable[[Service], Service], charges: int
+) -> None:
+    misbehave(engine.service(charge))
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert (order.state, engine.effects) == ("Processed", ALL)
+    assert engine.calls == ["reserve", *["charge"] * charges, "ship"]
+
+
+def test_a_slow_service_takes_its_time(engine: Engine) -> None:
+    engine.service(reserve).takes(seconds=20)
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert order.state == "Processed"
+    assert engine.clock.seconds == 20
+
+
+def test_services_that_are_slow_side_by_side_do_not_wait_for_each_other(engine: Engine) -> None:
+    engine.service(reserve).takes(seconds=50)
+    first, second = (engine.submit(fulfilment, {"orderId": order_id}) for order_id in ("ord-1", "ord-2"))
+
+    engine.run()
+
+    assert (first.state, second.state) == ("Processed", "Processed")
+    assert engine.clock.seconds == 50
+    assert engine.calls.count("reserve") == 2
+
+
+def test_a_service_that_hangs_is_left_at_its_complete_by(engine: Engine) -> None:
+    engine.service(charge).hangs()
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run(until=lambda: order.effects == ["reserve", "charge"])
+
+    assert engine.clock.seconds >= 60
+    assert order.step(charge).attempt == 2
+
+
+def test_a_service_that_always_hangs_ends_in_an_error_with_an_alert(engine: Engine) -> None:
+    engine.service(ship).hangs(times=None)
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert order.state == "Error"
+    assert [alert.step for alert in engine.alerts] == ["ship"]
+    assert order.step(ship).failure_count == 3
+
+
+def test_a_service_that_is_down_is_left_to_rest_by_its_breaker(engine: Engine) -> None:
+    engine.service(ship).fails(times=None)
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.clock.move(3600)
+
+    assert order.state == "Processing"
+    assert "BreakerOpened" in order.story
+    engine.service(ship).works()
+    engine.run()
+    assert order.state == "Processed"
+
+
+def test_what_stands_in_for_an_operation_answers_once_per_key(engine: Engine) -> None:
+    answers = iter(["1.00", "2.00"])
+    engine.service(charge).returns(lambda _: {"charged": next(answers)}).loses_answer()
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert order.result(charge) == {"charged": "1.00"}
+    assert len(engine.service(charge).calls) == 2
+
+
+def test_a_fixed_answer_is_what_the_step_brings(engine: Engine) -> None:
+    engine.service(charge).returns({"charged": "5.00"})
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert order.result(ship) == {"parcel": "5.00"}
+
+
+def test_a_service_that_works_again_forgets_what_it_was_told(engine: Engine) -> None:
+    engine.service(charge).fails(5).takes(10)
+    engine.service(charge).works()
+    order = engine.submit(fulfilment, ORDER)
+
+    engine.run()
+
+    assert (order.state, engine.clock.seconds) == ("Processed", 0)
+
+
+def test_an_undo_that_is_declined_waits_for_an_operator(engine: Engine) -> None:
+    engine.service(ship).declines("no such street", times=1)
+    engine.service(refund).declines("ask the bank", times=1)
+    order = engine.submit(fulfilment, ORDER)
+    engine.run()
+    assert order.state == "Error"
+
+    order.undo("the customer gave up")
+    engine.run()
+    assert order.state == "UndoFailed"
+
+    order.resubmit("charge/undo")
+    engine.run()
+    assert (order.state, engine.effects[-2:]) == ("Undone", ["charge/undo", "reserve/undo"])
+
+
+def test_an_operation_of_another_application_has_no_service(engine: Engine) -> None:
+    stranger = fulfilment.agents[0].operation(lambda _: {})
+
+    with pytest.raises(ValueError, match="no operation"):
+        engine.service(stranger)
