@@ -46,6 +46,7 @@ test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 
 lab: $(VENV) $(LOCAL) ## run the failure lab and the tests of the benchmarks, all the way (TESTS=folder: one of them)
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
+	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 
 simulate: $(VENV) ## live through worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
 	@.venv/bin/python -m tests.simulation.seeded --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
