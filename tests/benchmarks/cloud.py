@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from time_machine import Traveller
 
 import orders
 from stepward.domain.workflow import Workflow
+from stepward.testing.aws.stack import CREDENTIALS, environment
 from stepward.testing.sqs.poller import Polled, Poller
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.clock import now
@@ -149,7 +149,7 @@ class _Context:
 @contextmanager
 def cloud(workflow: Workflow, batch: int) -> Iterator[Cloud]:
     """A deployment of `workflow` in which time stands still unless it is moved."""
-    with time_machine.travel(BEGINS, tick=False) as traveller, credentials(), mock_aws(), metered() as meter:
+    with time_machine.travel(BEGINS, tick=False) as traveller, environment(CREDENTIALS), mock_aws(), metered() as meter:
         forget_loggers()
         yield Cloud(_deployed(), workflow, batch, meter, traveller)
     forget_loggers()
@@ -170,25 +170,6 @@ def _deployed() -> Deployment:
     deployment.env.update(STEPWARD_SHARDS=str(SHARDS), POWERTOOLS_SERVICE_NAME="stepward")
     deployment.env.update(AWS_LAMBDA_FUNCTION_NAME="stepward-Function", AWS_LAMBDA_FUNCTION_MEMORY_SIZE="512")
     return deployment
-
-
-def credentials() -> Any:
-    """Credentials that open nothing."""
-    return environment(
-        {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
-    )
-
-
-@contextmanager
-def environment(settings: Mapping[str, str]) -> Iterator[None]:
-    """These settings, for as long as the block runs."""
-    before = dict(os.environ)
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def forget_loggers() -> None:

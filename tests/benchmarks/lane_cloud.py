@@ -15,6 +15,7 @@ import boto3
 
 from orders import app
 from stepward.local.cloud import local_cloud
+from stepward.testing.aws.stack import CREDENTIALS, environment
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Polled, Poller
@@ -23,7 +24,7 @@ from stepward.wiring.clock import now
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
 from tests.benchmarks.billing import requests_of
-from tests.benchmarks.cloud import LOG_OVERHEAD, credentials, environment, forget_loggers
+from tests.benchmarks.cloud import LOG_OVERHEAD, forget_loggers
 from tests.benchmarks.lane_entries import adds, creates, ledgers
 from tests.benchmarks.meter import Meter, metered
 from tests.integration.handlers.deployment import Deployment
@@ -121,7 +122,7 @@ def lane_cloud() -> Iterator[LaneCloud]:
     with ExitStack() as undo:
         folder = Path(undo.enter_context(TemporaryDirectory()))
         server = undo.enter_context(local_cloud(log=folder / "cloud.log"))
-        undo.enter_context(credentials())
+        undo.enter_context(environment(CREDENTIALS))
         undo.enter_context(environment({"AWS_ENDPOINT_URL": server.endpoint}))
         meter, log = undo.enter_context(metered()), undo.enter_context(redirect_stdout(io.StringIO()))
         deployment = Deployment.new()

@@ -55,6 +55,18 @@ def test_a_delayed_message_is_not_there_before_its_time(queue: MemoryQueue, cloc
     assert bodies(queue.receive()) == ["later"]
 
 
+def test_a_queue_tells_when_something_can_be_received_next(queue: MemoryQueue, clock: Clock) -> None:
+    assert queue.ready_at() is None
+
+    queue.send("later", delay=5)
+    assert queue.ready_at() == clock() + 5_000
+    queue.send("now")
+    assert queue.ready_at() == clock()
+
+    queue.receive()
+    assert queue.ready_at() == clock() + 5_000
+
+
 def test_the_delay_of_the_queue_holds_where_a_message_has_none(clock: Clock) -> None:
     queue = MemoryQueue(name="q", clock=clock, delay=10)
     queue.send("later")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from stepward.testing.faults.path import Path, Run, run
 from stepward.testing.faults.pulse import DEATHS, OF_EVERY_CALL, Kind, Point
@@ -45,16 +46,22 @@ class Tally:
         self.failed = [*self.failed, *part.failed][:MOST_TOLD]
 
 
-def kinds_at(undisturbed: Run, call: int) -> Iterator[Kind]:
+@lru_cache(maxsize=64)
+def undisturbed(path: Path) -> Run:
+    """The path when all goes well; it is the same each time."""
+    return run(path)
+
+
+def kinds_at(made: Run, call: int) -> Iterator[Kind]:
     """What can happen at this call."""
     yield from OF_EVERY_CALL
-    if call in undisturbed.several:
+    if call in made.several:
         yield Kind.HALF_SENT
 
 
 def singles(path: Path, call: int) -> Iterator[Run]:
     """One run for each kind of trouble at this call."""
-    yield from (run(path, Point(call, kind)) for kind in kinds_at(run(path), call))
+    yield from (run(path, Point(call, kind)) for kind in kinds_at(undisturbed(path), call))
 
 
 def pairs(path: Path, call: int) -> Iterator[Run]:
@@ -75,7 +82,7 @@ def at_call(path: Path, call: int, *, with_pairs: bool) -> Tally:
 
 def tally(path: Path, *, with_pairs: bool = False) -> Tally:
     """All of the path."""
-    calls = run(path).calls
+    calls = undisturbed(path).calls
     parts = (at_call(path, call, with_pairs=with_pairs) for call in range(1, calls + 1))
     return total(path.name, calls, parts)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Alert, Notice, StepRequest, ToScheduler
 from stepward.domain.plan import Plan
-from stepward.domain.task import ProcessState, Task
+from stepward.domain.task import Task
 from stepward.domain.timing import Timing
 
 
@@ -23,27 +23,6 @@ class Write:
     before: Task
     after: Task
     cause: ToScheduler | None
-
-
-@dataclass(slots=True)
-class Writes:
-    """Every change of every task, in order.
-
-    `freed` are the attempts, as (order, step, attempt), that a Supervisor has ended, `claims` the tokens of all.
-    """
-
-    log: list[Write] = field(default_factory=list)
-    freed: set[tuple[str, str, int]] = field(default_factory=set)
-    claims: set[str] = field(default_factory=set)
-
-    def note(self, write: Write) -> None:
-        """Keep one more."""
-        self.log.append(write)
-        self.claims |= {record.token for record in write.after.steps.values() if record.token}
-        for name, record in write.before.steps.items():
-            ended = write.after.steps[name].process_state not in (ProcessState.PROCESSING, ProcessState.STOPPED)
-            if write.cause is None and ended and record.process_state is ProcessState.PROCESSING:
-                self.freed.add((write.after.order_id, name, record.attempt))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,32 @@ from dataclasses import dataclass, field
 from stepward.domain.facts import Fact
 from stepward.domain.messages import Alert, Notice, StepRequest, ToScheduler
 from stepward.domain.task import Task
-from stepward.testing.faults.record import Write, Writes
+from stepward.testing.faults import audit
+from stepward.testing.faults.record import Write
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 
 Note = Callable[[str, str], None]
 """Keeps a line about an order."""
+
+
+@dataclass(slots=True)
+class Writes:
+    """Every change of every task, in order.
+
+    `freed` are the attempts, as (order, step, attempt), that a Supervisor has ended, `claims` the tokens of all.
+    """
+
+    log: list[Write] = field(default_factory=list)
+    freed: set[tuple[str, str, int]] = field(default_factory=set)
+    claims: set[str] = field(default_factory=set)
+
+    def note(self, write: Write) -> None:
+        """Keep one more."""
+        self.log.append(write)
+        self.claims |= {record.token for record in write.after.steps.values() if record.token}
+        self.freed |= {(write.after.order_id, *ended) for ended in audit.freed(write)}
 
 
 def nothing(_order_id: str, _what: str) -> None:

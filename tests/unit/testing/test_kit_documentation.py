@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.unit.testing.test_plugin import PLUGIN
+from tests.unit.testing.test_kit_plugin import PLUGIN
 
 PAGE = Path(__file__).parents[3] / "docs" / "testing.md"
 
