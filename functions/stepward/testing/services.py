@@ -110,6 +110,11 @@ class Service:
         return self._answer(call) if self._answer else self.operation.run(call)
 
     @property
+    def may_wait(self) -> bool:
+        """Whether a call may take time, be it that it is repeated."""
+        return bool(self._next or self._always or self._seconds)
+
+    @property
     def is_played(self) -> bool:
         """Whether something stands in for the operation."""
         return self._answer is not None

@@ -170,6 +170,14 @@ def test_a_message_that_always_fails_is_given_up(engine: Engine) -> None:
     assert [json.loads(body)["orderId"] for body in engine.dead_letters] == ["ord-1"]
 
 
+def test_what_is_no_request_is_kept_for_an_operator(engine: Engine) -> None:
+    engine.post("agent-bank", "{")
+
+    engine.run()
+
+    assert [reject.source for reject in engine.rejects] == ["agent-bank"]
+
+
 def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_lane() -> None:
     express = Agent("express", priority_lane=True)
     send = express.operation(sends)

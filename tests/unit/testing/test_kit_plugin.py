@@ -51,6 +51,15 @@ def test_a_failure_shows_the_story_of_its_order_and_of_no_other(tmp_path: Path) 
     assert "ord-7" not in made.stdout.partition("FAILURES")[2]
 
 
+def test_the_plain_kit_needs_neither_pytest_nor_moto_nor_a_client_of_aws() -> None:
+    tell = "import sys, stepward.testing; print(sorted({'pytest', 'moto', 'hypothesis', 'boto3'} & sys.modules.keys()))"
+    command = [sys.executable, "-c", tell]
+
+    made = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own
+
+    assert made.stdout == "[]\n"
+
+
 def test_a_project_without_an_app_is_told_to_define_one(tmp_path: Path) -> None:
     made = _run(tmp_path, "def test_it(engine):\n    pass\n")
 

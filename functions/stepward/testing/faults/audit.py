@@ -1,5 +1,7 @@
 """The invariants of running forward, each as a function that names what is broken; all but I1 look at what happened."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

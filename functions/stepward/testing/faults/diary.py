@@ -1,5 +1,7 @@
 """What happened in a world, kept only if somebody will read it, and the figures of it, kept always."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -1,5 +1,7 @@
 """Every single point of a path, and every pair of deaths."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,7 +40,7 @@ class Tally:
         elif len(self.failed) < MOST_TOLD:
             self.failed.append(made)
 
-    def add(self, part: "Tally") -> None:
+    def add(self, part: Tally) -> None:
         """Take another tally of the same path in."""
         self.points += part.points
         self.pairs += part.pairs

@@ -1,5 +1,7 @@
 """Virtual time: what is to happen waits in one line, and time stands still while nothing does."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush

@@ -1,5 +1,7 @@
 """What a path is, so that every part of the system can bring its own."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol

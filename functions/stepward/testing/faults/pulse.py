@@ -1,5 +1,7 @@
 """Every call that goes out through a port, in order, and the calls at which something goes wrong."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -39,7 +41,7 @@ class Point:
         return f"{self.call} {self.kind}"
 
     @staticmethod
-    def of(text: str) -> "Point":
+    def of(text: str) -> Point:
         """What `str` wrote, such as `12 dies before`."""
         call, _, kind = text.strip().partition(" ")
         return Point(int(call), Kind(kind))
@@ -73,7 +75,7 @@ class Pulse:
     kills: list[Kill] = field(default_factory=list)
 
     @staticmethod
-    def at(*points: Point) -> "Pulse":
+    def at(*points: Point) -> Pulse:
         """One that goes wrong at these points."""
         return Pulse({point.call: point.kind for point in points})
 

@@ -1,5 +1,7 @@
 """The invariants of undo and of what the submitter is told, each as a function that names what is broken."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 

@@ -11,6 +11,7 @@ from itertools import count
 from stepward.app.assembly import Application, Assembly
 from stepward.app.guarding import Guard
 from stepward.app.intake import Received as Message
+from stepward.domain.errors import Rejected
 from stepward.testing.application import through
 from stepward.testing.faults.loop import MINUTE, SECOND, Loop
 from stepward.testing.faults.pulse import Pulse
@@ -25,7 +26,7 @@ from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import LONGEST_VISIBILITY_S
-from stepward.wire.messages import decode_for_scheduler
+from stepward.wire.messages import decode_for_scheduler, decode_request
 from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
@@ -123,7 +124,7 @@ class Parts:
             high = self.queues.lanes.get(agent)
             for its in [high, queue] if high else [queue]:
                 serve = self._each(its.name, partial(self._serve, agent))
-                found[its.name] = Line(its, part, serve, waits=True)
+                found[its.name] = Line(its, part, serve, waits=partial(self._may_wait, agent))
         return found
 
     def due(self) -> int | None:
@@ -153,6 +154,14 @@ class Parts:
         assembly = self.assembly(instance)
         guard = self.guards.setdefault((agent, instance), assembly.guard(agent))
         return assembly.agent(agent, guard).handle
+
+    def _may_wait(self, agent: str, text: str) -> bool:
+        """Whether the service that is asked may be slow; if not, its operation runs like any other code of a test."""
+        try:
+            service = self.services.by_operation.get((agent, decode_request(text).operation))
+        except Rejected:
+            return False
+        return bool(service and service.may_wait)
 
     def _bury(self, agent: str, instance: str) -> None:
         """With a process goes what it remembered."""

@@ -46,13 +46,16 @@ class Part:
 
 @dataclass(slots=True)
 class Line:
-    """A queue, and the part that it triggers; `lost` and `doubled` count messages that will come never, or twice."""
+    """A queue, and the part that it triggers; `lost` and `doubled` count messages that will come never, or twice.
+
+    `waits` says of a message whether others have to act while it is handled.
+    """
 
     queue: MemoryQueue
     part: Part
     handle: Handle
     batch: int = 1
-    waits: bool = False
+    waits: Callable[[str], bool] = lambda _: False
     lost: int = 0
     doubled: int = 0
 
@@ -129,7 +132,7 @@ class Pump:
             line.lost -= 1
             self.note(order_id_hint(batch[0].body), f"a message in {line.queue.name} is lost")
             line.queue.delete(batch[0].handle)
-        elif batch and line.waits:
+        elif batch and line.waits(batch[0].body):
             self._resume(Fiber(partial(self._work, line, batch)))
         else:
             for group in _groups(batch):

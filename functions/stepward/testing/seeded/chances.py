@@ -4,6 +4,8 @@ So no accident depends on another's having been drawn: a world from which some a
 and a schedule of accidents can be made shorter piece by piece.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from random import Random

@@ -1,5 +1,7 @@
 """The gate through which every call of a port goes, and where it may go wrong."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,5 +1,7 @@
 """The invariants, each checked the moment it can break; `verdict` has those of quiet time."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

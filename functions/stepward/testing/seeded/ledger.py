@@ -1,5 +1,7 @@
 """What remote services did and took back."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass, field
 

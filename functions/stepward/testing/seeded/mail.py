@@ -1,5 +1,7 @@
 """Queues that deliver at least once: in any order, late, twice; and what is not acknowledged comes back."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Callable

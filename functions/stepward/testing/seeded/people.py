@@ -1,5 +1,7 @@
 """The people of a world: those who order, twice or otherwise, and operators who click, twice or too late."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """The ports of a world: the memory twins, behind the gate and with the habits of the services that they stand for."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count

@@ -1,5 +1,7 @@
 """How hard a world is: each seed leaves some kinds of accident out and has more of others."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random

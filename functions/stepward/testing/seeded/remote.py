@@ -1,5 +1,7 @@
 """Remote services and their ledger: honest ones keep docs/service-contract.md, careless ones half of it."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress

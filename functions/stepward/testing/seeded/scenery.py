@@ -1,5 +1,7 @@
 """What befalls a whole world: clocks that differ, a deployment, outages, and agents that operators pause."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
