@@ -14,8 +14,7 @@ WORKERS ?= 2
 ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
-INSTRUMENTS := tests/bad_input tests/benchmarks tests/chaos tests/convoy tests/crash_points tests/guards tests/races \
-	tests/simulation tests/unit/benchmarks tests/unit/chaos
+INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards races soak worlds)
 CDK := aws-cdk@2.1148.1
 
 TOOLS := .venv-tools/.ready
@@ -49,36 +48,36 @@ lab: $(VENV) $(LOCAL) ## run the failure lab and the tests of the benchmarks, al
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 
 simulate: $(VENV) ## live through worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
-	@.venv/bin/python -m tests.simulation.seeded --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
+	@.venv/bin/python -m tests.lab.worlds --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
 		$(if $(filter command environment,$(firstword $(origin SEED))),--seed $(SEED))
 
 crash-points: $(VENV) ## die before and after every port call of every path (OPTIONS=--help)
-	@.venv/bin/python -m tests.crash_points $(OPTIONS)
+	@.venv/bin/python -m tests.lab.crash_points $(OPTIONS)
 
 guards: $(VENV) ## switch every guard off, one at a time, and see what misses it (OPTIONS=--help)
-	@.venv/bin/python -m tests.guards $(OPTIONS)
+	@.venv/bin/python -m tests.lab.guards $(OPTIONS)
 
 chaos: $(VENV) $(LOCAL) $(CHAOS) ## make AWS fail and kill functions under orders and ledgers (SECONDS=180 SEED=1)
-	@.venv/bin/python -m tests.chaos --seconds $(SECONDS) --seed $(SEED)
+	@.venv/bin/python -m tests.lab.chaos --seconds $(SECONDS) --seed $(SEED)
 
 soak: $(VENV) $(LOCAL) ## run orders at a steady rate and see that nothing grows (MINUTES=10 RATE=1)
-	@.venv/bin/python -m tests.chaos.soak --minutes $(MINUTES) --rate $(RATE) --seed $(SEED)
+	@.venv/bin/python -m tests.lab.soak --minutes $(MINUTES) --rate $(RATE) --seed $(SEED)
 
 races: $(VENV) $(LOCAL) ## let eight racers meet on the local cloud, again and again (ROUNDS=500)
-	@RACE_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest -q -p no:randomly tests/races
+	@RACE_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest -q -p no:randomly tests/lab/races
 
 fuzz: $(VENV) ## damage good messages at every door (EXAMPLES=4000 of each)
-	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/bad_input
+	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/lab/bad_input
 
 wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run an application of its own on them
 	@.venv/bin/python -m tests.lab.wheels
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
-	@.venv/bin/python -m tests.benchmarks $(ONLY)
+	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)
 
 profile: $(VENV) ## show where the engine's time goes, and what each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
-	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.benchmarks.profile
+	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.lab.benchmarks.profile
 
 check: $(VENV) ## lint, format, types and layers
 	@.venv/bin/ruff check --quiet

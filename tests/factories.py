@@ -5,10 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepward.domain.decide import Event, Told, decide
-from stepward.domain.draft import Decision
-from stepward.domain.facts import Fact, FactKind
-from stepward.domain.looking import Look
+from stepward.domain.history import Fact, FactKind
 from stepward.domain.messages import (
     Alert,
     Cancel,
@@ -26,9 +23,12 @@ from stepward.domain.messages import (
     StepRequest,
     Undo,
 )
-from stepward.domain.plan import Exhausted, Plan, PlannedStep, Policy
-from stepward.domain.task import ProcessState, StepRecord, Task, new_task
+from stepward.domain.task.change import Decision
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.decide import Event, Told, decide
+from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 
 SECOND = 1_000
 MINUTE = 60 * SECOND

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from stepward.domain.plan import Plan
-from stepward.domain.workflow import Agent, Call, Operation
+from stepward.domain.workflow.definition import Agent, Call, Operation
+from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source
 

@@ -7,19 +7,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepward.domain.application import App
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
-    from stepward.domain.plan import Exhausted
-    from stepward.domain.workflow import Agent, Call, Fallback, Operation, Step, Wait, Workflow, minutes, seconds
+    from stepward.domain.workflow.application import App
+    from stepward.domain.workflow.definition import (
+        Agent,
+        Call,
+        Fallback,
+        Operation,
+        Step,
+        Wait,
+        Workflow,
+        minutes,
+        seconds,
+    )
+    from stepward.domain.workflow.plan import Exhausted
     from stepward.service_urls import service_url
     from stepward.wire.order import OrderMessage, ShortText
     from stepward.wire.order_event import EventMessage, Source
 
 _NAMES = {
-    "stepward.domain.application": "App",
+    "stepward.domain.workflow.application": "App",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
-    "stepward.domain.plan": "Exhausted",
-    "stepward.domain.workflow": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
+    "stepward.domain.workflow.plan": "Exhausted",
+    "stepward.domain.workflow.definition": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
     "stepward.wire.order_event": "EventMessage Source",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 from stepward.domain.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from stepward.domain.breaker import Limits
-    from stepward.domain.lane import LaneRules
+    from stepward.domain.convoy.lane import LaneRules
+    from stepward.domain.coordination.breaker import Limits
     from stepward.domain.reply_address import Allowed
     from stepward.domain.timing import Timing
 
@@ -126,7 +126,7 @@ class Config:
     @property
     def lane_rules(self) -> LaneRules:
         """What the deployment asks of its lanes; times in milliseconds."""
-        from stepward.domain.lane import LaneRules
+        from stepward.domain.convoy.lane import LaneRules
 
         usual = LaneRules()
         return LaneRules(
@@ -139,7 +139,7 @@ class Config:
     @property
     def breaker(self) -> Limits:
         """When the breaker of an agent opens, and for how long, in milliseconds."""
-        from stepward.domain.breaker import Limits
+        from stepward.domain.coordination.breaker import Limits
 
         usual = Limits()
         return Limits(
@@ -156,7 +156,7 @@ class Config:
     @property
     def lease_length(self) -> int:
         """How long a Supervisor holds a shard at most, in milliseconds: longer than a run, shorter than two periods."""
-        from stepward.domain.lease import USUAL_LENGTH
+        from stepward.domain.coordination.lease import USUAL_LENGTH
 
         return self._whole("STEPWARD_LEASE_MS", USUAL_LENGTH)
 

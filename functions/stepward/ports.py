@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # a function loads what its own ports speak of, and no more
+    from stepward.domain.convoy.event import Kept
+    from stepward.domain.convoy.lane import Lane
     from stepward.domain.convoy.lane_message import LaneMessage
     from stepward.domain.coordination.shared_record import Control
     from stepward.domain.errors import Unreadable
-    from stepward.domain.facts import Fact
     from stepward.domain.health import Health, Swept
-    from stepward.domain.lane import Lane
+    from stepward.domain.history import Fact
     from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
-    from stepward.domain.order_event import Kept
-    from stepward.domain.plan import Plan
     from stepward.domain.rejects import Reject
     from stepward.domain.submission import Order, Submission
-    from stepward.domain.task import Loaded, ProcessState, Task
+    from stepward.domain.task.record import Loaded, ProcessState, Task
+    from stepward.domain.workflow.plan import Plan
 
 
 class TaskStore(Protocol):

@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stepward.domain.application import App
 from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow.application import App
 
 APP = "STEPWARD_APP"
 

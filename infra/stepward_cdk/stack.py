@@ -8,7 +8,7 @@ from aws_cdk import CfnOutput, Duration, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stepward.domain.workflow import Workflow
+from stepward.domain.workflow.definition import Workflow
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.agent_needs import AgentNeeds, agents_of
 from stepward_cdk.functions.convoy import Convoy

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.startup import ENVIRONMENT
+from tests.lab.benchmarks.startup import ENVIRONMENT
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 HANDLERS = sorted(FUNCTIONS.glob("*.py"))

@@ -7,7 +7,7 @@ import pytest
 from moto import mock_aws
 
 from stepward.local.access import Access
-from tests.contract.queue_worlds import MemoryWorld, QueueWorld, SqsWorld
+from tests.contract.worlds.queue_worlds import MemoryWorld, QueueWorld, SqsWorld
 
 
 @pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stepward.domain.lane import Told
+from stepward.domain.convoy.lane import Told
 from stepward.domain.messages import LaneWaits, StepFailed
-from tests.contract.queue_worlds import QueueWorld
+from tests.contract.worlds.queue_worlds import QueueWorld
 
 ALERT = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.facts import Fact, FactKind
-from stepward.domain.task import ProcessState, StepRecord, Task
-from tests.contract.store_worlds import NOW, StoreWorld, changed, submitted, world_named
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.task.record import ProcessState, StepRecord, Task
+from tests.contract.worlds.store_worlds import NOW, StoreWorld, changed, submitted, world_named
 
 
 @pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])

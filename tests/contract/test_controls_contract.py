@@ -10,12 +10,12 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from stepward.domain.breaker import Breaker, Mode, Pause
+from stepward.domain.coordination.breaker import Breaker, Mode, Pause
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Rejected
 from stepward.ports import Controls
 from stepward.testing.memory.shared_records import MemoryControls
-from tests.contract.control_tables import dynamo_controls
+from tests.contract.worlds.control_tables import dynamo_controls
 
 NAME = "breaker/payments"
 

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
-from stepward.adapters.sqs_lanes import SqsLaneQueue
+from stepward.adapters.sqs.lane_queue import SqsLaneQueue
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.ports import LaneQueue
 from stepward.testing.memory.lanes import MemoryLaneQueue

@@ -5,10 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.lane import Blocked, Lane, Told
-from stepward.domain.order_event import Kept
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Blocked, Lane, Told
 from stepward.ports import Lanes
-from tests.contract.lane_worlds import NOW, ORDER_ID, SHARDS, applied, event, eventful, ids_in, kept, lane_world_named
+from tests.contract.worlds.lane_worlds import (
+    NOW,
+    ORDER_ID,
+    SHARDS,
+    applied,
+    event,
+    eventful,
+    ids_in,
+    kept,
+    lane_world_named,
+)
 
 ABSENT = Lane(ORDER_ID)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from stepward.domain.errors import Rejected
-from tests.contract.lane_worlds import LedgerWorld, ledger_world_named
+from tests.contract.worlds.lane_worlds import LedgerWorld, ledger_world_named
 
 KEY = "customer-7/2026-01-01-b.jsonl"
 CONTENT = bytes(range(256)) * 1024

@@ -11,8 +11,8 @@ import pytest
 from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
-from stepward.adapters.notices import CheckedNotices, Post, SqsReplyQueues
-from stepward.domain.facts import FactKind
+from stepward.adapters.sqs.notices import CheckedNotices, Post, SqsReplyQueues
+from stepward.domain.history import FactKind
 from stepward.domain.messages import Notice, Status
 from stepward.domain.reply_address import Allowed
 from stepward.testing.memory.notices import MemoryReplyQueues

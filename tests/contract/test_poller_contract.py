@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from stepward.adapters.delivery import Outgoing
+from stepward.adapters.sqs.delivery import Outgoing
 from stepward.testing.sqs.poller import Poller
-from tests.contract.queue_worlds import FIFO, QueueWorld
+from tests.contract.worlds.queue_worlds import FIFO, QueueWorld
 
 RECORD_KEYS = {
     "messageId",

@@ -2,14 +2,14 @@
 
 import pytest
 
-from stepward.adapters.delivery import Outgoing
-from stepward.adapters.fifo_ids import fifo_id
+from stepward.adapters.sqs.delivery import Outgoing
+from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.domain.errors import Misconfigured
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, StepRequest
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.rules import Refused
 from stepward.wire.messages import decode_for_scheduler, decode_request
-from tests.contract.queue_worlds import FIFO, LANE, QueueWorld
+from tests.contract.worlds.queue_worlds import FIFO, LANE, QueueWorld
 
 
 def request_for(

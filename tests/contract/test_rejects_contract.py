@@ -8,7 +8,7 @@ import pytest
 from stepward.adapters.dynamodb.rejects import PART
 from stepward.domain.rejects import Reject
 from stepward.ports import Rejects
-from tests.contract.store_worlds import NOW, world_named
+from tests.contract.worlds.store_worlds import NOW, world_named
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

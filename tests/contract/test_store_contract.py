@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
-from stepward.domain.facts import Fact, FactKind
+from stepward.domain.history import Fact, FactKind
 from stepward.domain.submission import Submission
-from stepward.domain.task import ProcessState, StepRecord, Task
-from tests.contract.store_worlds import (
+from stepward.domain.task.record import ProcessState, StepRecord, Task
+from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
     SHARDS,

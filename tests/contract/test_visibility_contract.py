@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
-from stepward.adapters.sqs_visibility import SqsVisibility
+from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.domain.errors import Misconfigured, Transient
 
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from orders.demo.run import run
-from stepward.cli.render import order_view
+from stepward.cli.orders.view import order_view
 
 pytestmark = [pytest.mark.cloud, pytest.mark.long]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepward.domain.workflow import Agent, Call, Fallback, Step, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Call, Fallback, Step, Workflow, minutes
 from stepward.project import Project
 from stepward_cdk.settings.settings import Settings
 

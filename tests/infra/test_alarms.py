@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters import telemetry
-from stepward.domain.facts import FactKind
+from stepward.domain.history import FactKind
 from tests.infra.template import Template, as_list, joined, target
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.local.access import Access, access
-from stepward.local.assembly import Assembly, Asset
 from stepward.local.cloud import local_cloud
+from stepward.local.cloud_assembly import Assembly, Asset
 from stepward.local.deploy import DeploymentFailed, deploy
-from stepward.local.deployment import Deployment
 from stepward.local.server import Server
 from stepward.local.wake import wake
+from stepward.stack_outputs import Deployment
 
 BUCKET = "cdk-assets-${AWS::AccountId}-${AWS::Region}"
 HANDLER = """

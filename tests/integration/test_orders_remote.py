@@ -10,7 +10,7 @@ import pytest
 from orders.fulfilment import cancel_shipment, charge, refund, release, reserve, ship
 from orders.remote import MAX_ANSWER, post
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.workflow import Call
+from stepward.domain.workflow.definition import Call
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.service_urls import ADDRESSES
 

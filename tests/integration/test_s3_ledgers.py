@@ -15,7 +15,7 @@ from urllib3 import HTTPResponse
 
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
-from tests.contract.lane_worlds import S3LedgerWorld
+from tests.contract.worlds.lane_worlds import S3LedgerWorld
 
 KEY = "customer-7/ledger.jsonl"
 NOWHERE = "http://127.0.0.1:9/"

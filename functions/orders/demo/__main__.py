@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from orders.demo.run import run
-from stepward.cli.render import order_view
+from stepward.cli.deployment.options import faults_told
+from stepward.cli.orders.view import order_view
 from stepward.cli.terminal import OUT
-from stepward.cli.where import faults_told
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders to send.")]
 LedgerOrders = Annotated[int, typer.Option(min=0, help="Of how many more orders to send events, in ledgers.")]

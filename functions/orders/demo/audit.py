@@ -10,7 +10,7 @@ from functools import cached_property
 from orders.demo.scenario import Scenario
 from stepward.domain.messages import Status
 from stepward.domain.rejects import Reject
-from stepward.domain.task import ProcessState, Task
+from stepward.domain.task.record import ProcessState, Task
 from stepward.local.services import Effect
 
 FAILED = frozenset({ProcessState.ERROR, ProcessState.UNDO_FAILED})

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orders.demo.ledgers import LedgerOrder, LedgerScenario, Story
-from stepward.domain.lane import Lane
-from stepward.domain.order_event import Kept
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.rejects import Reject
-from stepward.domain.task import ProcessState, Task
+from stepward.domain.task.record import ProcessState, Task
 from stepward.local.services import Effect
 from stepward.wire.order_event import event_of
 

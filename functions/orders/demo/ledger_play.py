@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from orders.demo.ledger_audit import LaneRecord, LedgerEvidence
 from orders.demo.ledgers import LedgerScenario, Story, replacement
 from orders.demo.stage import Stage
-from stepward.domain.lane import Lane, Told
+from stepward.domain.convoy.lane import Lane, Told
 from stepward.local.services import Ledger
 
 LOOK_EVERY_S = 1.5

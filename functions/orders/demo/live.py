@@ -14,8 +14,8 @@ from rich.text import Text
 from orders.demo.audit import Heard
 from orders.demo.ledger_play import LedgerPlay
 from orders.demo.scenario import Scenario
-from stepward.domain.facts import Fact, FactKind
-from stepward.domain.task import ProcessState, Task
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.task.record import ProcessState, Task
 
 _TOLD = {
     FactKind.RECOVERED: ("yellow", "ran past complete-by and was recovered"),

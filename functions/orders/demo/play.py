@@ -11,8 +11,8 @@ from orders.demo.ledger_play import LedgerPlay
 from orders.demo.live import Screen
 from orders.demo.scenario import OUTAGE, SERVICES, Expected, Scenario, cancellation
 from orders.demo.stage import Stage, heard
-from stepward.domain.breaker import Mode
-from stepward.domain.task import ProcessState, Task
+from stepward.domain.coordination.breaker import Mode
+from stepward.domain.task.record import ProcessState, Task
 from stepward.local.services import Services
 
 Operator = Callable[[Mapping[str, Task], float], None]

@@ -22,15 +22,15 @@ from orders.demo.live import Screen
 from orders.demo.play import Play
 from orders.demo.scenario import SERVICES, Expected, Scenario, kinds_of, scenario
 from orders.demo.stage import Stage
-from stepward.domain.task import Loaded
+from stepward.domain.task.record import Loaded
 from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
 from stepward.local.deploy import ACCOUNT, deploy
-from stepward.local.deployment import Deployment
 from stepward.local.server import LOOPBACK, Server, free_port
 from stepward.local.services import FaultKind, Services
 from stepward.local.synth import synthesise
 from stepward.project import Project
+from stepward.stack_outputs import Deployment
 
 View = Callable[[Loaded], RenderableType]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stepward.domain.task import ProcessState
+from stepward.domain.task.record import ProcessState
 from stepward.local.services import EVERYONE, Fault, FaultKind
 
 SERVICES = ("inventory", "payments", "shipping")

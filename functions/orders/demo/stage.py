@@ -16,23 +16,23 @@ import boto3
 
 from orders.demo.audit import Evidence, Heard
 from orders.demo.inbox import Inbox
-from stepward.adapters.delivery import Outgoing
 from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access, OrderItem, bound
-from stepward.adapters.sqs import SqsSender
-from stepward.app.breakers import Breakers
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.adapters.sqs.delivery import Outgoing
+from stepward.adapters.sqs.queues import SqsSender
+from stepward.app.agent.breakers import Breakers
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import MOST_STRAYS, Lane
 from stepward.domain.errors import Transient
-from stepward.domain.lane import MOST_STRAYS, Lane
-from stepward.domain.order_event import Kept
 from stepward.domain.rejects import Reject
-from stepward.domain.task import Task
+from stepward.domain.task.record import Task
 from stepward.local.access import REGION, access
-from stepward.local.deployment import Deployment
 from stepward.local.services import Ledger
 from stepward.local.wake import wake
+from stepward.stack_outputs import Deployment
 from stepward.wiring.lanes import kept_lanes
 from stepward.wiring.parts import kept_rejects, shared_controls
 from stepward.wiring.tasks import task_store

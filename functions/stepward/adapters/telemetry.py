@@ -11,8 +11,8 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaValidationError
 
 from stepward.domain.errors import StepwardError
-from stepward.domain.facts import WARNING, Fact
 from stepward.domain.health import Called, Health, Swept
+from stepward.domain.history import WARNING, Fact
 
 AnyMetrics = Metrics | EphemeralMetrics
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from stepward.app.optimistic import SharedValue
+from stepward.domain.coordination.alert_limit import admitted
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import StepwardError
 from stepward.domain.messages import Alert
-from stepward.domain.throttle import admitted
 from stepward.ports import Alerts, Controls
 
 TRIES = 3

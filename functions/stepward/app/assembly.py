@@ -9,23 +9,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from stepward.app.agent.guard import Guard
+    from stepward.app.agent.serve import Serve
     from stepward.app.alerting import Throttled
-    from stepward.app.guarding import Guard
+    from stepward.app.convoy.alerting import LaneTelling
+    from stepward.app.convoy.intake import LaneIntake
     from stepward.app.intake import Intake
-    from stepward.app.lane_intake import LaneIntake
-    from stepward.app.lane_telling import LaneTelling
-    from stepward.app.ledger_intake import LedgerIntake
-    from stepward.app.scheduling import Schedule
-    from stepward.app.serving import Serve
+    from stepward.app.ledger.intake import LedgerIntake
+    from stepward.app.scheduler.schedule import Schedule
+    from stepward.app.scheduler.transition import Transition
     from stepward.app.submission import Submit
-    from stepward.app.supervision import Supervise
-    from stepward.app.transition import Transition
-    from stepward.domain.breaker import Limits
-    from stepward.domain.lane import LaneRules
-    from stepward.domain.plan import Plan
+    from stepward.app.supervisor.supervise import Supervise
+    from stepward.domain.convoy.lane import LaneRules
+    from stepward.domain.coordination.breaker import Limits
     from stepward.domain.reply_address import Allowed
     from stepward.domain.timing import Timing
-    from stepward.domain.workflow import Operation
+    from stepward.domain.workflow.definition import Operation
+    from stepward.domain.workflow.plan import Plan
     from stepward.ports import (
         Alerts,
         Controls,
@@ -128,14 +128,14 @@ class Assembly:
 
     def scheduler(self, instance: str) -> Schedule:
         """Runs the steps of every task in their order, and notifies submitters."""
-        from stepward.app.scheduling import Schedule
-        from stepward.app.trail import Trail
+        from stepward.app.scheduler.audit_log import Trail
+        from stepward.app.scheduler.schedule import Schedule
 
         return Schedule(self.transition(instance, notices=self.notices), Trail(self.controls))
 
     def agent(self, name: str, guard: Guard | None = None) -> Serve:
         """Calls the operations of one agent; `guard` is that of its process, if it has one already."""
-        from stepward.app.serving import Serve
+        from stepward.app.agent.serve import Serve
 
         return Serve(
             operations=self.app.operations(name),
@@ -149,11 +149,11 @@ class Assembly:
 
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
-        from stepward.app.breakers import Breakers
-        from stepward.app.lane_patrol import LaneSweep
-        from stepward.app.leasing import Leases
-        from stepward.app.supervision import Supervise
-        from stepward.app.watching import TaskSweep, Watch
+        from stepward.app.agent.breakers import Breakers
+        from stepward.app.supervisor.lane_sweep import LaneSweep
+        from stepward.app.supervisor.leases import Leases
+        from stepward.app.supervisor.supervise import Supervise
+        from stepward.app.supervisor.task_sweep import TaskSweep, Watch
 
         length, skew_margin = self.settings.lease_length, self.settings.timing.skew_margin
         transition = self.transition(instance)
@@ -168,8 +168,8 @@ class Assembly:
 
     def ledger(self) -> LedgerIntake:
         """Splits ledgers into the lanes of their orders."""
-        from stepward.app.ledger_intake import LedgerIntake
-        from stepward.app.ledgers import Split
+        from stepward.app.ledger.intake import LedgerIntake
+        from stepward.app.ledger.split import Split
 
         split = Split(
             lanes=self.lane_queue,
@@ -185,11 +185,11 @@ class Assembly:
 
     def convoy(self, instance: str) -> LaneIntake:
         """Applies order events and commands, each order's in their sequence."""
-        from stepward.app.convoy import Convoy
-        from stepward.app.effects import Effects
-        from stepward.app.lane_intake import LaneIntake
-        from stepward.app.trail import Trail
-        from stepward.wire.lane import decode_for_lane
+        from stepward.app.convoy.convoy import Convoy
+        from stepward.app.convoy.effects import Effects
+        from stepward.app.convoy.intake import LaneIntake
+        from stepward.app.scheduler.audit_log import Trail
+        from stepward.wire.convoy import decode_for_lane
         from stepward.wire.order_event import EventMessage, kept_event
 
         schema = self.app.event or EventMessage
@@ -215,7 +215,7 @@ class Assembly:
 
     def transition(self, instance: str, *, claims: bool = True, notices: Notices | None = None) -> Transition:
         """Writes a change of a task and sends what follows from it; see Transition."""
-        from stepward.app.transition import Transition
+        from stepward.app.scheduler.transition import Transition
 
         return Transition(
             store=self.store,
@@ -231,14 +231,14 @@ class Assembly:
 
     def guard(self, agent: str) -> Guard:
         """Stands before the service of an agent, in one process."""
-        from stepward.app.breakers import Breakers
-        from stepward.app.guarding import Guard
+        from stepward.app.agent.breakers import Breakers
+        from stepward.app.agent.guard import Guard
 
         return Guard(agent, Breakers(self.controls), self.telemetry, self.settings.breaker, self.new_id)
 
     def telling(self) -> LaneTelling:
         """Alerts operators to lanes that wait for them."""
-        from stepward.app.lane_telling import LaneTelling
+        from stepward.app.convoy.alerting import LaneTelling
 
         return LaneTelling(self.lanes, self._throttled(), self.telemetry, self.settings.lane_rules)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.domain.errors import Rejected
-from stepward.domain.facts import Fact, FactKind
+from stepward.domain.history import Fact, FactKind
 from stepward.domain.rejects import Reject
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.order import order_id_hint

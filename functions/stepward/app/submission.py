@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stepward.domain.errors import Rejected
-from stepward.domain.facts import Fact, FactKind
+from stepward.domain.history import Fact, FactKind
 from stepward.domain.messages import Cancel, Start
-from stepward.domain.plan import Plan
 from stepward.domain.reply_address import Allowed, check
 from stepward.domain.submission import Submission
-from stepward.domain.task import Task, new_task
+from stepward.domain.task.record import Task, new_task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, OrderMessage, accept

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from stepward.app.breakers import Breakers
-from stepward.cli.connection import Connection, connect
-from stepward.cli.render import table
-from stepward.cli.story import awaited_agents
+from stepward.app.agent.breakers import Breakers
+from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.orders.timeline import awaited_agents
+from stepward.cli.orders.view import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, span
 from stepward.cli.user_error import Declined
-from stepward.cli.where import AsJson, Where
-from stepward.domain.breaker import Breaker, Mode, Pause
-from stepward.domain.task import Loaded
+from stepward.domain.coordination.breaker import Breaker, Mode, Pause
+from stepward.domain.task.record import Loaded
 
 Agent = Annotated[str, typer.Option(help="An agent, in place of an order.", show_default=False)]
 STYLES = {Mode.CLOSED: "green", Mode.HALF_OPEN: "yellow", Mode.OPEN: "bold red"}

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 
 import typer
 
-from stepward.app.trail import LONGEST_TEXT, Entry
+from stepward.app.scheduler.audit_log import LONGEST_TEXT, Entry
 from stepward.cli.terminal import complain, print_json, say
-from stepward.domain.lane_commands import LaneCommand
+from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.messages import Command
-from stepward.wire.plain import cleaned
+from stepward.wire.checked_text import cleaned
 
 S = TypeVar("S")
 STEP_MS = 250

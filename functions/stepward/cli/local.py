@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from stepward.cli.deployment.options import USUAL_STACK, AsJson, Stack, Where, faults_told
 from stepward.cli.terminal import ERR, print_json, say
-from stepward.cli.where import USUAL_STACK, AsJson, Stack, Where, faults_told
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", show_default="any that is free")]
@@ -24,7 +24,7 @@ def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -
     """
     # Help must not wait for these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
-    from stepward.local.standing import StandingServices, standing_cloud  # noqa: PLC0415
+    from stepward.local.processes import StandingServices, standing_cloud  # noqa: PLC0415
     from stepward.local.synth import synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
 
@@ -53,7 +53,7 @@ def down(*, as_json: AsJson = False) -> None:
 
     JSON: stopped (whether it was running).
     """
-    from stepward.local.standing import StandingServices, standing_cloud  # noqa: PLC0415
+    from stepward.local.processes import StandingServices, standing_cloud  # noqa: PLC0415
 
     cloud = standing_cloud()
     StandingServices(cloud.folder / "services").down()
@@ -81,7 +81,7 @@ def status(*, as_json: AsJson = False) -> None:
 
 
 def _state() -> dict[str, object]:
-    from stepward.local.standing import StandingServices, standing_cloud  # noqa: PLC0415
+    from stepward.local.processes import StandingServices, standing_cloud  # noqa: PLC0415
 
     cloud = standing_cloud()
     server, services = cloud.server, StandingServices(cloud.folder / "services").server

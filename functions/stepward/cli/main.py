@@ -7,16 +7,19 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli import convoy, dead_letters, ledgers, local
+from stepward.cli import local
 from stepward.cli.agents import agents
-from stepward.cli.cost import cost
-from stepward.cli.operating import cancel, pause, resubmit, resume, undo
-from stepward.cli.orders import list_orders, show
-from stepward.cli.rejected import rejects
-from stepward.cli.sending import send
+from stepward.cli.convoy import commands as convoy
+from stepward.cli.cost.command import cost
+from stepward.cli.dead_letters import commands as dead_letters
+from stepward.cli.deployment.options import for_deployment
+from stepward.cli.ledger import commands as ledgers
+from stepward.cli.orders.audit_log import trail
+from stepward.cli.orders.commands import cancel, pause, resubmit, resume, undo
+from stepward.cli.orders.send import send
+from stepward.cli.orders.show import list_orders, show
+from stepward.cli.rejects import rejects
 from stepward.cli.terminal import say
-from stepward.cli.trailing import trail
-from stepward.cli.where import for_deployment
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"

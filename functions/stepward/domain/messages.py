@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # who tells of no lane does not load them
-    from stepward.domain.lane import Told
+    from stepward.domain.convoy.lane import Told
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stepward.domain.errors import StepwardError
 from stepward.local.access import REGION, access
-from stepward.local.assembly import Assembly
+from stepward.local.cloud_assembly import Assembly
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from stepward.app.assembly import Application
-from stepward.domain.plan import Plan
-from stepward.domain.workflow import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stepward.adapters.delivery import lane_messages
+from stepward.adapters.sqs.delivery import lane_messages
+from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.lane_commands import LaneCommand
 from stepward.domain.messages import Alert, Notice
 from stepward.domain.rejects import Reject
 from stepward.domain.reply_address import Allowed
-from stepward.domain.task import Task
+from stepward.domain.task.record import Task
 from stepward.testing.faults.loop import START
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.faults.record import Record
@@ -23,7 +23,7 @@ from stepward.testing.memory.pump import Pump
 from stepward.testing.memory.queues import send
 from stepward.testing.services import Services
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
-from stepward.wire.lane import encode_command
+from stepward.wire.convoy import encode_command
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from stepward.app.assembly import Application
-from stepward.domain.task import Task
-from stepward.domain.workflow import Operation, Workflow
+from stepward.domain.task.record import Task
+from stepward.domain.workflow.definition import Operation, Workflow
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.order import Order, text_of

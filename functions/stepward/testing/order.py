@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
-from stepward.domain.task import StepRecord, Task
-from stepward.domain.workflow import Operation
+from stepward.domain.task.record import StepRecord, Task
+from stepward.domain.workflow.definition import Operation
 from stepward.wire.messages import encode
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from stepward.app.assembly import Application
-from stepward.domain.workflow import Call
+from stepward.domain.workflow.definition import Call
 from stepward.testing.faults.loop import START
 from stepward.testing.order import text_of
 from stepward.testing.seeded.finding import live, shortest, story

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.plan import UNDO_SUFFIX
-from stepward.domain.workflow import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE, record_of
 from stepward.testing.faults.record import Died, Effects
 

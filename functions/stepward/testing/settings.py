@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from stepward.domain.breaker import Limits
-from stepward.domain.lane import LaneRules
-from stepward.domain.lease import USUAL_LENGTH
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.coordination.breaker import Limits
+from stepward.domain.coordination.lease import USUAL_LENGTH
 from stepward.domain.reply_address import Allowed
 from stepward.domain.timing import Timing
 

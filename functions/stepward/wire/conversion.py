@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from stepward.domain.errors import Rejected
-from stepward.wire.plain import BODY, check, cleaned
+from stepward.wire.checked_text import BODY, check, cleaned
 
 T = TypeVar("T")
 _LOCATED = re.compile(r"(?P<complaint>.*) - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`", re.DOTALL)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
-from stepward.wire.plain import BODY
+from stepward.wire.checked_text import BODY
 
 MAX_LAYERS = 3
 _SNS_NOTICES = ("SubscriptionConfirmation", "UnsubscribeConfirmation")

@@ -12,11 +12,11 @@ import msgspec
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
+from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import MAX_ORDER_BYTES, ShortText, order_id_hint
 from stepward.wire.order_event import BROUGHT_BY, Source, adapted, addressee, ledger_name, unusable
-from stepward.wire.plain import BODY
 
 LONGEST_LINE = 350_000
 MOST_ENTRIES = 50_000

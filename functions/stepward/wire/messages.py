@@ -28,9 +28,9 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.wire import strict_json
+from stepward.wire.checked_text import MAX_DEPTH, cleaned
 from stepward.wire.conversion import converted, fields
 from stepward.wire.order import OrderId
-from stepward.wire.plain import MAX_DEPTH, cleaned
 
 MAX_RESULT_BYTES = 2_000
 MAX_ERROR_CHARACTERS = 1_000

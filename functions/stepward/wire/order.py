@@ -15,9 +15,9 @@ from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
 from stepward.domain.submission import Order
 from stepward.wire import strict_json
+from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
-from stepward.wire.plain import BODY
 
 # Leaves room for the rest of a DynamoDB item (400 KB) and of an agent's request (1 MiB with all results).
 MAX_ORDER_BYTES = 350_000

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
 
+from stepward.domain.convoy.event import Op, OrderEvent
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.domain.order_event import Op, OrderEvent
 from stepward.wire import strict_json
+from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
 from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp
-from stepward.wire.plain import BODY, check, cleaned
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400

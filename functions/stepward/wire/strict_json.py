@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from stepward.domain.errors import Rejected
-from stepward.wire.plain import BODY, MAX_DEPTH, Fault, check
+from stepward.wire.checked_text import BODY, MAX_DEPTH, Fault, check
 
 # The canonical form of every number that fits DynamoDB is shorter.
 _LONGEST_NUMBER = 200

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-import stepward.app.serving  # noqa: F401
-from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.outbox import Outbox
-from stepward.adapters.sqs_visibility import SqsVisibility
-from stepward.domain.application import App
+import stepward.app.agent.serve  # noqa: F401
+from stepward.adapters.lambda_.batch import BatchWorker
+from stepward.adapters.sqs.outbox import Outbox
+from stepward.adapters.sqs.visibility import SqsVisibility
+from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
 

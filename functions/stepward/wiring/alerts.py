@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from stepward.adapters.operators import FirstNeeded, OperatorAlerts
+from stepward.adapters.alerts.both import FirstNeeded, OperatorAlerts
 from stepward.wiring.parts import Parts
 
 
@@ -15,8 +15,8 @@ def alerts(parts: Parts) -> FirstNeeded:
     @cache
     def both() -> OperatorAlerts:
         # Few runs tell any, and these two take a twentieth of a start-up.
-        from stepward.adapters.events import EventBus  # noqa: PLC0415
-        from stepward.adapters.sns import SnsTopic  # noqa: PLC0415
+        from stepward.adapters.alerts.event_bus import EventBus  # noqa: PLC0415
+        from stepward.adapters.alerts.sns import SnsTopic  # noqa: PLC0415
 
         return OperatorAlerts(SnsTopic(parts.client("sns"), topic), EventBus(parts.client("events"), bus))
 

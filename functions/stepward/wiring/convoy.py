@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 
 import stepward.app.alerting
-import stepward.app.lane_intake
-import stepward.wire.lane  # noqa: F401
-from stepward.adapters.lambda_groups import GroupWorker
-from stepward.adapters.sqs_visibility import SqsVisibility
-from stepward.domain.application import App
+import stepward.app.convoy.intake
+import stepward.wire.convoy  # noqa: F401
+from stepward.adapters.lambda_.groups import GroupWorker
+from stepward.adapters.sqs.visibility import SqsVisibility
+from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.lanes import lanes_of

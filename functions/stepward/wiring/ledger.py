@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-import stepward.app.ledger_intake  # noqa: F401
-from stepward.adapters.lambda_groups import GroupWorker
+import stepward.app.ledger.intake  # noqa: F401
+from stepward.adapters.lambda_.groups import GroupWorker
 from stepward.adapters.s3_ledgers import S3Ledgers
-from stepward.adapters.sqs_lanes import SqsLaneQueue
-from stepward.adapters.sqs_visibility import SqsVisibility
-from stepward.domain.application import App
+from stepward.adapters.sqs.lane_queue import SqsLaneQueue
+from stepward.adapters.sqs.visibility import SqsVisibility
+from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
 

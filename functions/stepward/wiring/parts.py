@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from botocore.config import Config as ClientConfig
 
-from stepward.adapters.dynamodb.controls import DynamoControls
 from stepward.adapters.dynamodb.rejects import DynamoRejects
+from stepward.adapters.dynamodb.shared_records import DynamoControls
 from stepward.adapters.dynamodb.tables import Access, ControlItem, RejectItem, bound
-from stepward.adapters.sqs import SqsQueues
+from stepward.adapters.sqs.queues import SqsQueues
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.assembly import Assembly
 from stepward.config import Config

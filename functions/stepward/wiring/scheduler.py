@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, cast
 from botocore.config import Config as ClientConfig
 
 import stepward.app.alerting
-import stepward.app.scheduling  # noqa: F401
-from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.notices import CheckedNotices, SqsReplyQueues
-from stepward.adapters.outbox import Outbox
+import stepward.app.scheduler.schedule  # noqa: F401
+from stepward.adapters.lambda_.batch import BatchWorker
+from stepward.adapters.sqs.notices import CheckedNotices, SqsReplyQueues
+from stepward.adapters.sqs.outbox import Outbox
 from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.parts import Parts

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 import stepward.app.submission  # noqa: F401
-from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.outbox import Outbox
-from stepward.domain.application import App
+from stepward.adapters.lambda_.batch import BatchWorker
+from stepward.adapters.sqs.outbox import Outbox
+from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
 from stepward.wiring.tasks import store_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from stepward.adapters.lambda_sweep import SweepWorker
+from stepward.adapters.lambda_.sweep import SweepWorker
 from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.lanes import lanes_of

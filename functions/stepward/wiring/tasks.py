@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepward.adapters.dynamodb.orders import DynamoOrders
-from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access, OrderItem, bound
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.wiring.clock import new_id
 from stepward.wiring.parts import Parts
 

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.plan import Plan
-from stepward.domain.workflow import Agent, Workflow
+from stepward.domain.workflow.definition import Agent, Workflow
+from stepward.domain.workflow.plan import Plan
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
     LANE_SHARE,

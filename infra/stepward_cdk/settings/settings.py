@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from typing import Literal, Self
 
-from stepward.domain.breaker import Limits
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.coordination.breaker import Limits
 from stepward.domain.errors import Misconfigured
-from stepward.domain.lane import LaneRules
 from stepward.domain.timing import Timing
-from stepward.domain.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
+from stepward.domain.workflow.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
 from stepward_cdk.functions.reply_queues import ReplyQueues
 from stepward_cdk.settings.checks import matches, one_of, region, service_url, within
 from stepward_cdk.settings.context import parsed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from stepward.domain.plan import Plan
+from stepward.domain.workflow.plan import Plan
 from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum, health
 
 _WIDTH = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow import Agent, Step, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Step, Workflow, minutes
 from stepward_cdk.functions.agent_needs import agents_of
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 from tests.infra.sample import workflow

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stepward.config import Config
+from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.errors import Misconfigured
-from stepward.domain.lane import LaneRules
 from stepward.domain.timing import Timing
 from stepward_cdk.settings.settings import Settings
 

@@ -14,22 +14,22 @@ import boto3
 import pytest
 from typer.testing import CliRunner, Result
 
-from stepward.adapters.dynamodb.store import PLAN_PREFIX
-from stepward.adapters.sqs import SqsQueues
-from stepward.app.scheduling import Schedule
-from stepward.cli.connection import Connection, connect
+from stepward.adapters.dynamodb.task_store import PLAN_PREFIX
+from stepward.adapters.sqs.queues import SqsQueues
+from stepward.app.scheduler.schedule import Schedule
+from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.options import Where
 from stepward.cli.main import app
-from stepward.cli.where import Where
-from stepward.domain.lane_commands import ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.submission import Order
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
-from stepward.wire.lane import decode_for_lane
+from stepward.wire.convoy import decode_for_lane
 from stepward.wire.order_event import EventMessage
-from tests.unit.cli.lane_lives import LaneLife
 from tests.unit.cli.lives import TIMING, Life
+from tests.unit.cli_convoy.lane_lives import LaneLife
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBServiceResource

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from stepward.domain.breaker import Breaker, Mode, Pause
+from stepward.domain.coordination.breaker import Breaker, Mode, Pause
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import UNDOABLE, Life
 

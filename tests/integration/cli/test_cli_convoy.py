@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.lane_commands import SkipEvent
+from stepward.domain.convoy.commands import SkipEvent
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lane_lives import LaneLife, entry
+from tests.unit.cli_convoy.lane_lives import LaneLife, entry
 
 pytestmark = pytest.mark.cloud
 POISON = entry(4, "modify", modifies=3, amount=1)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from stepward.domain.messages import Outcome, Reply, StepRequest, Undo
-from stepward.domain.task import Loaded
+from stepward.domain.task.record import Loaded
 from stepward.wire.messages import decode_for_scheduler, encode
 from tests.factories import order_text
 from tests.integration.cli.conftest import Run, Shop

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from stepward.cli.main import app
+from stepward.local.processes import StandingServices
 from stepward.local.server import Server
-from stepward.local.standing import StandingServices
 from stepward.project import Project
 from tests.integration.cli.conftest import Shop
 

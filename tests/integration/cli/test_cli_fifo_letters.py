@@ -8,7 +8,7 @@ import pytest
 
 from stepward.domain.coordination.shared_record import Control
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lane_lives import entry
+from tests.unit.cli_convoy.lane_lives import entry
 
 pytestmark = pytest.mark.cloud
 

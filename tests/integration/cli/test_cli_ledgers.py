@@ -7,7 +7,7 @@ import pytest
 
 from stepward.local.access import Access
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lane_lives import entry
+from tests.unit.cli_convoy.lane_lives import entry
 
 pytestmark = pytest.mark.cloud
 ENTRIES = [entry(1, "create", "a"), entry(1, "create", "b"), entry(2, order_id="a", amount=5)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from botocore.retries.standard import ExponentialBackoff
 
-from tests.contract.store_worlds import DynamoWorld, world_named
+from tests.contract.worlds.store_worlds import DynamoWorld, world_named
 
 
 @pytest.fixture(autouse=True)

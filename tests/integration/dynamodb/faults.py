@@ -12,7 +12,7 @@ from botocore.exceptions import ReadTimeoutError
 from mypy_boto3_dynamodb import DynamoDBClient
 from urllib3 import HTTPResponse
 
-from stepward.adapters.dynamodb.store import DynamoTaskStore
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 
 NOWHERE = "http://127.0.0.1:9/"
 Send = Callable[[AWSPreparedRequest], AWSResponse | None]

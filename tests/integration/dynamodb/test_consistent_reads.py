@@ -8,7 +8,7 @@ import pytest
 from botocore.awsrequest import AWSPreparedRequest
 
 from stepward.domain.submission import Submission
-from tests.contract.store_worlds import PLAN, DynamoWorld, order_of, submitted, task_of
+from tests.contract.worlds.store_worlds import PLAN, DynamoWorld, order_of, submitted, task_of
 from tests.integration.dynamodb.faults import intercept, rewrite
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
-from stepward.adapters.dynamodb.controls import DynamoControls
+from stepward.adapters.dynamodb.shared_records import DynamoControls
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.errors import Transient, Unreadable
-from tests.contract import control_tables
-from tests.contract.store_worlds import DynamoWorld
+from tests.contract.worlds import control_tables
+from tests.contract.worlds.store_worlds import DynamoWorld
 from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable
 
 NAME = "breaker/payments"

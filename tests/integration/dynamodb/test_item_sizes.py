@@ -9,17 +9,17 @@ import pytest
 
 from orders import app
 from orders.messages import OrderSubmitted
-from stepward.adapters.dynamodb.store import DynamoTaskStore
-from stepward.domain.decide import Event, decide
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.domain.errors import WorkflowError
-from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
-from stepward.domain.plan import Plan
 from stepward.domain.submission import Submission
-from stepward.domain.task import ProcessState, new_task
-from stepward.domain.workflow import Agent, Call, Step, Workflow, minutes
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.decide import Event, decide
+from stepward.domain.task.record import ProcessState, new_task
+from stepward.domain.workflow.definition import Agent, Call, Step, Workflow, minutes
+from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import Accepted, accept
-from tests.contract.store_worlds import NOW, TIMING, DynamoWorld
+from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
 
 ORDER_ID = "7f3c9a52-6d1e-4b8a-9c47-0e5d2f1a8b63"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from stepward.adapters.dynamodb.lane_records import EventText
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Rejected, Transient
-from stepward.domain.lane import Lane
-from stepward.domain.order_event import Kept
-from tests.contract.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, kept, lane_world_named
+from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, kept, lane_world_named
 from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable
 from tests.integration.dynamodb.lane_faults import counted, intercept, rewrite
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from stepward.adapters.dynamodb.lane_records import EventText, key_of, place_in
 from stepward.domain.convoy.change import RECENT_BYTES
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Unreadable
-from stepward.domain.lane import Lane
-from stepward.domain.order_event import Kept
 from stepward.wire.order_event import event_of
-from tests.contract.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
+from tests.contract.worlds.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
 from tests.integration.dynamodb.item_size import KB, size_of
 
 ABSENT = Lane(ORDER_ID)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.decide import decide
 from stepward.domain.messages import Start
 from stepward.domain.submission import Submission
-from stepward.domain.task import Task
-from tests.contract.store_worlds import NOW, PLAN, TIMING, DynamoWorld, order_of, submitted, task_of
+from stepward.domain.task.decide import decide
+from stepward.domain.task.record import Task
+from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, DynamoWorld, order_of, submitted, task_of
 from tests.integration.dynamodb.faults import LostAnswer, intercept
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.dynamodb.store import DynamoTaskStore
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.adapters.dynamodb.writes import TRIES
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.submission import Submission
-from tests.contract.store_worlds import NOW, PLAN, DynamoWorld, order_of, submitted, task_of
+from tests.contract.worlds.store_worlds import NOW, PLAN, DynamoWorld, order_of, submitted, task_of
 from tests.integration.dynamodb.faults import Refusal, Unreachable, intercept, rewrite
 
 CANCELLED = "TransactionCanceledException"

@@ -10,7 +10,7 @@ import pytest
 
 from stepward.domain.errors import Unreadable
 from stepward.domain.submission import Submission
-from tests.contract.store_worlds import NOW, PLAN, SHARDS, DynamoWorld, order_of, submitted, task_of
+from tests.contract.worlds.store_worlds import NOW, PLAN, SHARDS, DynamoWorld, order_of, submitted, task_of
 
 Item = dict[str, Any]
 Change = Callable[[Item], object]

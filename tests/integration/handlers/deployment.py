@@ -15,16 +15,16 @@ from mypy_boto3_sqs import SQSClient
 
 import orders
 from stepward.adapters.dynamodb.lanes import DynamoLanes
-from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access
-from stepward.app.breakers import Breakers
-from stepward.domain.lane import Lane
-from stepward.domain.task import StepRecord, Task
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.app.agent.breakers import Breakers
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.task.record import StepRecord, Task
 from stepward.local.access import REGION
 from stepward.testing.aws.stack import Stack
 from stepward.wiring.tasks import task_store
-from tests.contract import control_tables, lane_worlds
-from tests.contract.store_worlds import SHARDS, Tables
+from tests.contract.worlds import control_tables, lane_worlds
+from tests.contract.worlds.store_worlds import SHARDS, Tables
 
 ROOT = Path(__file__).parents[3]
 AGENTS = orders.app.plan().agents

@@ -12,7 +12,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import agent
-from stepward.domain.breaker import Mode, Pause
+from stepward.domain.coordination.breaker import Mode, Pause
 from stepward.local.access import REGION
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.testing.sqs.lambda_events import event_of

@@ -10,8 +10,8 @@ from botocore.session import Session
 import scheduler
 import submission
 import supervisor
-from stepward.domain.task import StepRecord
-from stepward.domain.throttle import MOST_SINGLES
+from stepward.domain.coordination.alert_limit import MOST_SINGLES
+from stepward.domain.task.record import StepRecord
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
 from tests.integration.handlers.deployment import Deployment, batch, order_body, sample

@@ -9,13 +9,13 @@ from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import convoy
+from stepward.domain.convoy.commands import RetryLane, SkipEvent
+from stepward.domain.convoy.lane import Told as LaneTold
 from stepward.domain.errors import Misconfigured
-from stepward.domain.lane import Told as LaneTold
-from stepward.domain.lane_commands import RetryLane, SkipEvent
 from stepward.local.access import REGION
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.source import SqsSource
-from stepward.wire.lane import encode_command
+from stepward.wire.convoy import encode_command
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import Deployment, Event, failed, sample
 

@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 import ledger
-from stepward.app import ledgers
+from stepward.app.ledger import split as ledgers
 from stepward.domain.errors import Misconfigured
 from stepward.testing.aws.stack import BUCKET
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of

@@ -8,7 +8,7 @@ import time_machine
 
 import scheduler
 import submission
-from stepward.domain.task import ProcessState
+from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
 

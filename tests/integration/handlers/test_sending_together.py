@@ -5,17 +5,17 @@ import threading
 
 import scheduler
 import submission
-from stepward.adapters.lambda_batch import BatchWorker
-from stepward.adapters.outbox import Outbox
-from stepward.adapters.sqs import SqsQueues
+from stepward.adapters.lambda_.batch import BatchWorker
+from stepward.adapters.sqs.outbox import Outbox
+from stepward.adapters.sqs.queues import SqsQueues
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Intake
 from stepward.domain.messages import Outcome, Reply
-from stepward.domain.task import ProcessState
+from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.integration.handlers.deployment import Deployment, batch, failed, order_body
-from tests.unit.queues.flaky_sqs import FlakySqs
+from tests.unit.sqs.flaky_sqs import FlakySqs
 
 ORDERS = ["ord-0", "ord-1", "ord-2"]
 PATIENCE_S = 30

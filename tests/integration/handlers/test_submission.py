@@ -8,7 +8,7 @@ import pytest
 
 import submission
 from stepward.domain.errors import Misconfigured
-from stepward.domain.task import ProcessState
+from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import ORDER_ID, ROOT, Deployment, batch, failed, order_body, sample
 

@@ -10,10 +10,10 @@ import scheduler
 import submission
 import supervisor
 from stepward.domain.errors import Misconfigured
-from stepward.domain.task import ProcessState
+from stepward.domain.task.record import ProcessState
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
-from tests.contract.store_worlds import SHARDS
+from tests.contract.worlds.store_worlds import SHARDS
 from tests.integration.handlers.conftest import Told
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, order_body, sample
 

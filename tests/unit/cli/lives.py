@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from stepward.domain.decide import Event, Told, decide
-from stepward.domain.looking import Look
 from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
-from stepward.domain.plan import Exhausted, Plan, PlannedStep, Policy
-from stepward.domain.task import Loaded, Task, new_task
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.decide import Event, Told, decide
+from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 
 SUBMITTED = 1_790_000_000_000
 TIMING = Timing(claim_within=60_000, skew_margin=0, outage_after=600_000)

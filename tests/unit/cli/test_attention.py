@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stepward.cli.attention import needy, reasons
+from stepward.cli.orders.attention import needy, reasons
 from stepward.domain.errors import Unreadable
 from stepward.domain.submission import Order
-from stepward.domain.task import Loaded
+from stepward.domain.task.record import Loaded
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, paused, recovered, undo_failed
 

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from stepward.cli.estimate import Assumptions, Measured, estimate, measured, prices, run_ms
+from stepward.cli.cost.estimate import Assumptions, Measured, estimate, measured, prices, run_ms
 
 FEW = {
     "write units": 10.0,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepward.cli.order_files import STDIN, read
+from stepward.cli.orders.files import STDIN, read
 from stepward.cli.user_error import Declined
 
 ONE = '{"orderId": "a",  "total": 1.50, "n": 1, "n": 2}'

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.app.trail import Entry
+from stepward.app.scheduler.audit_log import Entry
 from stepward.cli.following import WITHIN_MS, Outcome, awaited
-from stepward.cli.outcome import Seen, outcome
+from stepward.cli.orders.outcome import Seen, outcome
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, paused, undo_failed, undoing, undone
 

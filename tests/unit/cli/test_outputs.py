@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stepward.domain.errors import Misconfigured
-from stepward.local.deployment import DeadLetters, Deployment
+from stepward.stack_outputs import DeadLetters, Deployment
 
 QUEUES = ("OrdersQueueUrl", "SchedulerQueueUrl", "ResponsesQueueUrl", "LedgersQueueUrl", "OrderEventsQueueUrl")
 TABLES = ("OrdersTableName", "TasksTableName", "RejectsTableName", "ControlsTableName", "LanesTableName")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stepward.cli.refusals import refusal
-from stepward.cli.where import Where
+from stepward.cli.deployment.options import Where
+from stepward.cli.orders.refusals import refusal
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
-from stepward.domain.staleness import dated
+from stepward.domain.task.staleness import dated
 from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 
 HERE = Where(local=True)

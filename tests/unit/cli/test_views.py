@@ -4,9 +4,9 @@ import re
 import pytest
 from rich.console import Console, RenderableType
 
-from stepward.cli.lists import reject_view, rejects_table, tasks_table
-from stepward.cli.render import order_view, what_next
-from stepward.cli.where import Where
+from stepward.cli.deployment.options import Where
+from stepward.cli.orders.tables import reject_view, rejects_table, tasks_table
+from stepward.cli.orders.view import order_view, what_next
 from stepward.domain.rejects import Reject
 from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 

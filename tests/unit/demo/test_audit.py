@@ -8,10 +8,10 @@ import pytest
 
 from orders.demo.audit import TOLD_AT_THE_END, Evidence, Findings, Heard, audit
 from orders.demo.scenario import KINDS, Scenario, scenario
-from stepward.domain.plan import Plan, PlannedStep
 from stepward.domain.rejects import Reject
-from stepward.domain.task import ProcessState, StepRecord, Task, new_task
+from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.local.services import Effect
 
 SAMPLES = Path(__file__).parents[3] / "events" / "orders"

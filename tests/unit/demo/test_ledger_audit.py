@@ -8,10 +8,10 @@ import pytest
 
 from orders.demo.ledger_audit import LaneRecord, LedgerEvidence, audit_ledgers
 from orders.demo.ledgers import LedgerOrder, Story, ledger_scenario
-from stepward.domain.lane import Blocked, Lane
-from stepward.domain.order_event import Kept
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Blocked, Lane
 from stepward.domain.rejects import Reject
-from stepward.domain.task import ProcessState, StepRecord, Task
+from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.local.services import Effect
 from stepward.wire.order_event import event_of
 from tests.factories import T0

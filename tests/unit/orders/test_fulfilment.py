@@ -5,8 +5,8 @@ import pytest
 import orders
 from orders.fulfilment import cancel_shipment, charge, forward_key, inventory, payments, refund, release, shipping
 from stepward.domain.errors import Misconfigured, Transient
-from stepward.domain.plan import Exhausted
-from stepward.domain.workflow import Call
+from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.plan import Exhausted
 
 CALL = Call(
     order={"orderId": "o-1", "currency": "EUR", "items": [{"sku": "A", "qty": 1, "unitPrice": "1.00"}]},

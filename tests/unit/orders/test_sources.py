@@ -8,13 +8,13 @@ import pytest
 
 from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
+from stepward.domain.convoy.event import Op
+from stepward.domain.convoy.event import OrderEvent as Event
+from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.errors import Rejected
-from stepward.domain.lane import LaneRules
-from stepward.domain.order_event import Op
-from stepward.domain.order_event import OrderEvent as Event
-from stepward.wire.lane import decode_for_lane
+from stepward.wire.convoy import decode_for_lane
 from stepward.wire.order_event import details_of
-from tests.convoy.world import ConvoyWorld
+from tests.lab.convoy.world import ConvoyWorld
 
 FIELD_CASES = Path(__file__).parents[2] / "field_cases"
 SHOP_ORDER = {"id": 5500000000001, "currency": "EUR", "updated_at": "2026-01-01T00:00:01-05:00"}

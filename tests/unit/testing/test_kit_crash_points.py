@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
-from stepward.domain.draft import Draft
-from stepward.domain.plan import PlannedStep
+from stepward.domain.task.change import Draft
+from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing import Engine, crash_points, worlds
 from tests.unit.testing.shop import ORDER, app, charge, release, reserve
 

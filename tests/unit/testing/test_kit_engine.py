@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stepward import Agent, App, Call, Step, Workflow, minutes
-from stepward.domain.lane import Told
-from stepward.domain.lane_commands import SkipEvent
+from stepward.domain.convoy.commands import SkipEvent
+from stepward.domain.convoy.lane import Told
 from stepward.domain.messages import LaneWaits
 from stepward.testing import Engine
 from stepward.testing.memory.parts import PARTS

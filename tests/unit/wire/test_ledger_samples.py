@@ -5,11 +5,11 @@ from pathlib import Path
 
 from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
-from stepward.domain.order_event import OrderEvent as Event
-from stepward.domain.task import ProcessState
-from stepward.wire.lane import decode_for_lane
+from stepward.domain.convoy.event import OrderEvent as Event
+from stepward.domain.task.record import ProcessState
+from stepward.wire.convoy import decode_for_lane
 from stepward.wire.ledger import Ledger, decode_ledger, entry_of
-from tests.convoy.world import ConvoyWorld
+from tests.lab.convoy.world import ConvoyWorld
 
 EVENTS = Path(__file__).parents[3] / "events"
 

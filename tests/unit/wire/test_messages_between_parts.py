@@ -26,9 +26,9 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.wire import messages
+from stepward.wire.checked_text import MAX_DEPTH
 from stepward.wire.messages import MAX_RESULT_BYTES, decode_for_scheduler, decode_request, encode, encode_result
 from stepward.wire.order import Accepted, accept
-from stepward.wire.plain import MAX_DEPTH
 from stepward.wire.strict_json import parse
 from tests.unit.wire.plain_values import OBJECTS, TEXT
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.convoy.event import Op, OrderEvent
 from stepward.domain.errors import Rejected
-from stepward.domain.lane_commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.order_event import Op, OrderEvent
 from stepward.wire import strict_json
+from stepward.wire.convoy import decode_for_lane, encode_command
 from stepward.wire.envelope import Ignored
-from stepward.wire.lane import decode_for_lane, encode_command
 from stepward.wire.ledger import Ledger, decode_ledger, entry_in, entry_of
 from stepward.wire.order import MAX_ORDER_BYTES, Accepted, OrderMessage, accepted
 from stepward.wire.order_event import EventMessage, details_of, event_of, kept_event, order_of

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepward.domain.errors import Rejected
-from stepward.wire.plain import MAX_DEPTH, cleaned
+from stepward.wire.checked_text import MAX_DEPTH, cleaned
 from stepward.wire.strict_json import canonical, parse
 from tests.unit.wire.plain_values import PLAIN, respelled
 

@@ -10,7 +10,7 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
-from stepward.domain.order_event import Kept, Op, OrderEvent
+from stepward.domain.convoy.event import Kept, Op, OrderEvent
 
 HEAD = "lane"
 """The place of the lane itself: it sorts behind every event."""

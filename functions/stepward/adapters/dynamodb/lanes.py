@@ -25,9 +25,9 @@ from stepward.adapters.dynamodb.lane_records import (
 )
 from stepward.adapters.dynamodb.tables import find, whole
 from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Blocked, Lane, Told
 from stepward.domain.errors import Unreadable
-from stepward.domain.lane import Blocked, Lane, Told
-from stepward.domain.order_event import Kept
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""

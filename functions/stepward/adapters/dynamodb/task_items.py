@@ -6,7 +6,7 @@ from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
 from stepward.adapters.dynamodb.indexes import IndexedItem
-from stepward.adapters.dynamodb.records import StepsAttribute
+from stepward.adapters.dynamodb.task_records import StepsAttribute
 
 
 class PlanItem(Model):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from stepward.domain.convoy.event import Kept, OrderEvent, sequence_name
+from stepward.domain.convoy.lane import MOST_STRAYS, Lane, Place, is_repeated, placed, standing
 from stepward.domain.convoy.needs import Known, ReadRows
-from stepward.domain.lane import MOST_STRAYS, Lane, Place, is_repeated, placed, standing
-from stepward.domain.order_event import Kept, OrderEvent, sequence_name
 
 PAGE = 50
 MOST_LOOKED_BACK = 1_000

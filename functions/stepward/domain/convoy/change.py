@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from stepward.domain.convoy.arrival import PAGE, Fate, Held, after_end, reception
+from stepward.domain.convoy.event import Kept, Op, OrderEvent, sequence_name
+from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, advanced, marked, overtaken, refusal, settled
 from stepward.domain.convoy.needs import KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
 from stepward.domain.errors import Transient
-from stepward.domain.facts import Fact, FactKind
-from stepward.domain.lane import Blocked, Lane, LaneRules, advanced, marked, overtaken, refusal, settled
-from stepward.domain.order_event import Kept, Op, OrderEvent, sequence_name
+from stepward.domain.history import Fact, FactKind
 
 MOST_FACTS = 500
 """So much may happen in one change, so that one that is cut short has not to begin at the beginning."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stepward.domain.convoy.apply_command import Refusal, obey
 from stepward.domain.convoy.change import Change
-from stepward.domain.convoy.commands import Refusal, obey
+from stepward.domain.convoy.commands import LaneCommand
+from stepward.domain.convoy.event import Kept, OrderEvent
+from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.convoy.needs import Known, Missing, Need, Rejection
 from stepward.domain.errors import Transient
-from stepward.domain.facts import Fact
-from stepward.domain.lane import Lane, LaneRules
-from stepward.domain.lane_commands import LaneCommand
-from stepward.domain.order_event import Kept, OrderEvent
+from stepward.domain.history import Fact
 
 Wanted = Sequence[OrderEvent] | LaneCommand
 

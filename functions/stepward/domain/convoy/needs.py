@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from stepward.domain.order_event import OrderEvent
+from stepward.domain.convoy.event import OrderEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from aws_lambda_powertools import Metrics
 from moto import mock_aws
 
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.store import DynamoTaskStore
 from stepward.adapters.dynamodb.tables import Access
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.app.assembly import Application
-from stepward.domain.task import Task
+from stepward.domain.task.record import Task
 from stepward.testing.application import through
 from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
 from stepward.testing.faults.loop import SECOND, START

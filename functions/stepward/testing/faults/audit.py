@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stepward.domain.facts import OVERDUE, FactKind
-from stepward.domain.looking import EXCUSES_PER_THRESHOLD
+from stepward.domain.history import OVERDUE, FactKind
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
-from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
-from stepward.domain.task import ProcessState, StepRecord, Task
+from stepward.domain.task.deadlines import EXCUSES_PER_THRESHOLD
+from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults.record import Record, Write
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState

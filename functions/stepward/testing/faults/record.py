@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Alert, Notice, StepRequest, ToScheduler
-from stepward.domain.plan import Plan
-from stepward.domain.task import Task
+from stepward.domain.task.record import Task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan
 
 
 class Died(BaseException):

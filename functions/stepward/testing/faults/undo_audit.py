@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from stepward.domain.messages import Notice, Status
-from stepward.domain.plan import UNDO_SUFFIX, forward_name
-from stepward.domain.task import ProcessState, Task
+from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.workflow.plan import UNDO_SUFFIX, forward_name
 from stepward.testing.faults.record import Record
 
 REACHED = {

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from stepward.adapters.delivery import lane_messages
+from stepward.adapters.sqs.delivery import lane_messages
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
-from stepward.domain.lane import Lane
-from stepward.domain.order_event import Kept
 from stepward.testing.memory.queues import send
 from stepward.testing.sqs.queue import MemoryQueue
 

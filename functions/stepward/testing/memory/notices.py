@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stepward.adapters.delivery import Outgoing
+from stepward.adapters.sqs.delivery import Outgoing
 from stepward.domain.errors import Transient
 from stepward.domain.reply_address import ReplyAddress
 from stepward.testing.sqs.queue import MemoryQueue
@@ -19,7 +19,7 @@ class MemoryReplyQueues:
     by_url: Mapping[str, MemoryQueue]
 
     def __call__(self, address: ReplyAddress, message: Outgoing) -> str:
-        """Post one message; see `stepward.adapters.notices.Post`."""
+        """Post one message; see `stepward.adapters.sqs.notices.Post`."""
         queue = self.by_url.get(address.url)
         if queue is None:
             return f"{address.url}: QueueDoesNotExist"

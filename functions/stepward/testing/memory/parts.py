@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
+from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
-from stepward.app.guarding import Guard
 from stepward.app.intake import Received as Message
 from stepward.domain.errors import Rejected
 from stepward.testing.application import through

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from stepward.domain.facts import Fact
+from stepward.domain.history import Fact
 from stepward.domain.messages import Alert, Notice, StepRequest, ToScheduler
-from stepward.domain.task import Task
+from stepward.domain.task.record import Task
 from stepward.testing.faults import audit
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues

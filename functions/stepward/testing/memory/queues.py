@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from stepward.adapters.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
+from stepward.adapters.sqs.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
 from stepward.domain.messages import Alert, Instruction, Reply, StepRequest
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Entry

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import RLock
 
-from stepward.domain.plan import Plan
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task import Loaded, ProcessState, Task
+from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.workflow.plan import Plan
 from stepward.wire.strict_json import parse
 
 

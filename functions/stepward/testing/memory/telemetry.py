@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stepward.domain.facts import Fact, FactKind
 from stepward.domain.health import Health, Swept
+from stepward.domain.history import Fact, FactKind
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
+from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
-from stepward.app.guarding import Guard
 from stepward.app.intake import Received
-from stepward.domain.facts import Fact, FactKind
-from stepward.domain.plan import Plan
-from stepward.domain.workflow import Agent, Operation
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.workflow.definition import Agent, Operation
+from stepward.domain.workflow.plan import Plan
 from stepward.ports import LaneQueue, Lanes
 from stepward.testing.application import staged
 from stepward.testing.faults.diary import Diary

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from stepward.domain.facts import FactKind
+from stepward.domain.history import FactKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
-from stepward.domain.plan import UNDO_SUFFIX, Plan, forward_name
-from stepward.domain.task import ProcessState, StepRecord, Task
+from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow import Call
+from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken

@@ -9,10 +9,10 @@ from zlib import crc32
 
 from stepward.domain.coordination.shared_record import Control
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
-from stepward.domain.plan import Plan
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task import Loaded, ProcessState, Task
+from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.shared_records import MemoryControls

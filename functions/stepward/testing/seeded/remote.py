@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from stepward.domain.errors import Permanent
-from stepward.domain.plan import UNDO_SUFFIX
-from stepward.domain.workflow import Call
+from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.record import Died

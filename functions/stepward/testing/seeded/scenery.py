@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from stepward.app.breakers import Breakers
-from stepward.domain.breaker import Pause
-from stepward.domain.plan import Plan
+from stepward.app.agent.breakers import Breakers
+from stepward.domain.coordination.breaker import Pause
+from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.loop import HOUR, MINUTE
 from stepward.testing.seeded.assembly import Instances
 from stepward.testing.seeded.gate import Gate

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from stepward.app.assembly import Application
-from stepward.domain.breaker import Limits
+from stepward.domain.coordination.breaker import Limits
 from stepward.domain.messages import Alert, LaneWaits, Outcome, Reply, ToScheduler
-from stepward.domain.plan import Plan
 from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan
 from stepward.ports import LaneQueue, Lanes
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary

@@ -1,0 +1,1 @@
+"""The ways to operators: people by SNS, machines by EventBridge."""

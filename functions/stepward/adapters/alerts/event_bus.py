@@ -1,0 +1,74 @@
+"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with the fact's `alertId`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
+from stepward.adapters.sqs.errors import translated
+from stepward.domain.messages import Alert, LaneWaits
+
+if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_events.type_defs import PutEventsResponseTypeDef
+
+SOURCE = "stepward"
+STEP_FAILED = "stepward.step.failed"
+UNDO_FAILED = "stepward.undo.failed"
+LANE_WAITS = {
+    "blocked": "stepward.lane.blocked",
+    "gap": "stepward.lane.gap",
+    "idle": "stepward.lane.idle",
+}
+_FINAL = frozenset({"AccessDeniedException", "NotAuthorizedForSourceException", "InvalidArgument", "MalformedDetail"})
+
+
+@dataclass(frozen=True, slots=True)
+class EventBus:
+    """Puts one event for each alert on an event bus."""
+
+    client: EventBridgeClient
+    bus: str = "default"
+
+    def put(self, alerts: Sequence[Alert]) -> None:
+        """Put all; raises Transient naming how many were not taken, Misconfigured if the bus cannot be used."""
+        for kind in (STEP_FAILED, UNDO_FAILED, *LANE_WAITS.values()):
+            deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
+
+    def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
+        with translated(f"event bus {self.bus}"):
+            answer = self.client.put_events(
+                Entries=[
+                    {"Source": SOURCE, "DetailType": kind, "Detail": event.body, "EventBusName": self.bus}
+                    for event in batch
+                ]
+            )
+        return _failures(len(batch), answer)
+
+
+def detail_type(alert: Alert) -> str:
+    """Whether a step failed, or its undo did, or what holds up a lane."""
+    if isinstance(alert, LaneWaits):
+        return LANE_WAITS[alert.trouble.value]
+    return UNDO_FAILED if alert.standing else STEP_FAILED
+
+
+def detail(alert: Alert) -> str:
+    """What a rule can match and a target reads; `at` is epoch milliseconds."""
+    if isinstance(alert, LaneWaits):
+        about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
+    else:
+        about = {"step": alert.step, "attempt": alert.attempt, "standing": list(alert.standing)}
+    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
+    return json.dumps(named | about)
+
+
+def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:
+    # The answer names every entry by its place; one that it does not name was promised to nobody.
+    codes = [entry.get("ErrorCode", "") for entry in answer.get("Entries", [])]
+    codes += ["NotAnswered"] * (sent - len(codes))
+    return {position: Failure(code, final=code in _FINAL) for position, code in enumerate(codes) if code}

@@ -1,0 +1,59 @@
+"""Alerts to people through an SNS topic.
+
+The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
+`trouble` (String) and `attempt` (Number), those of an empty value left out, because SNS refuses them; of a summary
+`alerts` and `orders` (Number). `trouble` is `blocked`, `gap` or `idle` where a lane waits; `step` names its event then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
+from stepward.adapters.sqs.errors import translated
+from stepward.domain.messages import Alert, StepFailed
+
+if TYPE_CHECKING:
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_sns.type_defs import MessageAttributeValueTypeDef
+
+
+@dataclass(frozen=True, slots=True)
+class SnsTopic:
+    """Tells people on one SNS topic."""
+
+    client: SNSClient
+    topic: str
+
+    def tell(self, alert: Alert) -> None:
+        """Tell one fact; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
+        self._publish(subject(alert), text(alert), attributes(alert))
+
+    def summarise(self, alerts: Sequence[Alert]) -> None:
+        """Tell many in one message; raises as `tell` does."""
+        counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
+        self._publish(summary_subject(alerts), summary(alerts), counts)
+
+    def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
+        with translated(self.topic):
+            self.client.publish(TopicArn=self.topic, Subject=line, Message=message, MessageAttributes=named)
+
+
+def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
+    """What programs read."""
+    match alert:
+        case StepFailed():
+            about, attempt = {"step": alert.step}, alert.attempt
+        case _:
+            about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
+    named = {"alertId": alert.alert_id, "orderId": alert.order_id, **about}
+    texts: dict[str, MessageAttributeValueTypeDef] = {
+        name: {"DataType": "String", "StringValue": value} for name, value in named.items() if value
+    }
+    return {**texts, "attempt": _number(attempt)}
+
+
+def _number(value: int) -> MessageAttributeValueTypeDef:
+    return {"DataType": "Number", "StringValue": str(value)}

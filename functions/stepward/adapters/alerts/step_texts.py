@@ -1,0 +1,128 @@
+"""What a person reads when something waits for them: what, why, how often tried, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stepward.adapters.alerts import lane_texts
+from stepward.domain.messages import Alert, LaneWaits, StepFailed
+
+LONGEST_SUBJECT = 100
+LONGEST_REASON = 2000
+MOST_STEPS = 20
+MOST_ORDERS = 20
+
+
+def subject(alert: Alert) -> str:
+    """One line of ASCII, at most 100 characters."""
+    if isinstance(alert, LaneWaits):
+        return _line(lane_texts.subject(alert))
+    what = "undo" if alert.standing else "step"
+    return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
+
+
+def text(alert: Alert) -> str:
+    """One failed step, or one lane that waits."""
+    reason = _printable(alert.reason)[:LONGEST_REASON]
+    if isinstance(alert, LaneWaits):
+        return lane_texts.text(alert, reason)
+    order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
+    return (
+        f"{_what_failed(alert)}\n\n"
+        f"Why: {reason}\n\n"
+        "The order waits until you act. Look at it:\n"
+        f"  stepward show {order}\n"
+        f"Fix the cause, then run the {'undo' if alert.standing else 'step'} again:\n"
+        f'  stepward resubmit {order} {step} --why "..."\n'
+    )
+
+
+def summary_subject(alerts: Sequence[Alert]) -> str:
+    """One line of ASCII, at most 100 characters."""
+    return _line(f"Stepward: {', '.join(part.headline for part in _parts(alerts))}")
+
+
+def summary(alerts: Sequence[Alert]) -> str:
+    """Many failed steps and waiting lanes, counted by step or trouble, each with its most frequent reason."""
+    return "\n".join(_summary(part) for part in _parts(alerts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a summary says of one type of alerts: of which orders, what is counted and why, what to do."""
+
+    headline: str
+    order_ids: Sequence[str]
+    reasons: Sequence[tuple[str, str]]
+    advice: str
+
+
+def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
+    """The steps, then the lanes: different things are to be done about them."""
+    if steps := [alert for alert in alerts if isinstance(alert, StepFailed)]:
+        ids = list(dict.fromkeys(alert.order_id for alert in steps))
+        reasons = [(alert.step, alert.reason) for alert in steps]
+        yield _Part(f"{_orders(ids)} ended in Error", ids, reasons, _advice(steps[0]))
+    if lanes := [alert for alert in alerts if isinstance(alert, LaneWaits)]:
+        ids = list(dict.fromkeys(alert.order_id for alert in lanes))
+        reasons = [(alert.trouble.value, alert.reason) for alert in lanes]
+        yield _Part(lane_texts.headline(_orders(ids), len(ids)), ids, reasons, lane_texts.advice(lanes[0]))
+
+
+def _orders(ids: Sequence[str]) -> str:
+    return f"{len(ids):,} order{'' if len(ids) == 1 else 's'}"
+
+
+def _summary(part: _Part) -> str:
+    kinds = Counter(kind for kind, _ in part.reasons).most_common()
+    listed = "".join(f"  {line}\n" for line in _by_kind(part.reasons, kinds[:MOST_STEPS]))
+    more = f"  and {len(kinds) - MOST_STEPS} other steps\n" if len(kinds) > MOST_STEPS else ""
+    ids = part.order_ids
+    return (
+        f"{part.headline}:\n\n"
+        f"{listed}{more}\n"
+        f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: "
+        f"{', '.join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])}\n\n"
+        f"{part.advice}"
+    )
+
+
+def _advice(first: StepFailed) -> str:
+    order = shlex.quote(first.order_id)
+    return (
+        "The orders wait until you act. List them, and look at one:\n"
+        "  stepward list --needs-attention\n"
+        f"  stepward show {order}\n"
+        "Fix the cause, then run the step again, for each order:\n"
+        f'  stepward resubmit {order} {shlex.quote(first.step)} --why "..."\n'
+    )
+
+
+def _what_failed(alert: StepFailed) -> str:
+    if not alert.standing:
+        return f"Step {alert.step} of order {alert.order_id} ended in Error at attempt {alert.attempt}."
+    return (
+        f"The undo of order {alert.order_id} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
+        f"Effects still standing: {', '.join(alert.standing)}"
+    )
+
+
+def _by_kind(told: Sequence[tuple[str, str]], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
+    for kind, times in kinds:
+        reasons = Counter(_printable(reason) for its_kind, reason in told if its_kind == kind)
+        ((reason, _),) = reasons.most_common(1)
+        others = len(reasons) - 1
+        more = f" (and {others:,} other reason{'' if others == 1 else 's'})" if others else ""
+        yield f"{_printable(kind)} {times:,} times: {reason[:LONGEST_REASON]}{more}"
+
+
+def _line(line: str) -> str:
+    return _printable(line).encode("ascii", "replace").decode()[:LONGEST_SUBJECT]
+
+
+def _printable(value: str) -> str:
+    """Reasons come from remote services: keep what SNS and a mail program can show."""
+    return "".join(sign if sign.isprintable() else " " for sign in value)

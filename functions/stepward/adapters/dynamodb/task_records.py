@@ -1,0 +1,87 @@
+"""Tasks as DynamoDB attributes and back; what is absent is left out, never stored as NULL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pynamodb.attributes import Attribute
+from pynamodb.constants import MAP
+
+from stepward.domain.errors import Rejected, Unreadable
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.wire.strict_json import canonical, parse
+
+_TEXTS = {"LockedBy": "locked_by", "Token": "token", "Error": "error"}
+_NUMBERS = {
+    "CompleteBy": "complete_by",
+    "StartedAt": "started_at",
+    "EndedAt": "ended_at",
+    "AlertBy": "alert_by",
+    "NotBefore": "not_before",
+}
+_COUNTS = {"FailureCount": "failure_count", "Attempt": "attempt", "Fence": "fence"}
+_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds"}
+"""Left out while they are 0, as they are on the happy path."""
+
+Wire = dict[str, dict[str, Any]]
+
+
+class StepsAttribute(Attribute[Mapping[str, StepRecord]]):
+    """The step records of a task, by step name, as a map of maps.
+
+    A step's order id is the item's own key, so it is not stored again.
+    """
+
+    attr_type = MAP
+
+    def serialize(self, value: Mapping[str, StepRecord]) -> Wire:
+        """The records in DynamoDB's JSON."""
+        return {name: {"M": _encode(record)} for name, record in value.items()}
+
+    def deserialize(self, value: Wire) -> Mapping[str, StepRecord]:
+        """The records that `serialize` wrote; raises Unreadable with the step and the attribute."""
+        return {name: _decode(name, step["M"]) for name, step in value.items()}
+
+
+def _encode(record: StepRecord) -> Wire:
+    item: Wire = {"ProcessState": {"S": record.process_state.value}}
+    item |= {key: {"N": str(getattr(record, name))} for key, name in _COUNTS.items()}
+    item |= {key: {"N": str(count)} for key, name in _RARE_COUNTS.items() if (count := getattr(record, name))}
+    for names, kind in ((_TEXTS, "S"), (_NUMBERS, "N")):
+        for key, name in names.items():
+            if (value := getattr(record, name)) is not None:
+                item[key] = {kind: str(value)}
+    if record.result is not None:
+        item["Result"] = {"S": canonical(record.result)}
+    return item
+
+
+def _decode(name: str, item: Wire) -> StepRecord:
+    try:
+        fields: dict[str, Any] = {field: item[key]["S"] for key, field in _TEXTS.items() if key in item}
+        fields |= {field: int(item[key]["N"]) for key, field in _NUMBERS.items() if key in item}
+        fields |= {field: int(item[key]["N"]) for key, field in _COUNTS.items()}
+        fields |= {field: int(item[key]["N"]) for key, field in _RARE_COUNTS.items() if key in item}
+        result = parse(item["Result"]["S"]) if "Result" in item else None
+        if not isinstance(result, dict | None):
+            raise Unreadable(f"step {name!r}: its result is not an object")
+        state = ProcessState(item["ProcessState"]["S"])
+        return StepRecord("", name, process_state=state, result=result, **fields)
+    except (KeyError, TypeError, ValueError, Rejected) as error:
+        raise Unreadable(f"step {name!r}: {error!r}") from error
+
+
+def encode_history(history: tuple[Fact, ...]) -> str | None:
+    """A task's troubles as one compact text; None if it had none."""
+    if not history:
+        return None
+    rows = [[f.at, f.kind.value, f.step, f.attempt, f.by, f.note, f.value] for f in history]
+    return json.dumps(rows, separators=(",", ":"))
+
+
+def decode_history(text: str | None) -> tuple[Fact, ...]:
+    """The troubles that `encode_history` wrote."""
+    return tuple(Fact(row[0], FactKind(row[1]), *row[2:]) for row in json.loads(text or "[]"))

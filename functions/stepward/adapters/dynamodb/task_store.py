@@ -1,0 +1,206 @@
+"""The state store: one item per task, one conditional write on its revision per change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pynamodb.connection import Connection
+from pynamodb.models import Model
+
+from stepward.adapters.dynamodb.failures import translated
+from stepward.adapters.dynamodb.indexes import PAGE, due_in, listing, needing_attention
+from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
+from stepward.adapters.dynamodb.tables import OrderItem, find, whole
+from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.task_records import decode_history, encode_history
+from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
+from stepward.domain.errors import Misconfigured, Transient, Unreadable
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.workflow.plan import Plan
+
+PLAN_PREFIX = "~plan#"
+"""No order id can begin with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoTaskStore:
+    """The state store on three models of two tables; `new_id` gives a unique id for each write."""
+
+    orders: DynamoOrders | None
+    """None for a function that has no business with what was ordered."""
+    tasks: type[TaskItem]
+    plans: type[PlanItem]
+    connection: Connection
+    shards: int
+    new_id: Callable[[], str]
+    keep_finished: int = 0
+    """Seconds after its end when DynamoDB may delete a task; 0 keeps it for ever."""
+    known_plans: dict[str, Plan] = field(default_factory=dict)
+
+    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+        """Put order and task in one transaction, the plan before it; see the port."""
+        self._keep_plan(plan)
+        write_id = self.new_id()
+        both = (
+            (self._orders.row(order, write_id), OrderItem.order_id.does_not_exist()),
+            (self._item(task, write_id), TaskItem.order_id.does_not_exist()),
+        )
+        if put_all_if(self.connection, both, f"submit {order.order_id}"):
+            return Submission.ACCEPTED
+        return self._orders.submitted_before(order, write_id)
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        """Task and order in one call, the plan from memory where it is known; see the port.
+
+        The task is read as it was last written. An order never changes, so an older copy of its row, for half the
+        price, is as good; only where there is none yet is it read again.
+        """
+        with translated(f"read task {order_id}"):
+            found = self._read(order_id, {self.tasks: True} | ({self._orders.table: False} if with_order else {}))
+            if with_order and list(found) == [self.tasks.Meta.table_name]:
+                found |= self._read(order_id, {self._orders.table: True})
+        if (raw_task := found.get(self.tasks.Meta.table_name)) is None:
+            return None
+        task = _task(self.tasks.from_raw_data(raw_task))
+        try:
+            order = body_of(found.get(self._orders.table.Meta.table_name, {})) if with_order else {}
+            return Loaded(task, self._plan_of(task), order)
+        except Unreadable as error:
+            raise Unreadable(f"{order_id}: {error}") from error
+
+    def _read(self, order_id: str, models: Mapping[type[Model], bool]) -> dict[str, dict[str, Any]]:
+        """The row of each table, consistently where that is said."""
+        keys = [{"OrderID": {"S": order_id}}]
+        wanted: dict[str, Any] = {
+            model.Meta.table_name: {"Keys": keys, "ConsistentRead": consistent} for model, consistent in models.items()
+        }
+        found: dict[str, dict[str, Any]] = {}
+        for _ in range(TRIES):
+            answer = self.connection.dispatch("BatchGetItem", {"RequestItems": wanted})
+            found |= {table: items[0] for table, items in answer["Responses"].items() if items}
+            if not (wanted := answer.get("UnprocessedKeys") or {}):
+                return found
+        raise Transient(f"read task {order_id}: throttled {TRIES} times; the message will come again")
+
+    @property
+    def _orders(self) -> DynamoOrders:
+        if self.orders is None:
+            raise Misconfigured("this function has no orders table; set STEPWARD_ORDERS_TABLE")
+        return self.orders
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        """Replace the item if it is still at the revision that was read; see the port."""
+        write_id = self.new_id()
+        unchanged = (TaskItem.revision == replaces.revision) & (TaskItem.created_at == replaces.created_at)
+        if put_if(self._item(task, write_id), unchanged, f"write task {task.order_id}"):
+            return True
+        with translated(f"read task {task.order_id}"):
+            return is_own(find(self.tasks, task.order_id), write_id)
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """The due tasks of one shard; see the port."""
+        return due_in(self.tasks, shard, until)
+
+    def needing_attention(self) -> Iterator[str]:
+        """The tasks that wait for an operator; see the port."""
+        return needing_attention(self.tasks)
+
+    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
+        """Every task in `state`, page by page; see the port."""
+        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
+        if state is not None:
+            wanted &= TaskItem.process_state == state.value
+        items = self.tasks.scan(wanted, page_size=PAGE)
+        with translated("read the state store"):
+            while (found := _next_task(items)) is not None:
+                yield found
+
+    def _item(self, task: Task, write_id: str) -> TaskItem:
+        return self.tasks(
+            task.order_id,
+            process_state=task.process_state.value,
+            plan_id=task.plan_id,
+            created_at=task.created_at,
+            revision=task.revision,
+            write_id=write_id,
+            fence=task.fence,
+            fence_base=task.fence_base or None,
+            steps=task.steps,
+            history=encode_history(task.history),
+            undoing=task.undoing or None,
+            paused=task.paused or None,
+            reply_to=task.reply_to or None,
+            correlation_id=task.correlation_id or None,
+            expires_at=self._expires_at(task),
+            **listing(task.order_id, self.shards, due=task.due, since=task.needs_attention),
+        )
+
+    def _expires_at(self, task: Task) -> int | None:
+        if not self.keep_finished or task.ended_at is None:
+            return None
+        return task.ended_at // 1000 + self.keep_finished
+
+    def _keep_plan(self, plan: Plan) -> None:
+        if plan.plan_id in self.known_plans:
+            return
+        item = self.plans(_plan_key(plan.plan_id), body=plan.to_json())
+        put_if(item, PlanItem.key.does_not_exist(), f"keep plan {plan.plan_id}")
+        self.known_plans[plan.plan_id] = plan
+
+    def _plan_of(self, task: Task) -> Plan:
+        plan = self.known_plans.get(task.plan_id) or self._read_plan(task.plan_id)
+        self.known_plans[task.plan_id] = plan
+        if lacking := {step.name for step in plan.steps} - task.steps.keys():
+            raise Unreadable(f"it lacks steps of its plan: {', '.join(sorted(lacking))}")
+        return plan
+
+    def _read_plan(self, plan_id: str) -> Plan:
+        with translated(f"read plan {plan_id}"):
+            row = find(self.plans, _plan_key(plan_id))
+        if row is None:
+            raise Unreadable(f"plan {plan_id} is not in the state store")
+        try:
+            return Plan.from_json(row.body)
+        except (LookupError, TypeError, ValueError) as error:
+            raise Unreadable(f"plan {plan_id}: {error!r}") from error
+
+
+def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:
+    try:
+        item = next(items, None)
+        return None if item is None else _task(item)
+    except Unreadable as error:
+        return error
+
+
+def _plan_key(plan_id: str) -> str:
+    return PLAN_PREFIX + plan_id
+
+
+def _task(item: TaskItem) -> Task:
+    """The task in an item; raises Unreadable with the order's id."""
+    order_id = item.order_id
+    kept = item.get_attributes().items()
+    if lacking := [kind.attr_name for name, kind in kept if not kind.null and getattr(item, name) is None]:
+        raise Unreadable(f"{order_id}: it lacks {', '.join(sorted(lacking))}")
+    try:
+        return Task(
+            order_id=order_id,
+            plan_id=item.plan_id,
+            created_at=whole(item.created_at),
+            steps={name: replace(record, order_id=order_id) for name, record in item.steps.items()},
+            due=None if item.due is None else whole(item.due),
+            revision=whole(item.revision),
+            fence=whole(item.fence),
+            fence_base=whole(item.fence_base or 0),
+            history=decode_history(item.history),
+            undoing=item.undoing or "",
+            paused=item.paused or "",
+            reply_to=item.reply_to or "",
+            correlation_id=item.correlation_id or "",
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        raise Unreadable(f"{order_id}: {error!r}") from error

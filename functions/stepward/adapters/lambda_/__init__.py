@@ -1,0 +1,1 @@
+"""What Lambda hands to a function, and how a batch is answered."""

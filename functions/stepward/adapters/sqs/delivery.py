@@ -1,0 +1,187 @@
+"""How messages go out in batches: packed to the limits of SQS, checked one by one, in order within a group."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from stepward.adapters.sqs.fifo_ids import fifo_id
+from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.messages import Instruction, Retry, StepRequest
+from stepward.wire.messages import encode
+
+if TYPE_CHECKING:  # a function loads what its own queues carry, and no more
+    from stepward.domain.convoy.lane_message import LaneMessage
+
+MOST_ENTRIES = 10
+MOST_BYTES = 1024 * 1024
+LONGEST_DELAY_S = 900
+URGENT = "high"
+BACKLOG = 100
+"""More requests than this in an agent's queue are more than it can take at once, unless a deployment knows better."""
+
+Queue = TypeVar("Queue")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message to send; `group` and `deduplication` are needed on a FIFO queue and left out on others.
+
+    A standard queue that falls behind shares itself out fairly among the tenants of its messages.
+    """
+
+    body: str
+    group: str = ""
+    deduplication: str = ""
+    delay: int = 0
+    """Seconds that the queue keeps it back; a FIFO queue cannot."""
+    tenant: str = ""
+    alone: bool = False
+    """It shares no call with another of its group: SQS may take the later one of a call and not the earlier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one message of a batch was not taken; `final` if the same message would be refused again."""
+
+    code: str
+    final: bool
+
+
+class SendBatch(Protocol):
+    """One call that sends a batch."""
+
+    def __call__(self, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
+        """Send at most 10 messages and 1 MiB; what was not taken, by position in the batch."""
+
+
+def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
+    """The messages with the ids that the kind of queue asks for."""
+    if not fifo:
+        return [
+            replace(message, group="", deduplication="", tenant=fifo_id(message.tenant) if message.tenant else "")
+            for message in messages
+        ]
+    if not all(message.group and message.deduplication for message in messages):
+        raise ValueError("a message to a FIFO queue needs a group and a deduplication id; give it both")
+    return [
+        replace(message, group=fifo_id(message.group), deduplication=fifo_id(message.deduplication))
+        for message in messages
+    ]
+
+
+def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
+    """The messages to the Scheduler; one that may only be told later is kept back by the queue."""
+    return [
+        Outgoing(encode(message), delay=_seconds(message.delay) if isinstance(message, Retry) else 0)
+        for message in messages
+    ]
+
+
+def lane_messages(events: Sequence[LaneMessage]) -> list[Outgoing]:
+    """The messages to the lanes of orders: each order is a group of its own."""
+    return [Outgoing(event.body, event.order_id, event.name, alone=event.alone) for event in events]
+
+
+def _seconds(milliseconds: int) -> int:
+    return min(LONGEST_DELAY_S, math.ceil(milliseconds / 1000))
+
+
+def by_agent(
+    requests: Sequence[StepRequest], queues: Mapping[str, Queue], lanes: Mapping[str, Queue]
+) -> list[tuple[Queue, list[Outgoing]]]:
+    """The requests for each agent's queue, urgent ones first and for its lane if it has one.
+
+    An agent without a queue is refused before anything is sent.
+    """
+    if unknown := sorted({request.agent for request in requests} - set(queues)):
+        raise Misconfigured(f"no queue for agent {', '.join(unknown)}; add it to STEPWARD_AGENT_QUEUES")
+    urgent: dict[str, list[Outgoing]] = {}
+    others: dict[str, list[Outgoing]] = {}
+    for request in requests:
+        line = urgent if request.priority == URGENT and request.agent in lanes else others
+        line.setdefault(request.agent, []).append(Outgoing(encode(request), tenant=request.tenant))
+    return [
+        *((lanes[agent], messages) for agent, messages in urgent.items()),
+        *((queues[agent], messages) for agent, messages in others.items()),
+    ]
+
+
+def deliver(messages: Sequence[Outgoing], send_batch: SendBatch) -> None:
+    """Send all messages; raise Transient if any was not taken.
+
+    A message that is not taken is tried once more at once, unless its failure is final. If it still is not
+    taken, what follows it in its group is held back, and other groups go on.
+    """
+    delivery = _Delivery(send_batch)
+    for batch in batches(messages):
+        delivery.send(batch)
+    if delivery.failures:
+        raise Transient(delivery.report(len(messages)))
+
+
+def batches(messages: Sequence[Outgoing]) -> Iterator[list[Outgoing]]:
+    """The messages, in order, in batches that one call can take."""
+    batch: list[Outgoing] = []
+    room = MOST_BYTES
+    for message in messages:
+        size = len(message.body.encode())
+        follows = message.alone and any(message.group == earlier.group for earlier in batch)
+        if batch and (len(batch) == MOST_ENTRIES or size > room or follows):
+            yield batch
+            batch, room = [], MOST_BYTES
+        batch.append(message)
+        room -= size
+    if batch:
+        yield batch
+
+
+@dataclass(slots=True)
+class _Delivery:
+    send_batch: SendBatch
+    failures: list[Failure] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
+    held_back: int = 0
+
+    def send(self, batch: Sequence[Outgoing]) -> None:
+        again = []
+        for message, failure in self._not_taken(batch):
+            if failure.final:
+                self._give_up(message, failure)
+            else:
+                again.append(message)
+        for turn in _turns(again):
+            for message, failure in self._not_taken(turn):
+                self._give_up(message, failure)
+
+    def _not_taken(self, batch: Sequence[Outgoing]) -> list[tuple[Outgoing, Failure]]:
+        ready = [message for message in batch if message.group not in self.stopped]
+        self.held_back += len(batch) - len(ready)
+        failed = self.send_batch(ready) if ready else {}
+        return [(ready[position], failed[position]) for position in sorted(failed)]
+
+    def _give_up(self, message: Outgoing, failure: Failure) -> None:
+        self.failures.append(failure)
+        if message.group:
+            self.stopped.add(message.group)
+
+    def report(self, total: int) -> str:
+        codes = ", ".join(sorted({failure.code for failure in self.failures}))
+        held = f", and {self.held_back} behind them in their groups were held back" if self.held_back else ""
+        return f"{len(self.failures)} of {total} messages were not taken ({codes}){held}; send all of them again"
+
+
+def _turns(messages: Sequence[Outgoing]) -> list[list[Outgoing]]:
+    """Split so that no two of one group share a call, where the second could get through without the first."""
+    turns: list[list[Outgoing]] = []
+    seen: Counter[str] = Counter()
+    for message in messages:
+        turn = seen[message.group] if message.group else 0
+        seen[message.group] += 1
+        if turn == len(turns):
+            turns.append([])
+        turns[turn].append(message)
+    return turns

@@ -1,0 +1,109 @@
+"""Notices to submitters: to a queue that is allowed, and no matter to the order if that queue is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from stepward.adapters.sqs.delivery import Outgoing, for_queue
+from stepward.domain.errors import Rejected, Transient
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.messages import Notice
+from stepward.domain.reply_address import Allowed, ReplyAddress, check
+from stepward.ports import Telemetry
+from stepward.wire.notices import encode_notice
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+Post = Callable[[ReplyAddress, Outgoing], str]
+"""One call that posts a message: why the queue cannot be used, "" if it took it; raises Transient."""
+
+_MAY_PASS = frozenset(
+    {
+        "RequestThrottled",
+        "RequestThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "TooManyRequestsException",
+        "RequestLimitExceeded",
+        "KMS.ThrottlingException",
+        "KmsThrottled",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "RequestExpired",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedNotices:
+    """`ports.Notices` by way of `post`; the address is checked again before each call, whatever the record says."""
+
+    post_to: Post
+    allowed: Allowed
+    telemetry: Telemetry
+
+    def post(self, notice: Notice) -> None:
+        """Tell the submitter, or count a notice that was lost; raises Transient."""
+        if reason := self._fault(notice):
+            fact = Fact(notice.at, FactKind.NOTICE_LOST, notice.step, note=f"{notice.status}: {reason}")
+            self.telemetry.record(notice.order_id, fact)
+
+    def _fault(self, notice: Notice) -> str:
+        try:
+            address = check(notice.reply_to, self.allowed)
+        except Rejected as refusal:
+            return str(refusal)
+        (message,) = for_queue([_outgoing(notice)], fifo=address.fifo)
+        return self.post_to(address, message)
+
+
+@dataclass(frozen=True, slots=True)
+class SqsReplyQueues:
+    """Posts to queues of SQS in any region, each by the client that `client` gives for it ("" is our own region's)."""
+
+    client: Callable[[str], SQSClient]
+
+    def __call__(self, address: ReplyAddress, message: Outgoing) -> str:
+        """Post one message; see `Post`."""
+        try:
+            self._send(address, message)
+        except ClientError as error:
+            code = error.response.get("Error", {}).get("Code", "no code")
+            if _may_pass(error, code):
+                raise Transient(f"{address.url}: {code}; send again") from error
+            return f"{address.url}: {code}"
+        except BotoCoreError as error:
+            raise Transient(f"{address.url}: {type(error).__name__}; send again") from error
+        return ""
+
+    def _send(self, address: ReplyAddress, message: Outgoing) -> None:
+        client = self.client(address.region)
+        if not address.fifo:
+            client.send_message(QueueUrl=address.url, MessageBody=message.body)
+            return
+        client.send_message(
+            QueueUrl=address.url,
+            MessageBody=message.body,
+            MessageGroupId=message.group,
+            MessageDeduplicationId=message.deduplication,
+        )
+
+
+def _outgoing(notice: Notice) -> Outgoing:
+    return Outgoing(
+        encode_notice(notice),
+        group=notice.order_id,
+        deduplication=f"{notice.order_id}/{notice.revision}/{notice.status}/{notice.step}",
+    )
+
+
+def _may_pass(error: ClientError, code: str) -> bool:
+    """Whether the queue is busy; whatever else it says, it would say again, and the order must not wait for it."""
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return code in _MAY_PASS or status >= 500

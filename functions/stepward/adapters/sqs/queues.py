@@ -1,0 +1,101 @@
+"""The queues on SQS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from stepward.adapters.sqs.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
+from stepward.adapters.sqs.errors import translated
+from stepward.domain.messages import Instruction, Reply, StepRequest
+from stepward.wire.messages import encode
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef, SendMessageBatchResultTypeDef
+
+
+@dataclass(frozen=True, slots=True)
+class SqsQueues:
+    """`ports.Queues` on SQS; `agents` holds the queue URL of each agent by its name.
+
+    `lanes` holds the URLs of queues for urgent requests, of those agents that have one. An agent is backlogged when
+    more than `backlog` requests wait in its queues, by the count that SQS estimates.
+    """
+
+    client: SQSClient
+    scheduler: str
+    responses: str
+    agents: Mapping[str, str]
+    backlog: int = BACKLOG
+    lanes: Mapping[str, str] = field(default_factory=dict)
+
+    def to_scheduler(self, messages: Sequence[Instruction]) -> None:
+        """Send to the Scheduler."""
+        SqsSender(self.client).send(self.scheduler, instructions(messages))
+
+    def to_agents(self, requests: Sequence[StepRequest]) -> None:
+        """Send each request to the queue of its agent."""
+        for queue_url, messages in by_agent(requests, self.agents, self.lanes):
+            SqsSender(self.client).send(queue_url, messages)
+
+    def reply(self, replies: Sequence[Reply]) -> None:
+        """Send to the queue of responses."""
+        SqsSender(self.client).send(self.responses, [Outgoing(encode(message)) for message in replies])
+
+    def backlogged(self) -> frozenset[str]:
+        """The agents whose queue holds more requests than they can take at once; raises Transient."""
+        return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+
+    def _waiting(self, agent: str) -> int:
+        lane = self.lanes.get(agent)
+        return self._count(self.agents[agent]) + (self._count(lane) if lane else 0)
+
+    def _count(self, queue_url: str) -> int:
+        with translated(queue_url):
+            answer = self.client.get_queue_attributes(
+                QueueUrl=queue_url, AttributeNames=["ApproximateNumberOfMessages"]
+            )
+        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
+
+@dataclass(frozen=True, slots=True)
+class SqsSender:
+    """Sends any number of messages to one queue in as few calls as SQS allows."""
+
+    client: SQSClient
+
+    def send(self, queue_url: str, bodies: Sequence[Outgoing]) -> None:
+        """Send all; raises Transient naming how many were not taken, Misconfigured if the queue cannot be used."""
+        messages = for_queue(bodies, fifo=queue_url.endswith(".fifo"))
+        deliver(messages, partial(self._send_batch, queue_url))
+
+    def _send_batch(self, queue_url: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
+        entries = [_entry(position, message) for position, message in enumerate(batch)]
+        with translated(queue_url):
+            answer = self.client.send_message_batch(QueueUrl=queue_url, Entries=entries)
+        return _failures(len(batch), answer)
+
+
+def _entry(position: int, message: Outgoing) -> SendMessageBatchRequestEntryTypeDef:
+    entry: SendMessageBatchRequestEntryTypeDef = {"Id": str(position), "MessageBody": message.body}
+    if message.delay:
+        entry["DelaySeconds"] = message.delay
+    if message.tenant:
+        entry["MessageGroupId"] = message.tenant
+    if message.group:
+        entry["MessageGroupId"] = message.group
+        entry["MessageDeduplicationId"] = message.deduplication
+    return entry
+
+
+def _failures(sent: int, answer: SendMessageBatchResultTypeDef) -> dict[int, Failure]:
+    # An entry that the answer does not name at all has to count as failed: nobody promised to keep it.
+    failures = {position: Failure("NotAnswered", final=False) for position in range(sent)}
+    for taken in answer.get("Successful", []):
+        failures.pop(int(taken["Id"]), None)
+    for failed in answer.get("Failed", []):
+        failures[int(failed["Id"])] = Failure(failed["Code"], final=failed["SenderFault"])
+    return failures

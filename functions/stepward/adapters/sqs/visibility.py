@@ -1,0 +1,25 @@
+"""How a message that was received is kept from coming back for a while."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepward.adapters.sqs.errors import translated
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+@dataclass(frozen=True, slots=True)
+class SqsVisibility:
+    """Hides messages in flight, in the queue at `queue_url` and in others of the same account and region."""
+
+    client: SQSClient
+    queue_url: str
+
+    def hide(self, queue: str, receipt: str, seconds: int) -> None:
+        """Have a message of the queue of that name come back after `seconds`; raises Transient or Misconfigured."""
+        url = f"{self.queue_url.rpartition('/')[0]}/{queue}"
+        with translated(url):
+            self.client.change_message_visibility(QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=seconds)

@@ -1,0 +1,1 @@
+"""The Agent: calls one remote service, behind its breaker."""

@@ -1,0 +1,117 @@
+"""Serving: an Agent calls its remote service inside complete-by, and answers only before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from stepward.app.agent.guard import Guard
+from stepward.domain.coordination.breaker import Resting
+from stepward.domain.errors import Permanent, PutBack
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.messages import Outcome, Reply, StepRequest
+from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
+from stepward.domain.workflow.definition import Call, Operation
+from stepward.ports import Queues, Telemetry
+from stepward.wire.messages import decode_request, encode_result
+
+MOST_WAITED = 2_000
+"""Milliseconds that a delivery may wait between its calls, which is billed; after that the queue does the waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Serves the requests of one agent; `sleep` takes seconds, `jitter` gives a number from 0 to 1."""
+
+    operations: Mapping[str, Operation]
+    queues: Queues
+    telemetry: Telemetry
+    now: Callable[[], int]
+    sleep: Callable[[float], None]
+    jitter: Callable[[], float]
+    guard: Guard
+
+    def handle(self, text: str) -> None:
+        """Run the attempt that `text` asks for.
+
+        Raises Rejected, PutBack if the service has to be left alone for a while, or Transient if the answer could
+        not be sent. Past complete-by there is no reply, no error and no recovery: another instance may own the step.
+        """
+        request = decode_request(text)
+        deadline = min(request.complete_by, self.now() + request.budget)
+        if self.now() >= deadline:
+            self._tell(FactKind.EXPIRED, request, "it waited in the queue past complete-by")
+            return
+        with self.guard.working():
+            reply = self._attempt(request, deadline)
+        if reply is None or self.now() >= deadline:
+            self._tell(FactKind.SILENT, request, "complete-by has passed")
+            return
+        self.queues.reply([reply])
+
+    def _attempt(self, request: StepRequest, deadline: int) -> Reply | None:
+        """Call the operation until it ends, for good or bad; None if the time is used up."""
+        operation = self.operations.get(request.operation)
+        if operation is None:
+            return _refusal(request, f"agent {request.agent} has no operation {request.operation!r}; deploy it")
+        tries, waited = 0, 0
+        while (reply := self._call(request, operation, deadline)) is None:
+            wait = next_wait(tries, self.jitter())
+            if self.now() + wait >= deadline:
+                return None
+            if waited + wait > MOST_WAITED:
+                away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
+                self._put_back(request, deadline, away, "the service failed")
+            self.sleep(wait / 1000)
+            tries, waited = tries + 1, waited + wait
+        return reply
+
+    def _call(self, request: StepRequest, operation: Operation, deadline: int) -> Reply | None:
+        """One call, if the guard lets it through; None if it failed in a way that may pass."""
+        admitted = self.guard.admit(self.now(), deadline)
+        if isinstance(admitted, Resting):
+            self.guard.tell()
+            self._put_back(request, deadline, admitted.wait, admitted.why)
+        try:
+            result = operation(self._call_of(request, deadline))
+            encode_result(result)
+        except Permanent as error:
+            self.guard.succeeded(admitted, self.now())
+            return _refusal(request, str(error))
+        except Exception as error:  # noqa: BLE001 - an operation is the user's code: whatever it raises may pass
+            self.guard.failed(admitted, self.now())
+            self._tell(FactKind.CALL_FAILED, request, type(error).__name__)
+            return None
+        self.guard.succeeded(admitted, self.now())
+        return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
+
+    def _call_of(self, request: StepRequest, deadline: int) -> Call:
+        return Call(
+            order=request.order,
+            results=request.results,
+            idempotency_key=request.idempotency_key,
+            fence=request.fence,
+            attempt=request.attempt,
+            remaining=lambda: (deadline - self.now()) / 1000,
+        )
+
+    def _put_back(self, request: StepRequest, deadline: int, wait: int, why: str) -> NoReturn:
+        """Let the queue keep the request for `wait` milliseconds, though not past complete-by."""
+        wait = max(min(wait, LONGEST_ABSENCE), least_absence(self._age(request)))
+        wait = min(wait, deadline - self.now())
+        seconds = max(1, -(-wait // 1000))
+        self._tell(FactKind.PUT_BACK, request, f"{why}; back in {seconds} s")
+        raise PutBack(seconds, why)
+
+    def _age(self, request: StepRequest) -> int:
+        """Milliseconds since the request was made."""
+        return max(0, self.now() - (request.complete_by - request.budget))
+
+    def _tell(self, kind: FactKind, request: StepRequest, note: str) -> None:
+        fact = Fact(self.now(), kind, request.step, request.attempt, request.agent, note)
+        self.telemetry.record(request.order_id, fact)
+
+
+def _refusal(request: StepRequest, error: str) -> Reply:
+    return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.PERMANENT, error=error)

@@ -1,0 +1,1 @@
+"""The convoy: applies the events of each order in sequence."""

@@ -1,0 +1,157 @@
+"""The convoy: every order has a lane, and its events are applied there in their sequence, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from stepward.app.convoy.alerting import LaneTelling
+from stepward.app.convoy.dry_run import read_event
+from stepward.app.convoy.effects import Effects
+from stepward.app.intake import Received
+from stepward.app.optimistic import Race
+from stepward.app.scheduler.audit_log import Entry, Trail
+from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.convoy.decide import Outcome, Wanted, decide
+from stepward.domain.convoy.event import OrderEvent, sequence_name
+from stepward.domain.convoy.lane import Lane, LaneRules, opened
+from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
+from stepward.domain.errors import Transient, Unreadable
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.rejects import Reject
+from stepward.ports import Lanes, Rejects, Telemetry
+
+_NAMES = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event with the message that brought it."""
+
+    received: Received
+    event: OrderEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Convoy:
+    """Takes what arrives for one order, in the order in which it arrived. `decode` reads the text of an event."""
+
+    lanes: Lanes
+    effects: Effects
+    rejects: Rejects
+    telling: LaneTelling
+    trail: Trail
+    telemetry: Telemetry
+    rules: LaneRules
+    decode: Callable[[str], OrderEvent]
+    now: Callable[[], int]
+
+    def events(self, order_id: str, arrivals: Sequence[Arrival]) -> None:
+        """Give each event its place and apply what is next, in one write where that is possible. Raises Transient.
+
+        An event has its effect before the lane is written, and each effect is one that can be asked for twice: whoever
+        dies in between leaves the lane as it was, and the message comes again.
+        """
+        messages = [arrival.received for arrival in arrivals]
+        _, outcome = self._change(order_id, [arrival.event for arrival in arrivals], messages)
+        self._finish(order_id, outcome)
+
+    def command(self, command: LaneCommand, received: Received) -> None:
+        """Do what an operator asks, and keep in the order's trail what came of it. Raises Transient."""
+        before, outcome = self._change(command.order_id, command, [received])
+        refused = outcome.refusal.text if outcome.refusal else ""
+        self.trail.add(command.order_id, _entry(command, received, refused, before.revision))
+        if refused:
+            self.telemetry.record(command.order_id, Fact(self.now(), FactKind.REFUSED, by=command.who, note=refused))
+        self._finish(command.order_id, outcome)
+
+    def _finish(self, order_id: str, outcome: Outcome) -> None:
+        """Go on with what one change has left for another; raises Transient if an effect failed."""
+        while outcome.more and outcome.failure is None:
+            _, outcome = self._change(order_id, [], [])
+        if outcome.failure is not None:
+            raise outcome.failure
+
+    def _change(self, order_id: str, wanted: Wanted, messages: Sequence[Received]) -> tuple[Lane, Outcome]:
+        """Write what `wanted` makes of the lane, then tell of it; read and decide again if somebody was faster."""
+        first = None if isinstance(wanted, LaneCommand) or not wanted else wanted[0]
+        race = Race(f"the lane of {order_id}")
+        while True:
+            before = self.lanes.load(order_id) or opened(order_id, first, self.rules)
+            outcome = self._decided(before, wanted)
+            lane, rows, older = outcome.lane, outcome.rows, outcome.older
+            if lane is before or self.lanes.save(lane, replaces=before, rows=rows, older=older):
+                self._tell(outcome, messages)
+                return before, outcome
+            race.lost()
+
+    def _decided(self, before: Lane, wanted: Wanted) -> Outcome:
+        """The decision, once all that it needs is known."""
+        known, now = Known(), self.now()
+        while not isinstance(found := decide(before, known, wanted, self.rules, now), Outcome):
+            known[found] = self._answer(before, found)
+        return found
+
+    def _answer(self, before: Lane, need: Need) -> object:
+        match need:
+            case ReadRows():
+                return self.lanes.rows(before.order_id, need.first, need.most)
+            case ReadEvent():
+                return read_event(self.decode, need.body)
+            case Perform():
+                return self._perform(need.event)
+            case KeepRejects():
+                for late in need.rejections:
+                    place = f"{before.order_id}/{late.held_at}"
+                    self._keep(late, Received(place, "the order's lane", before.touched_at, ""))
+                return None
+            case _:
+                assert_never(need)
+
+    def _perform(self, event: OrderEvent) -> str | Transient:
+        try:
+            return self.effects.have(event)
+        except Transient as error:
+            return error
+        except Unreadable as error:
+            return f"the order's task cannot be read: {error}"
+
+    def _tell(self, outcome: Outcome, messages: Sequence[Received]) -> None:
+        """What follows the write: whoever dies here is told of the message again, and decides to do the same."""
+        lane = outcome.lane
+        for fact in outcome.facts:
+            self.telemetry.record(lane.order_id, fact)
+        for rejection in outcome.rejections:
+            self._keep(rejection, messages[rejection.message])
+        self.telling.tell(lane, self.now())
+
+    def _keep(self, rejection: Rejection, received: Received) -> None:
+        name, _, reason = rejection.why.partition(": ")
+        self.rejects.keep(
+            Reject(
+                message_id=received.message_id,
+                source=received.source,
+                received_at=received.received_at,
+                field=name,
+                reason=reason,
+                body=rejection.event.body,
+                order_id=rejection.event.order_id,
+            )
+        )
+
+
+def _entry(command: LaneCommand, received: Received, refused: str, revision: int) -> Entry:
+    place = 0 if isinstance(command, RetryLane) else command.place
+    return Entry(
+        # Not the present time: a command that comes a second time makes the same entry.
+        at=received.received_at,
+        command=f"convoy {_NAMES[type(command)]}",
+        step=f"event {sequence_name(place)}" if place else "",
+        attempt=0,
+        who=command.who,
+        why=command.why,
+        applied=not refused,
+        note=refused,
+        revision=revision if refused else 0,
+    )

@@ -1,0 +1,46 @@
+"""What an order event does beyond its lane: a create submits the order, a delete takes it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepward.app.scheduler.transition import Transition
+from stepward.app.submission import Submit
+from stepward.domain.convoy.event import Op, OrderEvent
+from stepward.domain.errors import Rejected
+from stepward.domain.history import FactKind
+from stepward.domain.messages import Cancel
+from stepward.wire.order import accepted
+from stepward.wire.order_event import details_of, order_of
+
+BY = "the submitter"
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Has the effect of an event, once however often it is asked to."""
+
+    submit: Submit
+    transition: Transition
+
+    def have(self, event: OrderEvent) -> str:
+        """Have it; why it is refused for good, or empty. Raises Transient."""
+        try:
+            match event.op:
+                case Op.CREATE:
+                    self.submit.accept(accepted(order_of(event), self.submit.schema))
+                case Op.DELETE:
+                    return self._cancel(event)
+        except Rejected as error:
+            return str(error)
+        return ""
+
+    def _cancel(self, event: OrderEvent) -> str:
+        reason = str(details_of(event).get("reason") or "cancelled")
+        facts = self.transition.apply(event.order_id, Cancel(event.order_id, BY, reason))
+        refused = next((fact.note for fact in facts if fact.kind is FactKind.REFUSED), "")
+        if not refused:
+            return ""
+        loaded = self.transition.store.load(event.order_id, with_order=False)
+        # Whoever began to undo it, the order is being taken back, as this event wants.
+        return "" if loaded and loaded.task.undoing else f"op: {refused}"

@@ -1,0 +1,76 @@
+"""What comes for the lanes: the messages of one group, taken in their order, as many at once as belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from stepward.app.convoy.convoy import Arrival, Convoy
+from stepward.app.intake import Received, keep
+from stepward.domain.convoy.commands import LaneCommand
+from stepward.domain.convoy.event import OrderEvent
+from stepward.domain.errors import PutBack, Rejected
+from stepward.domain.history import Fact, FactKind
+from stepward.ports import Rejects, Telemetry
+from stepward.wire.envelope import Ignored
+
+LEAST_TIME = 2_000
+"""Milliseconds in which a lane can be read and written, when nothing is wrong."""
+Wanted = OrderEvent | LaneCommand | Ignored
+Decode = Callable[[str], Wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneIntake:
+    """Hands messages to the convoy; `decode` says what each wants, and raises Rejected if it names no order."""
+
+    convoy: Convoy
+    decode: Decode
+    rejects: Rejects
+    telemetry: Telemetry
+
+    def take(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Iterator[int]:
+        """Take them in their order, and yield after each step how many are done; raises Transient at the first not.
+
+        It begins nothing for which `remaining` (ms) is too short: cut off in its midst, all of a batch would wait.
+        """
+        run: list[Arrival] = []
+        for position, message in enumerate(messages):
+            wanted = self._wanted(message)
+            if isinstance(wanted, OrderEvent) and _continues(run, wanted):
+                run.append(Arrival(message, wanted))
+                continue
+            yield from self._apply(run, position, remaining)
+            if isinstance(wanted, OrderEvent):
+                run = [Arrival(message, wanted)]
+            else:
+                run = []
+                self._handle(message, wanted)
+                yield position + 1
+        yield from self._apply(run, len(messages), remaining)
+
+    def _wanted(self, message: Received) -> Wanted | Rejected:
+        try:
+            return self.decode(message.body)
+        except Rejected as error:
+            return error
+
+    def _apply(self, run: Sequence[Arrival], done: int, remaining: Callable[[], int]) -> Iterator[int]:
+        if run:
+            if remaining() < LEAST_TIME:
+                raise PutBack(0, "the time of this run is up")
+            self.convoy.events(run[0].event.order_id, run)
+            yield done
+
+    def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected) -> None:
+        match wanted:
+            case Rejected():
+                keep(message, wanted, self.rejects, self.telemetry)
+            case Ignored():
+                self.telemetry.record("", Fact(message.received_at, FactKind.IGNORED, note=wanted.what))
+            case command:
+                self.convoy.command(command, message)
+
+
+def _continues(run: Sequence[Arrival], event: OrderEvent) -> bool:
+    return not run or run[0].event.order_id == event.order_id

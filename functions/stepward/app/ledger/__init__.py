@@ -1,0 +1,1 @@
+"""The ledger processor: splits ledgers into the lanes of their orders."""

@@ -1,0 +1,85 @@
+"""The walk through a ledger: one step per entry, from wherever it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.domain.errors import Rejected
+from stepward.ports import Ledgers
+from stepward.wire.checked_text import BODY
+from stepward.wire.ledger import LONGEST_LINE, Ledger, entry_in, entry_of
+from stepward.wire.order_event import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An entry that belongs to no order: what is wrong with it, and how it reads."""
+
+    field: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The entry at `index`, or its fault; `after` is the offset of the next one in the ledger's object."""
+
+    index: int
+    after: int
+    entry: LaneMessage | Fault
+
+
+def steps(
+    ledger: Ledger, ledgers: Ledgers, version: str, index: int, offset: int, sources: Sequence[Source]
+) -> Iterator[Step]:
+    """The entries from `index` on; in an object, its line begins at `offset`. Raises Transient."""
+    if not ledger.object_key:
+        for position in range(index, len(ledger.entries)):
+            raw = ledger.entries[position]
+            try:
+                found: LaneMessage | Fault = entry_of(ledger, position, raw, sources)
+            except Rejected as error:
+                found = Fault(error.field, error.reason, repr(raw))
+            yield Step(position, 0, found)
+        return
+    for position, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
+        offset += line.length
+        if line.text.strip():
+            yield Step(position, offset, _entry_in(ledger, position, line, sources))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an object, its end included in `length` (bytes); one that is too long is cut."""
+
+    text: bytes
+    length: int
+
+
+def lines(pieces: Iterable[bytes]) -> Iterator[Line]:
+    """The lines of a text that comes in pieces; no more than one line and one piece is held at a time."""
+    begun, length = b"", 0
+    for piece in pieces:
+        *whole, rest = piece.split(b"\n")
+        for end in whole:
+            yield Line(_joined(begun, end), length + len(end) + 1)
+            begun, length = b"", 0
+        begun, length = _joined(begun, rest), length + len(rest)
+    if length:
+        yield Line(begun, length)
+
+
+def _joined(begun: bytes, more: bytes) -> bytes:
+    return begun + more[: LONGEST_LINE + 1 - len(begun)]
+
+
+def _entry_in(ledger: Ledger, position: int, line: Line, sources: Sequence[Source]) -> LaneMessage | Fault:
+    text = line.text.decode(errors="replace")
+    if len(line.text) > LONGEST_LINE:
+        return Fault(BODY, f"line {position + 1} is {line.length:,} bytes; the limit is {LONGEST_LINE:,}", text)
+    try:
+        return entry_in(ledger, position, line.text, sources)
+    except Rejected as error:
+        return Fault(error.field, error.reason, text)

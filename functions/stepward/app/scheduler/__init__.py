@@ -1,0 +1,1 @@
+"""The Scheduler: applies messages to tasks."""

@@ -1,0 +1,34 @@
+"""Scheduling: what is told to the Scheduler becomes a change of the task it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepward.app.scheduler.audit_log import Trail
+from stepward.app.scheduler.transition import Transition
+from stepward.domain.messages import Command
+from stepward.domain.task.record import Task
+from stepward.wire.messages import decode_for_scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Runs every step of every task in its order, and only that: the workflow is data."""
+
+    transition: Transition
+    trail: Trail
+
+    def handle(self, text: str) -> None:
+        """Apply the message in `text`; raises Rejected or Transient.
+
+        What came of a command is kept before its message is acknowledged; dying between the two, the next delivery
+        finds what the order remembers of it.
+        """
+        message = decode_for_scheduler(text)
+        facts = self.transition.apply(message.order_id, message)
+        if isinstance(message, Command):
+            self.trail.keep(message.order_id, message, facts, lambda: self._task(message.order_id))
+
+    def _task(self, order_id: str) -> Task | None:
+        loaded = self.transition.store.load(order_id, with_order=False)
+        return loaded.task if loaded else None

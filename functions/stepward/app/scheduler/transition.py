@@ -1,0 +1,95 @@
+"""The one write path: read, decide, write if nobody was faster, then send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stepward.app.optimistic import Race
+from stepward.domain.errors import Rejected
+from stepward.domain.history import Fact
+from stepward.domain.messages import Message, Notice, Report, Retry, StepFailed, StepRequest
+from stepward.domain.task.change import Decision
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.decide import Event, Told, decide
+from stepward.domain.task.record import Loaded
+from stepward.domain.timing import Timing
+from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Applies events to tasks on behalf of `instance`, the name that goes into LockedBy.
+
+    Without `notices` it may not tell submitters, and has the Scheduler do it.
+    """
+
+    store: TaskStore
+    queues: Queues
+    alerts: Alerts
+    telemetry: Telemetry
+    timing: Timing
+    instance: str
+    now: Callable[[], int]
+    notices: Notices | None = None
+    claims: bool = True
+    """Whether it claims the steps that may run; otherwise it has the Scheduler do it."""
+
+    def apply(self, order_id: str, event: Event) -> tuple[Fact, ...]:
+        """Write what `event` makes of the task, then send; what happened. Raises Rejected or Transient.
+
+        Dying between the two loses nothing: every state that waits has a due time, and a redelivered event
+        finds what its first delivery wrote and sends again.
+        """
+        decision = self._write(order_id, event)
+        for fact in decision.facts:
+            self.telemetry.record(order_id, fact)
+        self._send(order_id, decision.messages)
+        return decision.facts
+
+    def _write(self, order_id: str, event: Event) -> Decision:
+        # Only what claims a step needs to know what was ordered.
+        claims = self.claims and not isinstance(event, Look | Told)
+        race = Race(order_id)
+        while True:
+            loaded = self._load(order_id, with_order=claims)
+            decision = self._decide(loaded, event)
+            if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
+                return replace(decision, messages=_with_order(decision.messages, loaded.order))
+            race.lost()
+
+    def _load(self, order_id: str, *, with_order: bool) -> Loaded:
+        loaded = self.store.load(order_id, with_order=with_order)
+        if loaded is None:
+            raise Rejected("orderId", f"there is no task for {order_id!r}")
+        return loaded
+
+    def _decide(self, loaded: Loaded, event: Event) -> Decision:
+        by, timing, claims = self.instance, self.timing, self.claims
+        return decide(loaded.task, loaded.plan, event, now=self.now(), by=by, timing=timing, claims=claims)
+
+    def _send(self, order_id: str, messages: Sequence[Message]) -> None:
+        """Send what a change asks for; an alert that is out is noted, so that it is not sent for ever."""
+        self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
+        for alert in (message for message in messages if isinstance(message, StepFailed)):
+            if self.alerts.tell(alert):
+                self.apply(order_id, Told(alert.step, alert.attempt))
+        self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
+
+    def _notify(self, order_id: str, notices: Sequence[Notice]) -> None:
+        """Tell the submitter; last of all, for nothing of the order may wait for that."""
+        if self.notices is None:
+            self.queues.to_scheduler([Report(order_id)] if notices else [])
+            return
+        for notice in notices:
+            self.notices.post(notice)
+
+
+def _with_order(messages: Sequence[Message], order: Mapping[str, Any]) -> tuple[Message, ...]:
+    priority, tenant = order.get("priority", "normal"), order.get("customerId") or ""
+    return tuple(
+        replace(message, order=order, priority=priority, tenant=tenant) if isinstance(message, StepRequest) else message
+        for message in messages
+    )

@@ -1,0 +1,1 @@
+"""The Supervisor: finds what is overdue."""

@@ -1,0 +1,165 @@
+"""`stepward convoy`: the lanes of orders, and what an operator may do about one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stepward.app.convoy.history import history, strays, waiting
+from stepward.cli.convoy.ask import ask_lane, lane_of
+from stepward.cli.convoy.refusals import replacement
+from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
+from stepward.cli.convoy.wording import lane_state, repairs, why_it_waits
+from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.options import AsJson, Where, for_deployment
+from stepward.cli.orders.attention import Waiting, as_they_stand, list_waiting
+from stepward.cli.orders.commands import Wait, Who, Why, operator, reason
+from stepward.cli.orders.files import read
+from stepward.cli.orders.show import Limit, OrderId
+from stepward.cli.terminal import OUT, print_json, say
+from stepward.cli.user_error import Declined
+from stepward.domain.convoy.balance import account_of
+from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.convoy.event import place_of
+from stepward.wire.order_event import details_of
+
+Event = Annotated[
+    str, typer.Argument(metavar="SEQUENCE", help="The event's sequence, or u1, u2 ... for one that has none.")
+]
+EventFile = Annotated[Path, typer.Argument(metavar="FILE", help="The event as a JSON object; - is standard input.")]
+ShownEvents = Annotated[int, typer.Option(min=1, help="How many of the newest applied events to show.")]
+app = typer.Typer(no_args_is_help=True, help="The lanes of orders: list, show, retry, skip, replace.")
+
+
+def list_lanes(where: Where, *, limit: Limit = 50, as_json: AsJson = False) -> None:
+    """List the orders whose lane waits for an operator, the one that has waited longest first.
+
+    blocked: an event could not be applied · gap: one has not come and later ones have, for long · idle: nothing came
+    for long, and the last one was not the end. It is found at once, however many lanes there are.
+
+    Example: stepward convoy list
+
+    JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (that came)),
+    unreadable (list of texts: records that cannot be read), more (whether there are others that were not listed).
+    """
+    list_waiting(where, "lane", "convoy show", _needy, limit=limit, as_json=as_json)
+
+
+def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:
+    """Show how far the events of an order have come, what they come to, what waits and why, and what to type next.
+
+    Examples: stepward convoy show ord-1001 · stepward convoy show ord-1001 --json
+
+    JSON: orderId, state (blocked, gap, idle, ended or open), sequenced, last (applied), highest (that came), end (the
+    last there will be, or null), blocked (null, or: event, reason, since), gapSince, needsAttentionSince (epoch
+    milliseconds or null), account (order (null, or: event, details, history), transactions (list of the same),
+    cancelled (an event, or null), passedOver (number)), events (list of: event, op, state (applied, passed over, stops
+    the lane or waits), why, customerId, ledgerId, index), more (whether older events were left out).
+    """
+    connection = connect(where)
+    seen = lane_of(where, connection, order)
+    lane, lanes = seen.lane, connection.lanes
+    events = tuple(history(lanes, lane))
+    past, more = newest(events, limit)
+    ahead = [*strays(lanes, lane), *islice(waiting(lanes, lane), limit)]
+    shown = LaneShown(lane, account_of(events, details_of), tuple(map(as_read, (*past, *ahead))), more)
+    if as_json:
+        print_json(lane_document(shown))
+        return
+    OUT.print(lane_view(shown, connection.now()))
+    if following := "\n".join(repairs(lane, seen.following, where)):
+        say(f"\n{following}")
+
+
+def retry(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False) -> None:
+    """Try the event again that stops an order's lane, once its cause is mended; what waits behind it follows.
+
+    Example: stepward convoy retry ord-1001 --why "the price list is repaired"
+
+    JSON: command, orderId, event, who, why, outcome (applied, refused, or asked if it was not waited for, or nothing
+    was seen in time), text, state (the lane's, when last seen), last (the last applied event).
+    """
+    named, said = operator(who), reason(why)
+    connection = connect(where)
+    command = RetryLane(order, named, said, connection.new_id())
+    ask_lane(where, connection, lane_of(where, connection, order), command, wait=wait, as_json=as_json)
+
+
+def skip(
+    where: Where,
+    order: OrderId,
+    event: Event,
+    *,
+    why: Why,
+    who: Who = "",
+    wait: Wait = True,
+    as_json: AsJson = False,
+) -> None:
+    """Go on without an event, which stops the lane or never came; it stays in the lane, marked with who and why.
+
+    Example: stepward convoy skip ord-1001 5 --why "the customer withdrew it"
+
+    JSON: as of `retry`.
+    """
+    place = _place(event)
+    named, said = operator(who), reason(why)
+    connection = connect(where)
+    command = SkipEvent(order, place, named, said, connection.new_id())
+    ask_lane(where, connection, lane_of(where, connection, order), command, wait=wait, as_json=as_json)
+
+
+def replace(
+    where: Where,
+    order: OrderId,
+    event: Event,
+    file: EventFile,
+    *,
+    why: Why,
+    who: Who = "",
+    wait: Wait = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take the event in a file in place of one that stops the lane or never came.
+
+    The new one is checked before it is sent: it is of the same order and has the same sequence. The old one is kept
+    among the rejects.
+
+    Example: stepward convoy replace ord-1001 5 corrected.json --why "the amount had a comma"
+
+    JSON: as of `retry`.
+    """
+    place = _place(event)
+    written = read(file)
+    if len(written) != 1:
+        raise Declined(f"{file} holds {len(written)} events; one stands in place of one")
+    named, said = operator(who), reason(why)
+    connection = connect(where)
+    before = lane_of(where, connection, order)
+    body = replacement(before.lane, place, written[0].body)
+    command = ReplaceEvent(order, place, body, named, said, connection.new_id())
+    ask_lane(where, connection, before, command, wait=wait, as_json=as_json)
+
+
+def _needy(connection: Connection, unreadable: list[str]) -> Iterator[Waiting]:
+    lanes = connection.lanes
+    for lane in as_they_stand(lanes.needing_attention(), lanes.load, unreadable):
+        if (since := lane.needs_attention) is not None:
+            yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), listed_lane(lane))
+
+
+def _place(event: str) -> int:
+    if (place := place_of(event)) is None:
+        raise typer.BadParameter(
+            f"{event!r} names no event; it is a sequence number, or u1, u2 ... for one without", param_hint="SEQUENCE"
+        )
+    return place
+
+
+app.command("list")(for_deployment(list_lanes))
+app.command("show")(for_deployment(show_lane))
+for operation in (retry, skip, replace):
+    app.command()(for_deployment(operation))

@@ -1,0 +1,209 @@
+"""Lanes as a person reads them, and as a program does."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stepward.app.convoy.dry_run import read_event
+from stepward.cli.convoy.wording import lane_state, standing, why_it_waits
+from stepward.cli.orders.view import table
+from stepward.cli.terminal import cell, day_and_time, json_text, printable, span
+from stepward.domain.convoy.balance import Account, Transaction
+from stepward.domain.convoy.event import Kept, OrderEvent, sequence_name
+from stepward.domain.convoy.lane import Lane
+from stepward.wire.order_event import details_of, kept_event
+
+STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}
+EVENT_STYLES = {"applied": "green", "passed over": "dim", "stops the lane": "bold red", "waits": "yellow"}
+LONGEST_SAYING = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LaneShown:
+    """A lane with what it comes to, and the events to show; `more` if older ones are left out."""
+
+    lane: Lane
+    account: Account
+    events: Sequence[Kept]
+    more: bool = False
+
+
+def newest(events: Iterable[Kept], limit: int) -> tuple[tuple[Kept, ...], bool]:
+    """The last `limit` of the events, and whether there were more."""
+    kept = deque(events, maxlen=limit + 1)
+    return tuple(kept)[-limit:], len(kept) > limit
+
+
+def event_state(lane: Lane, kept: Kept) -> str:
+    """What has become of an event of the lane, in a word or two."""
+    if kept.passed_over:
+        return "passed over"
+    if lane.blocked and lane.blocked.place == kept.place:
+        return "stops the lane"
+    return "applied" if 0 < kept.place <= lane.last else "waits"
+
+
+def as_read(kept: Kept) -> Kept:
+    """An event that the deployed application refused, as it reads without the application."""
+    return replace(kept, event=read_event(kept_event, kept.event.body)) if kept.event.fault else kept
+
+
+def lane_view(shown: LaneShown, now: int) -> RenderableType:
+    """One lane: how it stands, its events, and what they come to."""
+    parts: list[RenderableType] = [_headline(shown.lane, shown.events, now)]
+    if shown.events:
+        parts += ["", _events_table(shown)]
+    if shown.more:
+        parts.append("Older events are left out: raise --limit.")
+    if shown.account.order or shown.account.additions:
+        parts += ["", _account_table(shown.account)]
+    return Group(*parts)
+
+
+def listed_lane(lane: Lane) -> dict[str, Any]:
+    """A lane in a list, for programs."""
+    place = lane.blocked.place if lane.blocked else lane.last + 1
+    return {
+        "orderId": lane.order_id,
+        "state": lane_state(lane),
+        "since": lane.needs_attention,
+        "event": sequence_name(place),
+        "why": why_it_waits(lane),
+        "last": lane.last,
+        "highest": lane.highest,
+    }
+
+
+def lane_document(shown: LaneShown) -> dict[str, Any]:
+    """A lane for programs."""
+    lane, blocked = shown.lane, shown.lane.blocked
+    stop = (
+        {"event": sequence_name(blocked.place), "reason": blocked.reason, "since": blocked.since} if blocked else None
+    )
+    return {
+        "orderId": lane.order_id,
+        "state": lane_state(lane),
+        "sequenced": lane.sequenced,
+        "last": lane.last,
+        "highest": lane.highest,
+        "end": lane.end or None,
+        "blocked": stop,
+        "gapSince": lane.gap_since,
+        "needsAttentionSince": lane.needs_attention,
+        "account": account_document(shown.account),
+        "events": [_event_document(lane, kept) for kept in shown.events],
+        "more": shown.more,
+    }
+
+
+def account_document(account: Account) -> dict[str, Any]:
+    """What the order's events come to, for programs."""
+    return {
+        "order": _transaction_document(account.order) if account.order else None,
+        "transactions": [_transaction_document(each) for each in account.additions.values()],
+        "cancelled": sequence_name(account.cancelled) if account.cancelled else None,
+        "passedOver": len(account.passed_over),
+    }
+
+
+def _headline(lane: Lane, events: Sequence[Kept], now: int) -> Text:
+    state = lane_state(lane)
+    following = next((kept for kept in events if kept.place == lane.last + 1), None)
+    return Text.assemble(
+        ("Lane of order ", ""),
+        (printable(lane.order_id), "bold"),
+        ": ",
+        (state, STYLES[state]),
+        *(f"\n{printable(line)}" for line in _lines(lane, following, now)),
+    )
+
+
+def _lines(lane: Lane, following: Kept | None, now: int) -> Iterator[str]:
+    yield standing(lane, following)
+    if not lane.sequenced:
+        yield "its events have no sequence numbers: they count in the order in which they came"
+    if lane.deleted:
+        yield f"cancelled by event {lane.deleted}"
+    since = lane.blocked.since if lane.blocked else lane.gap_since
+    if since is not None:
+        yield f"since {day_and_time(since)}, for {span(max(0, now - since))}; applied up to event {lane.last}"
+
+
+def _events_table(shown: LaneShown) -> Table:
+    rows = table("Event", "Op", "State", "What it says")
+    for kept in shown.events:
+        state = event_state(shown.lane, kept)
+        rows.add_row(
+            sequence_name(kept.place),
+            cell(kept.event.op or ""),
+            cell(state, EVENT_STYLES[state]),
+            cell(_saying(shown.lane, kept)),
+        )
+    return rows
+
+
+def _account_table(account: Account) -> Table:
+    rows = table("Account", "Changed by", "Says now")
+    order = [("order", account.order)] if account.order else []
+    for name, each in (*order, *((f"event {place}", each) for place, each in account.additions.items())):
+        changes = ", ".join(sequence_name(change.place) for change in each.history[1:])
+        rows.add_row(name, changes, cell(_cut(json_text(dict(each.details), indent=None))))
+    return rows
+
+
+def _saying(lane: Lane, kept: Kept) -> str:
+    if kept.passed_over:
+        return kept.passed_over
+    if lane.blocked and lane.blocked.place == kept.place:
+        return f"{lane.blocked.reason}{_origin(kept.event)}"
+    target = f"of {kept.event.modifies}: " if kept.event.modifies else ""
+    return target + _cut(json_text(dict(details_of(kept.event)), indent=None))
+
+
+def _origin(event: OrderEvent) -> str:
+    """Where an event that somebody has to mend came from."""
+    customer, ledger = _brought_by(event)
+    of_customer = f" of {customer}" if customer else ""
+    return f" (entry {event.index} of ledger {ledger}{of_customer})" if ledger else ""
+
+
+def _brought_by(event: OrderEvent) -> tuple[str, str]:
+    """The customer and the ledger that brought an event; empty where they are not known."""
+    customer, _, ledger = event.ledger_id.rpartition("|")
+    return customer, ledger
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_SAYING else f"{text[:LONGEST_SAYING]} ..."
+
+
+def _event_document(lane: Lane, kept: Kept) -> dict[str, Any]:
+    customer, ledger = _brought_by(kept.event)
+    stops = lane.blocked is not None and lane.blocked.place == kept.place
+    why = kept.passed_over or (lane.blocked.reason if stops and lane.blocked else "") or kept.event.fault
+    return {
+        "event": sequence_name(kept.place),
+        "op": kept.event.op,
+        "state": event_state(lane, kept),
+        "why": why or None,
+        "customerId": customer or None,
+        "ledgerId": ledger or None,
+        "index": kept.event.index if kept.event.ledger_id else None,
+    }
+
+
+def _transaction_document(transaction: Transaction) -> dict[str, Any]:
+    return {
+        "event": sequence_name(transaction.place),
+        "details": dict(transaction.details),
+        "history": [
+            {"event": sequence_name(change.place), "details": dict(change.details)} for change in transaction.history
+        ],
+    }

@@ -1,0 +1,66 @@
+"""How a lane stands, in words, and what to type about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepward.cli.deployment.options import Where
+from stepward.domain.convoy.event import Kept, sequence_name
+from stepward.domain.convoy.lane import Lane, Told
+
+REASON = ("--why", "...")
+
+
+def lane_state(lane: Lane) -> str:
+    """One word: blocked, gap, ended, idle or open."""
+    if lane.blocked:
+        return "blocked"
+    if lane.last < lane.highest:
+        return "gap"
+    if lane.end:
+        return "ended"
+    return "idle" if lane.told is Told.IDLE else "open"
+
+
+def standing(lane: Lane, following: Kept | None) -> str:
+    """How far the lane is, in a sentence; `following` is the event after the last applied one, if it has come."""
+    if lane.blocked:
+        return f"event {sequence_name(lane.blocked.place)} stops the lane: {lane.blocked.reason}"
+    if lane.last < lane.highest and following is None:
+        return f"event {lane.last + 1} has not come, and {lane.highest} has"
+    if lane.last < lane.highest:
+        failed = f"; event {lane.last + 1} has failed {lane.attempts} times so far" if lane.attempts else ""
+        return f"events up to {lane.last} are applied, and the lane goes on{failed}"
+    if not lane.last:
+        return "no event is applied yet"
+    ended = ", which was the last one" if lane.end else ""
+    return f"all that came is applied, up to event {lane.last}{ended}"
+
+
+def why_it_waits(lane: Lane) -> str:
+    """Why an operator has to look at the lane."""
+    if lane.blocked:
+        return f"event {sequence_name(lane.blocked.place)}: {lane.blocked.reason}"
+    if lane.last < lane.highest:
+        return f"event {lane.last + 1} has not come, and {lane.highest} has"
+    return f"nothing has come after event {lane.last}, which was not the last one"
+
+
+def repairs(lane: Lane, following: Kept | None, where: Where) -> Iterator[str]:
+    """What to type next, if the lane waits for an operator."""
+    order = lane.order_id
+    if lane.blocked:
+        event = sequence_name(lane.blocked.place)
+        if lane.blocked.place > 0:
+            yield f"Fix the cause, then try event {event} again:\n  {_typed(where, 'retry', order)}"
+        yield f"Give a corrected event in its place:\n  {_typed(where, 'replace', order, event, 'FILE')}"
+        yield f"Or go on without it:\n  {_typed(where, 'skip', order, event)}"
+    elif lane.last < lane.highest and following is None:
+        event = str(lane.last + 1)
+        yield f"Have its source send event {event} again: the lane then goes on by itself."
+        yield f"If it will never come, give it:\n  {_typed(where, 'replace', order, event, 'FILE')}"
+        yield f"Or go on without it:\n  {_typed(where, 'skip', order, event)}"
+
+
+def _typed(where: Where, command: str, *words: str) -> str:
+    return where.typed("convoy", command, *words, *REASON)

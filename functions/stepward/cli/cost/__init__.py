@@ -1,0 +1,1 @@
+"""`stepward cost`."""

@@ -1,0 +1,122 @@
+"""`stepward cost`: what a workflow's orders would cost on AWS, from counted requests and dated prices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from stepward.cli.cost.estimate import MILLION, Assumptions, Estimate, Line, estimate, measured, prices, told
+from stepward.cli.deployment.options import AsJson
+from stepward.cli.orders.view import table
+from stepward.cli.terminal import OUT, complain, print_json, say
+from stepward.domain.errors import Misconfigured
+from stepward.project import Project
+
+Orders = Annotated[int, typer.Option(min=1, help="Orders a month.")]
+Batch = Annotated[int, typer.Option(min=1, max=10, help="Messages that one run of a function takes, when it is busy.")]
+Steps = Annotated[int, typer.Option(min=0, help="Steps of an order; 0 asks the workflow.", show_default=False)]
+Named = Annotated[str, typer.Option("--app", help="Your application, as module:name.", show_default="pyproject.toml's")]
+Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step is run again.")]
+Waits = Annotated[float, typer.Option(min=0, help="Milliseconds that an operation waits for its service.")]
+
+
+def cost(
+    *,
+    orders: Orders = MILLION,
+    batch: Batch = 10,
+    steps: Steps = 0,
+    app: Named = "",
+    recovered: Recovered = 0.0,
+    operation_ms: Waits = 0.0,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate what orders cost on AWS in us-east-1, with every assumption named.
+
+    The requests were counted under the real functions, for orders whose steps run one after another; nothing here asks
+    an account.
+
+    Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
+    """
+    counted = steps or _steps_of(app)
+    assumed = replace(Assumptions(), operation_ms=operation_ms)
+    try:
+        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed)
+    except ValueError as error:
+        complain(str(error))
+        raise typer.Exit(2) from None
+    if as_json:
+        print_json(document(bill, orders=orders, steps=counted, batch=batch, recovered=recovered, assumed=assumed))
+        return
+    say(f"{orders:,} orders a month of {counted} steps, in batches of {batch}, us-east-1, without free tiers")
+    OUT.print(bill_table(bill.per_order, "a million orders", MILLION, f"{orders:,} orders", orders))
+    OUT.print(bill_table(bill.per_month, "a month, whatever the orders", 1))
+    total = bill.order_usd * orders + bill.month_usd
+    kept = sum(line.usd for line in bill.kept) * orders
+    say(f"In all ${total:,.2f} a month, and ${kept:,.2f} for each month that these orders are kept.")
+    OUT.print(_assumptions(assumed))
+    say("Not counted: cold starts, data transfer, what the services of the steps cost, and tax.")
+
+
+def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
+    """The lines of a bill, each with its quantity and price."""
+    rows = table("", "quantity", "price", f"$ for {title}", *([f"$ for {more}"] if orders else []))
+    for column in rows.columns[1:]:
+        column.justify = "right"
+    for each in lines:
+        price = prices()[each.price]
+        unit = f"${price['usd']:g}" + (f" / {price['per']:,}" if price["per"] > 1 else "")
+        extra = [f"{each.usd * orders:,.2f}"] if orders else []
+        rows.add_row(each.name, _amount(each.quantity * times), unit, f"{each.usd * times:,.2f}", *extra)
+    total = sum(each.usd for each in lines)
+    rows.add_row(
+        "in all", "", "", f"{total * times:,.2f}", *([f"{total * orders:,.2f}"] if orders else []), style="bold"
+    )
+    return rows
+
+
+def document(
+    bill: Estimate, *, orders: int, steps: int, batch: int, recovered: float, assumed: Assumptions
+) -> dict[str, Any]:
+    """The same for programs."""
+
+    def lines(listed: Sequence[Line]) -> list[dict[str, Any]]:
+        return [{"name": each.name, "quantity": each.quantity, "price": each.price, "usd": each.usd} for each in listed]
+
+    return {
+        "orders": orders,
+        "steps": steps,
+        "batch": batch,
+        "recovered": recovered,
+        "usdPerMillionOrders": bill.order_usd * MILLION,
+        "usdPerMonth": bill.order_usd * orders + bill.month_usd,
+        "perOrder": lines(bill.per_order),
+        "perMonth": lines(bill.per_month),
+        "kept": lines(bill.kept),
+        "assumptions": dict(told(assumed)),
+        "prices": dict(prices()),
+    }
+
+
+def _assumptions(assumed: Assumptions) -> Table:
+    rows = table("assumed", "")
+    for name, value in told(assumed).items():
+        rows.add_row(name.replace("_", " "), f"{value:g}")
+    return rows
+
+
+def _steps_of(app: str) -> int:
+    """The number of steps of the application's workflow."""
+    try:
+        return len(Project.here().app(app).workflow.steps)
+    except Misconfigured as error:
+        complain(f"{error}; or say --steps")
+        raise typer.Exit(2) from None
+
+
+def _amount(quantity: float) -> str:
+    """Whole where that says enough."""
+    return f"{quantity:,.0f}" if quantity >= 100 else f"{quantity:,.3g}"

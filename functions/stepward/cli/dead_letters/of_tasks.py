@@ -1,0 +1,94 @@
+"""What a message in a dead-letter queue says, in words, and how it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stepward.cli.dead_letters.staleness import Standing, Verdict, judge
+from stepward.domain.errors import Rejected, Unreadable
+from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
+from stepward.domain.task.record import Loaded
+from stepward.domain.task.staleness import dated
+from stepward.wire.envelope import Ignored
+from stepward.wire.messages import decode_for_scheduler, decode_request, encode
+from stepward.wire.order import OrderMessage, accept, order_id_hint
+
+TOGETHER = 10
+"""Letters that a queue gives at once."""
+Load = Callable[[str], Loaded | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message that was not delivered, first sent at `sent_at` (epoch ms) and taken `receives` times."""
+
+    message_id: str
+    body: str
+    sent_at: int
+    receives: int
+    handle: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A letter that was read: what it is, of which order, how it stands, and the body to send if it is current.
+
+    `group` is what it is sent under on a FIFO queue, where order counts; empty on others.
+    """
+
+    letter: Letter
+    what: str
+    order_id: str
+    verdict: Verdict
+    body: str
+    group: str = ""
+
+
+def opened(queue: str, letter: Letter, load: Load, now: int) -> Opened:
+    """The letter of the dead-letter queue of `queue`, read and judged; raises Transient."""
+    try:
+        return _order(letter, load, now) if queue == "orders" else _message(queue, letter, load, now)
+    except (Rejected, Unreadable) as fault:
+        what = "that makes no sense" if isinstance(fault, Rejected) else "about an unreadable order"
+        verdict = Verdict(Standing.UNREADABLE, str(fault))
+        return Opened(letter, f"a message {what}", order_id_hint(letter.body), verdict, letter.body)
+
+
+def _message(queue: str, letter: Letter, load: Load, now: int) -> Opened:
+    message = decode_request(letter.body) if queue.startswith("agent-") else decode_for_scheduler(letter.body)
+    message = dated(message, letter.sent_at)
+    verdict = judge(message, load(message.order_id), now=now)
+    # Written anew from what was understood: nothing stored is replayed byte for byte.
+    return Opened(letter, _words(message), message.order_id, verdict, encode(message))
+
+
+def _order(letter: Letter, load: Load, now: int) -> Opened:
+    """Submission has checks of its own: an order counts once, and what it rejects is kept for `stepward rejects`."""
+    try:
+        taken = accept(letter.body, OrderMessage)
+    except Rejected as fault:
+        verdict = Verdict(Standing.CURRENT, f"Submission will reject it, and keep it among the rejects: {fault}")
+        return Opened(letter, "an order message", order_id_hint(letter.body), verdict, letter.body)
+    if isinstance(taken, Ignored):
+        test = Verdict(Standing.STALE, "nothing is to be done about it")
+        return Opened(letter, "a test message", "", test, letter.body)
+    if isinstance(taken, Cancel):
+        verdict = judge(taken, load(taken.order_id), now=now)
+        return Opened(letter, "a cancellation by the submitter", taken.order_id, verdict, letter.body)
+    order_id = taken.order.order_id
+    known = "the order is known; it will count as a duplicate" if load(order_id) else "the order was never accepted"
+    return Opened(letter, "an order", order_id, Verdict(Standing.CURRENT, known), letter.body)
+
+
+def _words(message: ToScheduler | StepRequest) -> str:
+    match message:
+        case StepRequest():
+            return f"a request to {message.agent}: {message.step}, attempt {message.attempt}"
+        case Reply():
+            return f"a reply: {message.step}, attempt {message.attempt}, {message.outcome}"
+        case Retry() | Resubmit():
+            return f"the command to {type(message).__name__.lower()} {message.step}, after attempt {message.attempt}"
+        case _:
+            return f"the command to {type(message).__name__.lower()}"

@@ -1,0 +1,1 @@
+"""Which deployment a command is for, and how it is reached."""

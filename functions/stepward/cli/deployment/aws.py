@@ -1,0 +1,117 @@
+"""The AWS account, or what stands in for it: where it is, and what its stack says of itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError, PartialCredentialsError
+from botocore.exceptions import ConnectionError as NotReached
+
+from stepward.cli.deployment.options import Where
+from stepward.cli.user_error import Declined
+from stepward.local.access import REGION
+from stepward.local.processes import standing_cloud
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+
+_RETRIES: Any = {"mode": "standard", "total_max_attempts": 3}
+_CONFIG = Config(connect_timeout=2, read_timeout=10, retries=_RETRIES)
+_NO_ACCESS = frozenset(
+    {
+        "AccessDenied",
+        "AccessDeniedException",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account at AWS, or at `endpoint`; `name` is how sentences call it."""
+
+    name: str
+    region: str
+    endpoint: str | None = None
+
+    def outputs(self, stack: str) -> Mapping[str, str]:
+        """What the stack says of itself; raises Declined, with what to do, if it cannot be read."""
+        with self._explained(stack):
+            client = boto3.client("cloudformation", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
+            found = client.describe_stacks(StackName=stack)["Stacks"][0]
+        if not (outputs := found.get("Outputs")):
+            raise Declined(f"stack {stack} is {found['StackStatus']} and has no outputs; deploy it, or wait for it")
+        return {output["OutputKey"]: output["OutputValue"] for output in outputs}
+
+    def sqs(self) -> SQSClient:
+        """A client of its queues."""
+        return boto3.client("sqs", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
+
+    def s3(self) -> S3Client:
+        """A client of its buckets."""
+        # A bucket's name in the host name cannot be resolved where an emulator stands in for AWS.
+        style: Any = {"addressing_style": "path" if self.endpoint else "auto"}
+        config = _CONFIG.merge(Config(s3=style, read_timeout=60))
+        return boto3.client("s3", region_name=self.region, endpoint_url=self.endpoint, config=config)
+
+    @contextmanager
+    def _explained(self, stack: str) -> Iterator[None]:
+        try:
+            yield
+        except ClientError as error:
+            raise Declined(self._refusal(stack, error.response["Error"].get("Code", "no code"))) from error
+        except (NoCredentialsError, PartialCredentialsError) as error:
+            advice = "run `aws configure`, or set AWS_PROFILE"
+            raise Declined(f"no AWS credentials were found; {advice}{_or_local()}") from error
+        except (NotReached, HTTPClientError) as error:
+            raise Declined(f"{self.name} does not answer; check the address and the network") from error
+        except (BotoCoreError, ValueError) as error:
+            raise Declined(f"{self.name} cannot be used: {error}") from error
+
+    def _refusal(self, stack: str, code: str) -> str:
+        if code == "ValidationError":
+            return f"there is no stack {stack} in {self.name}; deploy it, or name another with --stack{_or_local()}"
+        if code in _NO_ACCESS:
+            return f"{self.name} refuses these credentials ({code}); renew them, or allow cloudformation:DescribeStacks"
+        return f"{self.name} does not tell about stack {stack}: {code}; try again"
+
+
+def find_account(where: Where) -> Account:
+    """The account that `where` means; raises Declined if the local cloud is down, or no region is set."""
+    if where.local:
+        return _local_account()
+    try:
+        region = where.region or os.environ.get("AWS_REGION") or boto3.Session().region_name
+    except BotoCoreError as error:
+        raise Declined(f"{error}; correct AWS_PROFILE or your AWS settings") from error
+    if not region:
+        raise Declined(f"no AWS region is set; give --region, or set AWS_REGION{_or_local()}")
+    return Account(where.endpoint or f"your AWS account in {region}", region, where.endpoint or None)
+
+
+def _local_account() -> Account:
+    server = standing_cloud().server
+    if server is None:
+        raise Declined("no local cloud is running; start one: stepward local up")
+    # Any credentials will do there, so this process neither needs nor uses those of a real account.
+    for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
+        os.environ.pop(name, None)
+    no_proxy = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1"]))
+    harmless = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    os.environ.update(harmless, NO_PROXY=no_proxy, no_proxy=no_proxy)
+    return Account("the local cloud", REGION, server.endpoint)
+
+
+def _or_local() -> str:
+    return ". A local cloud is running: add --local to use it" if standing_cloud().server else ""

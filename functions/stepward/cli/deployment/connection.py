@@ -1,0 +1,75 @@
+"""From the name of a deployment to the adapters that read and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepward.app.agent.breakers import Breakers
+from stepward.app.scheduler.audit_log import Trail
+from stepward.cli.deployment.options import Where
+from stepward.ports import Controls, LaneQueue, Lanes
+from stepward.stack_outputs import Deployment
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+
+    from stepward.adapters.dynamodb.rejects import DynamoRejects
+    from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+    from stepward.adapters.sqs.queues import SqsQueues, SqsSender
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A deployment within reach; `now` is epoch milliseconds, `new_id` draws a name that nothing else has."""
+
+    deployment: Deployment
+    store: DynamoTaskStore
+    rejects: DynamoRejects
+    queues: SqsQueues
+    sender: SqsSender
+    sqs: SQSClient
+    breakers: Breakers
+    trail: Trail
+    controls: Controls
+    lanes: Lanes
+    lane_queue: LaneQueue
+    s3: Callable[[], S3Client]
+    now: Callable[[], int]
+    new_id: Callable[[], str]
+
+
+def connect(where: Where) -> Connection:
+    """The deployment that `where` names; raises StepwardError with what to do if it cannot be reached."""
+    # The AWS SDK takes most of a second to import, and `--help` needs none of it.
+    from stepward.adapters.dynamodb.tables import Access
+    from stepward.adapters.sqs.lane_queue import SqsLaneQueue
+    from stepward.adapters.sqs.queues import SqsQueues, SqsSender
+    from stepward.cli.deployment.aws import find_account
+    from stepward.wiring.clock import new_id, now
+    from stepward.wiring.lanes import kept_lanes
+    from stepward.wiring.parts import kept_rejects, shared_controls
+    from stepward.wiring.tasks import task_store
+
+    account = find_account(where)
+    parts = Deployment.from_outputs(account.outputs(where.stack))
+    access, sqs = Access(account.region, account.endpoint), account.sqs()
+    controls = shared_controls(access, parts.controls_table)
+    return Connection(
+        deployment=parts,
+        store=task_store(access, orders=parts.orders_table, tasks=parts.tasks_table, shards=parts.shards),
+        rejects=kept_rejects(access, parts.rejects_table),
+        queues=SqsQueues(sqs, parts.scheduler_queue_url, parts.responses_queue_url, {}),
+        sender=SqsSender(sqs),
+        sqs=sqs,
+        breakers=Breakers(controls),
+        trail=Trail(controls),
+        controls=controls,
+        lanes=kept_lanes(access, parts.lanes_table, parts.shards),
+        lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
+        s3=account.s3,
+        now=now,
+        new_id=new_id,
+    )

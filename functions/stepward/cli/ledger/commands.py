@@ -1,0 +1,125 @@
+"""`stepward ledger`: send a ledger from a file, and see how far one has come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stepward.adapters.sqs.delivery import Outgoing
+from stepward.app.ledger.split import progress_of
+from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.options import AsJson, Where, for_deployment
+from stepward.cli.ledger.files import LedgerFile, Survey, as_lines, message_of, opened, pointer_of, surveyed
+from stepward.cli.terminal import complain, day_and_time, print_json, say
+from stepward.cli.user_error import Declined
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A .json ledger, or a file with one entry per line.")]
+Customer = Annotated[str, typer.Option(help="Whose ledger it is, unless the file says so.", show_default=False)]
+Whose = Annotated[str, typer.Option(help="Whose ledger it is.", show_default=False)]
+LedgerId = Annotated[
+    str, typer.Option(help="The ledger's name; else what the file says, or the hash of the file.", show_default=False)
+]
+Ledger = Annotated[str, typer.Argument(metavar="LEDGER", help="The ledger's id.")]
+Check = Annotated[bool, typer.Option("--check", help="Send nothing unless every entry says what all events must say.")]
+app = typer.Typer(no_args_is_help=True, help="Ledgers, the events of many orders: send, show.")
+
+
+def send(
+    where: Where,
+    file: File,
+    *,
+    customer: Customer = "",
+    ledger_id: LedgerId = "",
+    check: Check = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send a ledger: its events go to the lanes of their orders, in their order.
+
+    A ledger that is too large for a message is put into the deployment's bucket, one entry per line, and the message
+    names it. Sending a ledger twice is harmless: it counts once. An entry that is not valid stops the lane of its
+    order until an operator acts, and no other order; what the application itself asks of an event is not checked here.
+
+    Examples: stepward ledger send today.json · stepward ledger send today.jsonl --customer shop-a
+
+    JSON: ledgerId, customerId, entries and orders (numbers), faulty (number of entries), faults (the first of them, in
+    words), sentAs (message or object), objectKey (or null).
+    """
+    ledger = opened(file, customer, ledger_id)
+    survey = surveyed(ledger)
+    if check and survey.faulty:
+        raise Declined("\n".join(["nothing was sent; correct these first:", *survey.faults]))
+    connection = connect(where)
+    key = _sent(connection, ledger)
+    if as_json:
+        print_json(_document(ledger, survey, key))
+        return
+    entries, orders = _count(survey.entries, "entry", "entries"), _count(len(survey.orders), "order", "orders")
+    far = where.typed("ledger", "show", ledger.ledger_id, "--customer", ledger.customer_id)
+    say(f"{entries} of {orders} sent as ledger {ledger.ledger_id} of {ledger.customer_id}. How far it is: {far}")
+    for fault in survey.faults:
+        complain(f"will not be applied: {fault}")
+    if survey.faulty > len(survey.faults):
+        complain(f"and {survey.faulty - len(survey.faults):,} others")
+
+
+def show(where: Where, ledger: Ledger, *, customer: Whose, as_json: AsJson = False) -> None:
+    """Show how far a ledger has been split into the lanes of its orders.
+
+    Example: stepward ledger show 2026-11-28 --customer shop-a
+
+    JSON: ledgerId, customerId, done, entries (sent to their lanes so far), begunAt (epoch milliseconds).
+    """
+    progress = progress_of(connect(where).controls, customer, ledger)
+    if progress is None:
+        letters = where.typed("dead-letters", "list")
+        raise Declined(
+            f"no ledger {ledger} of {customer} has come far enough to leave a trace: it may wait behind another one of "
+            f"its customer, or be among {where.typed('rejects')} or {letters}"
+        )
+    if as_json:
+        told = {"done": progress.done, "entries": progress.index, "begunAt": progress.begun_at}
+        print_json({"ledgerId": ledger, "customerId": customer} | told)
+        return
+    entries, begun = _count(progress.index, "entry", "entries"), day_and_time(progress.begun_at)
+    how = "is done" if progress.done else "is on its way"
+    say(f"Ledger {ledger} of {customer} {how}: {entries} sent to the lanes of their orders; begun {begun}.")
+
+
+def _sent(connection: Connection, ledger: LedgerFile) -> str:
+    """Send it; the key of the object that holds it, "" if the message does."""
+    key, body = "", message_of(ledger)
+    if not body:
+        # Help must not wait for the AWS SDK.
+        from stepward.cli.ledger.upload import upload  # noqa: PLC0415
+
+        with as_lines(ledger) as (path, key):
+            upload(connection.s3(), connection.deployment.ledgers_bucket, path, key)
+        body = pointer_of(ledger, key)
+    queues, usual = connection.deployment.customer_ledger_queue_urls, connection.deployment.ledgers_queue_url
+    # A name of its own each time: what is sent again on purpose must not be taken for a repeated message.
+    message = Outgoing(body, ledger.customer_id, f"{ledger.ledger_id}/{connection.now()}")
+    connection.sender.send(queues.get(ledger.customer_id, usual), [message])
+    return key
+
+
+def _document(ledger: LedgerFile, survey: Survey, key: str) -> dict[str, Any]:
+    return {
+        "ledgerId": ledger.ledger_id,
+        "customerId": ledger.customer_id,
+        "entries": survey.entries,
+        "orders": len(survey.orders),
+        "faulty": survey.faulty,
+        "faults": survey.faults,
+        "sentAs": "object" if key else "message",
+        "objectKey": key or None,
+    }
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+app.command()(for_deployment(send))
+app.command()(for_deployment(show))

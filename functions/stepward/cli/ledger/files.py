@@ -1,0 +1,184 @@
+"""Ledgers in files: a JSON ledger, or one entry per line; checked with the very code that walks them later."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stepward.app.ledger.walk import Fault, Step, lines, steps
+from stepward.cli.user_error import Declined
+from stepward.domain.errors import Rejected
+from stepward.wire import strict_json
+from stepward.wire.envelope import Ignored
+from stepward.wire.ledger import Ledger, decode_ledger
+from stepward.wire.order_event import kept_event
+
+PIECE = 256 * 1024
+LARGEST_MESSAGE = 900_000
+"""Bytes: SQS takes a megabyte, and this leaves room for what may come around the ledger."""
+MOST_FAULTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFile:
+    """A ledger in a file; `content` is the JSON ledger without its ids, None if the file holds one entry per line."""
+
+    path: Path
+    ledger_id: str
+    customer_id: str
+    content: Mapping[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a ledger holds: `faults` are the first entries that will stop their orders, or belong to none."""
+
+    entries: int = 0
+    faulty: int = 0
+    orders: set[str] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+    def count(self, step: Step) -> None:
+        """Count one entry."""
+        self.entries += 1
+        if isinstance(step.entry, Fault):
+            fault = f"{step.entry.field}: {step.entry.reason}"
+        else:
+            self.orders.add(step.entry.order_id)
+            fault = kept_event(step.entry.body).fault
+        if fault:
+            self.faulty += 1
+            self.faults = [*self.faults, f"entry {step.index}: {fault}"][:MOST_FAULTS]
+
+
+def opened(path: Path, customer: str, ledger_id: str) -> LedgerFile:
+    """The ledger in a file; raises Declined if it cannot be read, or says nothing of whose ledger it is."""
+    if not path.is_file():
+        raise Declined(f"there is no file {path}")
+    content = _content(path) if path.suffix == ".json" else None
+    said = content or {}
+    own_id, own_customer = said.get("ledgerId"), said.get("customerId")
+    for option, given, own in (("--customer", customer, own_customer), ("--ledger-id", ledger_id, own_id)):
+        if given and own and given != own:
+            raise Declined(f"{path} says {own!r}, and {option} says {given!r}; which one is it?")
+    if not (whose := customer or own_customer):
+        raise Declined(f"{path} does not say whose ledger it is; give --customer")
+    # Its content names a ledger that has no name: the same file is the same ledger, however often it is sent.
+    named = ledger_id or own_id or _digest(path)
+    _check({"ledgerId": named, "customerId": whose, "entries": [None]}, path)
+    return LedgerFile(path, str(named), str(whose), content)
+
+
+def surveyed(ledger: LedgerFile) -> Survey:
+    """What the ledger holds; raises Declined if that is nothing."""
+    survey = Survey()
+    for step in _steps(ledger):
+        survey.count(step)
+    if not survey.entries:
+        raise Declined(f"{ledger.path} holds no entry")
+    return survey
+
+
+def message_of(ledger: LedgerFile) -> str:
+    """The ledger as one message; "" if it is too large, or an entry cannot stand in a message."""
+    if ledger.path.stat().st_size > LARGEST_MESSAGE:
+        return ""
+    try:
+        entries = ledger.content["entries"] if ledger.content is not None else list(_parsed_lines(ledger.path))
+        body = strict_json.canonical({**(ledger.content or {}), **_ids(ledger), "entries": entries})
+    except Rejected:
+        return ""
+    return body if len(body) <= LARGEST_MESSAGE else ""
+
+
+def pointer_of(ledger: LedgerFile, key: str) -> str:
+    """The message that names the object under `key` as the ledger's."""
+    return strict_json.canonical({**_ids(ledger), "objectKey": key})
+
+
+@contextmanager
+def as_lines(ledger: LedgerFile) -> Iterator[tuple[Path, str]]:
+    """The ledger as a file of lines, and the key under which it is kept: the hash of what it says."""
+    if ledger.content is None:
+        yield ledger.path, _key(ledger.path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.jsonl"
+        with path.open("w") as target:
+            for index, entry in enumerate(ledger.content["entries"]):
+                target.write(_line(ledger, index, entry) + "\n")
+        yield path, _key(path)
+
+
+def _steps(ledger: LedgerFile) -> Iterator[Step]:
+    if ledger.content is None:
+        walked = Ledger(ledger.ledger_id, ledger.customer_id, "", object_key=str(ledger.path))
+        return steps(walked, _Files(), "", 0, 0, ())
+    walked = Ledger(ledger.ledger_id, ledger.customer_id, "", tuple(ledger.content["entries"]))
+    return steps(walked, _Files(), "", 0, 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """`ports.Ledgers` on the files of this machine."""
+
+    def version(self, key: str) -> str | None:
+        """Files are read once, so they have none."""
+        return "" if Path(key).is_file() else None
+
+    def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
+        """The file in pieces."""
+        del version
+        with Path(key).open("rb") as source:
+            source.seek(start)
+            while piece := source.read(PIECE):
+                yield piece
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        content = strict_json.parse_unchecked(path.read_bytes())
+    except Rejected as fault:
+        raise Declined(f"{path}: {fault.reason}") from fault
+    if not isinstance(content, dict) or not isinstance(content.get("entries"), list):
+        raise Declined(f"{path} is no ledger: a JSON ledger is an object with entries; name a file of lines .jsonl")
+    return content
+
+
+def _check(content: Mapping[str, Any], path: Path) -> None:
+    try:
+        if isinstance(decode_ledger(strict_json.canonical(content)), Ignored):
+            raise Declined(f"{path} is no ledger")
+    except Rejected as fault:
+        raise Declined(f"{path}: {fault}") from fault
+
+
+def _parsed_lines(path: Path) -> Iterator[object]:
+    for line in lines(_Files().read(str(path), "", 0)):
+        if line.text.strip():
+            yield strict_json.parse(line.text)
+
+
+def _line(ledger: LedgerFile, index: int, entry: object) -> str:
+    try:
+        return strict_json.canonical(entry)
+    except Rejected as fault:
+        raise Declined(f"{ledger.path}: nothing was sent; correct entry {index} first: {fault}") from fault
+
+
+def _ids(ledger: LedgerFile) -> dict[str, str]:
+    return {"ledgerId": ledger.ledger_id, "customerId": ledger.customer_id}
+
+
+def _key(path: Path) -> str:
+    return f"ledgers/{_digest(path)}.jsonl"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()[:32]

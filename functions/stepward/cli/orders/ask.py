@@ -1,0 +1,41 @@
+"""Asking the Scheduler for something: look first, send, and tell what came of it."""
+
+from __future__ import annotations
+
+from stepward.cli.deployment.connection import Connection
+from stepward.cli.deployment.options import Where
+from stepward.cli.following import Following
+from stepward.cli.orders.outcome import Seen, asked_of_order, outcome
+from stepward.cli.orders.refusals import refusal
+from stepward.cli.orders.show import order_named
+from stepward.cli.user_error import Declined
+from stepward.domain.messages import Command
+from stepward.domain.task.record import Loaded
+from stepward.domain.task.staleness import dated
+
+
+def ask(where: Where, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:
+    """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
+    order, now = command.order_id, connection.now()
+    # Whoever asks has seen all that happened so far, whatever this machine's clock says.
+    command = dated(command, max([now, *(fact.at for fact in loaded.task.history)]))
+    if refused := refusal(loaded, command, where, now):
+        raise Declined(refused)
+
+    def look() -> Seen:
+        return Seen(order_named(where, connection, order).task, connection.trail.of(order))
+
+    before, mine = Seen(loaded.task, connection.trail.of(order)), asked_of_order(command)
+    connection.queues.to_scheduler([command])
+    Following(
+        asked=mine,
+        order=order,
+        whom="the Scheduler",
+        what=f"{mine.command} order {order}",
+        hint=f"Look at it: {where.typed('show', order)}",
+        about={"step": mine.step or None, "attempt": mine.attempt or None},
+        seen=before,
+        look=look,
+        outcome=lambda seen: outcome(command, before, seen),
+        state=lambda seen: {"state": seen.task.process_state},
+    ).follow(connection.now, wait=wait, as_json=as_json)

@@ -1,0 +1,99 @@
+"""The JSON that `--json` prints: keys that programs may rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stepward.cli.orders.timeline import all_records
+from stepward.domain.rejects import Reject
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
+from stepward.domain.workflow.plan import Plan, forward_name
+
+Document = dict[str, Any]
+BUSY = frozenset({ProcessState.PROCESSING, ProcessState.ERROR})
+
+
+def task_document(loaded: Loaded, *, with_order: bool) -> Document:
+    """One order in full."""
+    task, plan = loaded.task, loaded.plan
+    history = [
+        {"at": f.at, "kind": f.kind, "step": f.step, "attempt": f.attempt, "by": f.by, "note": f.note}
+        for f in task.history
+    ]
+    document = {
+        "orderId": task.order_id,
+        "state": task.process_state,
+        "workflow": plan.workflow,
+        "version": plan.version,
+        "submittedAt": task.created_at,
+        "endedAt": task.ended_at,
+        "due": task.due,
+        "undoing": task.undoing or None,
+        "paused": task.paused or None,
+        "needsAttentionSince": task.needs_attention,
+        "correlationId": task.correlation_id or None,
+        "steps": [_step(record, plan) for record in all_records(task, plan)],
+        "history": history,
+    }
+    return document | ({"order": loaded.order} if with_order else {})
+
+
+def listed_document(tasks: Sequence[Task], unreadable: Sequence[str], *, more: bool) -> Document:
+    """Orders in a list."""
+    orders = [
+        {
+            "orderId": task.order_id,
+            "state": task.process_state,
+            "submittedAt": task.created_at,
+            "endedAt": task.ended_at,
+            "steps": len(forward(task)),
+            "done": done(task),
+            "at": [record.name for record in task.steps.values() if record.process_state in BUSY],
+        }
+        for task in tasks
+    ]
+    return {"orders": orders, "unreadable": list(unreadable), "more": more}
+
+
+def reject_document(reject: Reject, *, with_body: bool) -> Document:
+    """One rejected message."""
+    document: Document = {
+        "messageId": reject.message_id,
+        "receivedAt": reject.received_at,
+        "source": reject.source,
+        "orderId": reject.order_id,
+        "field": reject.field,
+        "reason": reject.reason,
+    }
+    return document | ({"body": reject.body} if with_body else {})
+
+
+def forward(task: Task) -> list[StepRecord]:
+    """The records of the steps, without those that undo them."""
+    return [record for record in task.steps.values() if not record.is_compensation]
+
+
+def done(task: Task) -> int:
+    """How many steps are Processed."""
+    return sum(record.process_state is ProcessState.PROCESSED for record in forward(task))
+
+
+def _step(record: StepRecord, plan: Plan) -> Document:
+    planned = plan.by_name[record.name]
+    return {
+        "name": record.name,
+        "undoes": forward_name(record.name) if record.is_compensation else None,
+        "agent": planned.executor(record.policy).agent,
+        "state": record.process_state,
+        "attempt": record.attempt,
+        "failures": record.failure_count,
+        "threshold": planned.threshold,
+        "lockedBy": record.locked_by,
+        "startedAt": record.started_at,
+        "completeBy": record.complete_by,
+        "notBefore": record.not_before,
+        "endedAt": record.ended_at,
+        "result": record.result,
+        "error": record.error,
+    }

@@ -1,0 +1,91 @@
+"""`stepward send`: order messages from files into the orders queue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stepward.adapters.sqs.delivery import Outgoing
+from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.orders.files import STDIN, Written, read
+from stepward.cli.terminal import complain, print_json, say
+from stepward.cli.user_error import Declined
+from stepward.domain.errors import Transient
+from stepward.wire.order import order_id_hint
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE", help="Files of messages; - is standard input."),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Send nothing unless every message says what all orders must say.")
+]
+TOGETHER = 10
+
+
+def send(
+    where: Where,
+    files: Files,
+    *,
+    check: Check = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send order messages to the orders queue, as they are.
+
+    A file holds one JSON object, an array of objects, or objects one after another (JSON lines). Sending an
+    order twice is harmless: an order counts once. Exit code 1 if any message was not sent.
+
+    Examples: stepward send order.json · jq -c .[] today.json | stepward send -
+
+    JSON: sent (number), failed (list of: place, reason).
+    """
+    for file in files:
+        if file != STDIN and (file.is_dir() or not file.exists()):
+            raise typer.BadParameter(f"there is no file {file}")
+    messages = [message for file in dict.fromkeys(files) for message in read(file)]
+    if check:
+        _check(messages)
+    connection = connect(where)
+    failed = _sent(connection, messages)
+    sent = len(messages) - len(failed)
+    if as_json:
+        print_json({"sent": sent, "failed": [{"place": each.place, "reason": why} for each, why in failed]})
+    else:
+        say(f"{sent} of {len(messages)} sent to the orders of stack {where.stack}." + _look(where, messages, sent))
+        for each, why in failed:
+            complain(f"not sent: {each.place}: {why}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _check(messages: list[Written]) -> None:
+    faults = [f"{message.place}: {message.fault}" for message in messages if message.fault]
+    if faults:
+        raise Declined("\n".join(["nothing was sent; correct these first:", *faults]))
+
+
+def _sent(connection: Connection, messages: list[Written]) -> list[tuple[Written, str]]:
+    """Send all, and return what was not taken, with the reason."""
+    failed: list[tuple[Written, str]] = []
+    for start in range(0, len(messages), TOGETHER):
+        failed += _batch_sent(connection, messages[start : start + TOGETHER])
+    return failed
+
+
+def _batch_sent(connection: Connection, batch: list[Written]) -> list[tuple[Written, str]]:
+    try:
+        connection.sender.send(connection.deployment.orders_queue_url, [Outgoing(each.body) for each in batch])
+    except Transient as error:
+        if len(batch) == 1:
+            return [(batch[0], str(error))]
+        # One by one tells which it was; those that were taken the first time count once all the same.
+        return [failure for each in batch for failure in _batch_sent(connection, [each])]
+    return []
+
+
+def _look(where: Where, messages: list[Written], sent: int) -> str:
+    order = next(filter(None, (order_id_hint(message.body) for message in messages)), "")
+    return f" Look at it: {where.typed('show', order)}" if sent and order else ""

@@ -1,0 +1,65 @@
+"""Orders and rejected messages as a person reads them in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from stepward.cli.orders.json_documents import BUSY, done, forward
+from stepward.cli.orders.view import state, table
+from stepward.cli.terminal import cell, day_and_time
+from stepward.domain.rejects import Reject
+from stepward.domain.task.record import ProcessState, StepRecord, Task
+
+
+def tasks_table(tasks: Sequence[Task]) -> Table:
+    """Orders in a list."""
+    rows = table("Order", "State", "Submitted", "Steps", "Now")
+    for task in tasks:
+        busy = ", ".join(_busy(record) for record in task.steps.values() if record.process_state in BUSY)
+        rows.add_row(
+            cell(task.order_id),
+            state(task.process_state),
+            day_and_time(task.created_at),
+            f"{done(task)}/{len(forward(task))}",
+            cell(busy),
+        )
+    return rows
+
+
+def rejects_table(rejects: Sequence[Reject]) -> Table:
+    """Rejected messages in a list."""
+    rows = table("Message", "Received", "Order", "Field", "Reason")
+    for reject in rejects:
+        rows.add_row(
+            cell(reject.message_id[:8]),
+            day_and_time(reject.received_at),
+            cell(reject.order_id),
+            cell(reject.field),
+            cell(reject.reason),
+        )
+    return rows
+
+
+def reject_view(reject: Reject) -> RenderableType:
+    """One rejected message, without its body."""
+    grid = Table.grid(padding=(0, 2))
+    named = {
+        "Message": reject.message_id,
+        "Received": f"{day_and_time(reject.received_at)}, in {reject.source}",
+        "Order": reject.order_id or "unclear",
+        "Field": reject.field,
+        "Reason": reject.reason,
+        "Body": f"{len(reject.body):,} characters; to correct it and send it again:",
+    }
+    for name, value in named.items():
+        grid.add_row(name, cell(value))
+    return grid
+
+
+def _busy(record: StepRecord) -> str:
+    if record.process_state is ProcessState.ERROR:
+        return f"{record.name}: {record.error or 'Error'}"
+    return f"{record.name}, attempt {record.attempt}"

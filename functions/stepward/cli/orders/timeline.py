@@ -1,0 +1,200 @@
+"""What happened to an order, told from what its record remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from stepward.cli.terminal import span
+from stepward.domain.history import OVERDUE, Fact, FactKind
+from stepward.domain.task.change import Draft
+from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
+from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan, forward_name
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Happening:
+    """One thing that happened at `at` (epoch ms); `rank` puts what happened in the same write in its order."""
+
+    at: int
+    rank: int
+    text: str
+    trouble: bool = False
+
+
+def story(task: Task, plan: Plan) -> list[Happening]:
+    """From submission to now, oldest first."""
+    told = chain(
+        [Happening(task.created_at, 0, "the order was submitted")],
+        _claims(task, plan),
+        chain.from_iterable(_troubles(fact) for fact in task.history),
+        _stops(task),
+        _completions(task),
+        _end(task),
+    )
+    return sorted(told)
+
+
+def is_complete(task: Task) -> bool:
+    """Whether the record still holds all its troubles, or so many that the oldest were dropped."""
+    return len(task.history) < HISTORY_LIMIT
+
+
+def in_plan_order(task: Task, plan: Plan) -> list[StepRecord]:
+    """The records of the steps that go forward, in the order in which the workflow names them."""
+    return [task.steps[step.name] for step in plan.steps if step.name in task.steps]
+
+
+def compensations(task: Task, plan: Plan) -> list[StepRecord]:
+    """The records that undo steps, last step first: as they are done."""
+    place = {step.name: number for number, step in enumerate(plan.steps)}
+    undoing = [record for record in task.steps.values() if record.is_compensation]
+    return sorted(undoing, key=lambda record: -place[forward_name(record.name)])
+
+
+def all_records(task: Task, plan: Plan) -> list[StepRecord]:
+    """Steps, then what undoes them."""
+    return [*in_plan_order(task, plan), *compensations(task, plan)]
+
+
+def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
+    """The agents of the steps that are at work or next."""
+    ready = {step.name for step in Draft(task, plan, now, "", Timing()).ready()}
+    working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in ready]
+    return {plan.by_name[record.name].executor(record.policy).agent for record in working}
+
+
+def prospects(task: Task, plan: Plan, now: int) -> list[str]:
+    """What the order waits for, a sentence for each step that is at work or next."""
+    ready = {step.name for step in Draft(task, plan, now, "", Timing()).ready()}
+    sentences = [f"The order is paused: {task.paused}. What runs may end, nothing new starts."] if task.paused else []
+    for record in all_records(task, plan):
+        if record.process_state is ProcessState.PROCESSING:
+            sentences.append(_running(record, now))
+        elif record.name in ready and (rest := (record.not_before or 0) - now) > 0:
+            sentences.append(f"{record.name} rests for another {span(rest)} before it is tried again.")
+        elif record.name in ready:
+            sentences.append(
+                f"{record.name} waits for a Scheduler to claim it; the Supervisor reminds it if none does."
+            )
+    return sentences
+
+
+def _running(record: StepRecord, now: int) -> str:
+    left = (record.complete_by or now) - now
+    if left > 0:
+        return f"{record.name} is at work: attempt {record.attempt}, {span(left)} left until its complete-by."
+    return (
+        f"{record.name}: attempt {record.attempt} passed its complete-by {span(-left)} ago; "
+        "the Supervisor will act on it when it looks next."
+    )
+
+
+def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
+    """The attempts whose beginning is known: each step's newest, and all that passed their complete-by."""
+    began = {
+        (fact.step, fact.attempt): (fact.at - fact.value - plan.by_name[fact.step].complete_within, fact.by)
+        for fact in task.history
+        if _passed_complete_by(fact) and fact.step in plan.by_name
+    }
+    for name, record in task.steps.items():
+        if record.started_at is not None:
+            by = record.locked_by or began.get((name, record.attempt), (0, ""))[1]
+            began[name, record.attempt] = (record.started_at, by)
+    for (step, attempt), (at, by) in began.items():
+        limit = plan.by_name[step].complete_within
+        claimed = f", claimed by {by}" if by else ""
+        yield Happening(at, 5, f"{step}: attempt {attempt} began{claimed}, with {span(limit)} until its complete-by")
+
+
+def _stops(task: Task) -> Iterator[Happening]:
+    """What the beginning of an undo did to the steps that were not Processed."""
+    begun = next((fact.at for fact in reversed(task.history) if fact.kind is FactKind.UNDO_BEGUN), None)
+    if begun is None:
+        return
+    for name, record in task.steps.items():
+        if record.process_state is not ProcessState.STOPPED:
+            continue
+        if not record.attempt:
+            yield Happening(begun, 4, f"{name}: dropped; it had not begun")
+        elif record.error is not None:
+            yield Happening(
+                begun, 4, f"{name}: fenced after its Error at attempt {record.attempt}, which may have done something"
+            )
+        else:
+            doubt = "it may have had its effect all the same"
+            yield Happening(begun, 4, f"{name}: attempt {record.attempt} was fenced unanswered; {doubt}")
+
+
+def _completions(task: Task) -> Iterator[Happening]:
+    for name, record in task.steps.items():
+        if record.process_state is ProcessState.PROCESSED and record.ended_at is not None:
+            took = record.ended_at - (record.started_at or record.ended_at)
+            undone = f": {forward_name(name)} is taken back" if record.is_compensation else ""
+            done = f"{name}: Processed by attempt {record.attempt}, which took {span(took)}{undone}"
+            yield Happening(record.ended_at, 1, done)
+
+
+def _end(task: Task) -> Iterator[Happening]:
+    if task.process_state is ProcessState.PROCESSED and (at := task.ended_at) is not None:
+        yield Happening(at, 9, f"the order is Processed, {span(at - task.created_at)} after it was submitted")
+
+
+def _passed_complete_by(fact: Fact) -> bool:
+    """Whether an attempt timed out; where its agent refused for good, the fact says no time that it is late by."""
+    if OVERDUE not in fact.kind.marks or fact.kind is FactKind.REMINDED:
+        return False
+    return fact.value > 0 or fact.kind in {FactKind.RECOVERED, FactKind.EXCUSED}
+
+
+def _troubles(fact: Fact) -> Iterator[Happening]:
+    if _passed_complete_by(fact):
+        passed = f"{fact.step}: attempt {fact.attempt} gave no answer by its complete-by: its agent is slow or dead"
+        yield Happening(fact.at - fact.value, 2, passed, trouble=True)
+    late = span(max(fact.value, 0))
+    match fact.kind:
+        case FactKind.RECOVERED:
+            again = f"the Supervisor noticed {late} later, counted a failure, and freed the step to be run again"
+            yield Happening(fact.at, 3, f"{fact.step}: {again}")
+        case FactKind.EXCUSED:
+            again = f"{late} later the Supervisor freed the step again, and counted no failure: {fact.note}"
+            yield Happening(fact.at, 3, f"{fact.step}: {again}")
+        case FactKind.REMINDED:
+            waited = f"nobody had claimed it, {late} after it was due; the Supervisor reminded the Scheduler"
+            yield Happening(fact.at, 3, f"{fact.step}: {waited}", trouble=True)
+        case FactKind.FAILED:
+            ended = f"ended in Error at attempt {fact.attempt}: {fact.note}"
+            yield Happening(fact.at, 3, f"{fact.step}: {ended}", trouble=True)
+        case FactKind.ALERTED:
+            yield Happening(fact.at, 4, f"{fact.step}: an operator was told")
+        case FactKind.RESUBMITTED:
+            yield Happening(fact.at, 4, f"{fact.step}: {fact.by} resubmitted it: {fact.note}")
+        case _:
+            yield _turn(fact)
+
+
+def _turn(fact: Fact) -> Happening:
+    """What turned the order from its way."""
+    rank, trouble = 3, False
+    match fact.kind:
+        case FactKind.WAITING:
+            text = f"{fact.step}: its attempts are used up; it {fact.note}"
+        case FactKind.FELL_BACK:
+            text = f"{fact.step}: its attempts are used up: {fact.note}"
+        case FactKind.UNDO_BEGUN:
+            trouble, text = True, f"the undo began, by word of {fact.by}: {fact.note}"
+        case FactKind.UNDONE:
+            rank, after = 9, span(fact.value)
+            text = f"the order is Undone, {after} after it was submitted: nothing that it did stands"
+        case FactKind.PAUSED:
+            trouble, text = True, f"{fact.by} paused the order: {fact.note}"
+        case FactKind.RESUMED:
+            text = f"{fact.by} resumed the order: {fact.note}"
+        case FactKind.LATE_EFFECT:
+            had = f"attempt {fact.attempt} had its effect after all"
+            trouble, text = True, f"{fact.step}: {had}; it is undone once more"
+        case _:
+            text = f"{fact.step}: {fact.kind} {fact.note}".strip()
+    return Happening(fact.at, rank, text, trouble)

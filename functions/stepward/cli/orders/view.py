@@ -1,0 +1,135 @@
+"""Orders, steps and rejected messages as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stepward.cli.deployment.options import Where
+from stepward.cli.orders.timeline import (
+    Happening,
+    all_records,
+    compensations,
+    in_plan_order,
+    is_complete,
+    prospects,
+    story,
+)
+from stepward.cli.terminal import cell, clock, json_text, moment, printable, span
+from stepward.domain.messages import Undo
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
+from stepward.domain.task.staleness import staleness
+from stepward.domain.workflow.plan import Plan, forward_name
+
+STYLES = {
+    ProcessState.PENDING: "",
+    ProcessState.PROCESSING: "yellow",
+    ProcessState.PROCESSED: "green",
+    ProcessState.ERROR: "bold red",
+    ProcessState.STOPPED: "dim",
+    ProcessState.UNDOING: "yellow",
+    ProcessState.UNDONE: "cyan",
+    ProcessState.UNDO_FAILED: "bold red",
+}
+
+
+def order_view(loaded: Loaded) -> RenderableType:
+    """One order: its state, its steps, and its story."""
+    task, plan = loaded.task, loaded.plan
+    return Group(_headline(task, plan), "", _steps_table(task, plan), "", _timeline(task, plan))
+
+
+def what_next(loaded: Loaded, where: Where, now: int) -> str:
+    """What the order waits for, and what to type if it waits for an operator; "" if it waits for nothing."""
+    return "\n".join([*prospects(loaded.task, loaded.plan, now), *_repairs(loaded.task, loaded.plan, where)])
+
+
+def _headline(task: Task, plan: Plan) -> Text:
+    submitted = moment(task.created_at)
+    end = task.ended_at
+    took = f", {task.process_state} in {span(end - task.created_at)}" if end is not None else ""
+    why = [*([f"undo: {task.undoing}"] if task.undoing else []), *([f"paused: {task.paused}"] if task.paused else [])]
+    return Text.assemble(
+        ("Order ", ""),
+        (printable(task.order_id), "bold"),
+        ": ",
+        state(task.process_state),
+        f"\n{plan.workflow} version {plan.version}, submitted {submitted:%Y-%m-%d %H:%M:%S %Z}{took}",
+        *(f"\n{printable(line)}" for line in why),
+    )
+
+
+def _steps_table(task: Task, plan: Plan) -> Table:
+    forward, undoing = in_plan_order(task, plan), compensations(task, plan)
+    locked = any(record.locked_by or record.complete_by for record in (*forward, *undoing))
+    rows = table("Step", "State", "Attempt", "Failures", *(["Locked by", "Complete by"] if locked else []), "Outcome")
+    for record in (*forward, *undoing):
+        if undoing and record is undoing[0]:
+            rows.add_row()
+        lock: list[Text | str] = [cell(record.locked_by or ""), clock(record.complete_by) if record.complete_by else ""]
+        rows.add_row(
+            cell(record.name),
+            state(record.process_state),
+            str(record.attempt),
+            f"{record.failure_count} of {plan.by_name[record.name].threshold}",
+            *(lock if locked else []),
+            _outcome(record),
+        )
+    return rows
+
+
+def _timeline(task: Task, plan: Plan) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column()
+    day = moment(task.created_at).date()
+    for happening in story(task, plan):
+        if moment(happening.at).date() != day:
+            day = moment(happening.at).date()
+            grid.add_row(day.isoformat(), "", "")
+        grid.add_row(*_told(happening, task))
+    if is_complete(task):
+        return grid
+    return Group(grid, "The record keeps its newest troubles only; older ones are in the logs.")
+
+
+def _told(happening: Happening, task: Task) -> tuple[str, str, Text]:
+    offset = f"+{happening.at - task.created_at:,} ms".replace("+-", "-")
+    return clock(happening.at), offset, cell(happening.text, "yellow" if happening.trouble else "")
+
+
+def _repairs(task: Task, plan: Plan, where: Where) -> Iterator[str]:
+    order, reason = task.order_id, ("--why", "...")
+    for record in all_records(task, plan):
+        if record.process_state is ProcessState.ERROR:
+            stands = f", so {forward_name(record.name)} still stands" if record.is_compensation else ""
+            command = where.typed("resubmit", order, record.name, *reason)
+            yield f"{record.name} ended in Error{stands}. Fix the cause, then run it again:\n  {command}"
+    undo = Undo(order, "", "")
+    if task.process_state is ProcessState.ERROR and staleness(undo, task, plan, now=0) is None:
+        yield f"Or take back all that the order did:\n  {where.typed('undo', order, *reason)}"
+    if task.paused:
+        yield f"To go on:\n  {where.typed('resume', order, *reason)}"
+
+
+def _outcome(record: StepRecord) -> Text:
+    if record.error is not None:
+        return cell(record.error, "red")
+    return cell(json_text(record.result, indent=None) if record.result else "")
+
+
+def state(reached: ProcessState) -> Text:
+    """A state, coloured."""
+    return Text(reached.value, STYLES[reached])
+
+
+def table(*columns: str) -> Table:
+    """An empty table whose columns break what is too long for them."""
+    empty = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        empty.add_column(column, overflow="fold")
+    return empty

@@ -1,0 +1,66 @@
+"""`stepward rejects`: messages that could not be accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from stepward.cli.deployment.connection import connect
+from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.orders.json_documents import reject_document
+from stepward.cli.orders.tables import reject_view, rejects_table
+from stepward.cli.terminal import OUT, print_json, print_raw, say
+from stepward.cli.user_error import Declined
+from stepward.domain.rejects import Reject
+
+MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this one: its id, or how its id begins.")]
+Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
+WithBody = Annotated[bool, typer.Option("--body", help="Print the message's body, exactly as it was kept.")]
+LATELY = 10_000
+
+
+def rejects(
+    where: Where, message: MessageId = "", *, limit: Limit = 20, with_body: WithBody = False, as_json: AsJson = False
+) -> None:
+    """List rejected messages of the last two weeks, newest first, or show one.
+
+    Examples: stepward rejects · stepward rejects 5f3a · stepward rejects 5f3a --body > order.json
+
+    JSON: rejects (list of: messageId, receivedAt (epoch milliseconds), source, orderId, field, reason, and with
+    --body: body), more (whether there are others that were not listed).
+    """
+    if with_body and not (message or as_json):
+        raise typer.BadParameter("--body needs the id of a message, or --json")
+    kept = connect(where).rejects
+    found = [_named(message, kept.newest(LATELY))] if message else kept.newest(limit + 1)
+    shown, more = found[:limit], len(found) > limit
+    if as_json:
+        print_json({"rejects": [reject_document(each, with_body=with_body) for each in shown], "more": more})
+    elif with_body:
+        print_raw(shown[0].body)
+    elif message:
+        OUT.print(reject_view(shown[0]))
+        say(f"  {where.typed('rejects', shown[0].message_id, '--body')} > order.json")
+    else:
+        _list(where, shown, more=more)
+
+
+def _list(where: Where, shown: Sequence[Reject], *, more: bool) -> None:
+    if not shown:
+        say(f"No message was rejected in the last two weeks in stack {where.stack}.")
+        return
+    OUT.print(rejects_table(shown))
+    count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
+    say(f"{count} See one: {where.typed('rejects', shown[0].message_id[:8])}")
+
+
+def _named(name: str, kept: Sequence[Reject]) -> Reject:
+    found = [reject for reject in kept if reject.message_id.startswith(name)]
+    exact = [reject for reject in found if reject.message_id == name]
+    if len(found) > 1 and not exact:
+        raise Declined(f"{len(found)} rejected messages begin with {name}; give more of the id")
+    if not found:
+        raise Declined(f"no rejected message begins with {name}; `stepward rejects` lists them")
+    return (exact or found)[0]

@@ -1,0 +1,97 @@
+"""An order's account: what its applied events, folded in their order, make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from stepward.domain.convoy.event import Kept, Op, OrderEvent
+
+Details = Mapping[str, Any]
+"""What an event says beyond its place in the lane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the event at `place` said of a transaction."""
+
+    place: int
+    details: Details
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction with its history: what created or added it, then each change, oldest first."""
+
+    history: tuple[Change, ...]
+
+    @property
+    def place(self) -> int:
+        """The place of the event that began it, by which later ones name it."""
+        return self.history[0].place
+
+    @property
+    def details(self) -> Details:
+        """What it says now: the fields that a change names replace the earlier ones, the others stay."""
+        merged: dict[str, Any] = {}
+        for change in self.history:
+            merged.update(change.details)
+        return merged
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an order's events come to.
+
+    `order` is the create with its changes, None before it; `additions` are the other transactions, by place.
+    `cancelled` is the place of the cancellation and `ended` that of the last event there will be, 0 before.
+    `passed_over` are the events that have no effect: an operator skipped them, or they came too late.
+    """
+
+    order: Transaction | None = None
+    additions: Mapping[int, Transaction] = field(default_factory=lambda: MappingProxyType({}))
+    cancelled: int = 0
+    ended: int = 0
+    passed_over: tuple[Kept, ...] = ()
+
+
+def account_of(events: Iterable[Kept], details: Callable[[OrderEvent], Details]) -> Account:
+    """The account that `events`, all applied or passed over and in the order of their places, come to."""
+    book = _Book(details)
+    for kept in events:
+        book.enter(kept)
+    return book.account()
+
+
+@dataclass(slots=True)
+class _Book:
+    """The account in the making; `histories` are the order's own and those of the additions, by their places."""
+
+    details: Callable[[OrderEvent], Details]
+    created: int = 0
+    cancelled: int = 0
+    ended: int = 0
+    histories: dict[int, list[Change]] = field(default_factory=dict)
+    passed_over: list[Kept] = field(default_factory=list)
+
+    def enter(self, kept: Kept) -> None:
+        event, place = kept.event, kept.place
+        if kept.passed_over:
+            self.passed_over.append(kept)
+            return
+        match event.op:
+            case Op.DELETE:
+                self.cancelled = place
+            case Op.MODIFY:
+                self.histories[event.modifies or 0].append(Change(place, self.details(event)))
+            case _:
+                self.histories[place] = [Change(place, self.details(event))]
+                self.created = place if event.op is Op.CREATE else self.created
+        self.ended = place if event.end else self.ended
+
+    def account(self) -> Account:
+        transactions = {place: Transaction(tuple(history)) for place, history in self.histories.items()}
+        order = transactions.pop(self.created, None)
+        return Account(order, MappingProxyType(transactions), self.cancelled, self.ended, tuple(self.passed_over))

@@ -1,0 +1,197 @@
+"""A circuit breaker as a pure state machine: when an agent calls its service, and when it lets it rest.
+
+closed --(failures in a row)--> open --(its time is over, one asks)--> half-open --(the probe succeeds)--> closed
+The one probe of half-open is claimed until a time of its own, so a prober that died is replaced. If the probe fails,
+the breaker is open again, for twice as long. An operator's pause stands beside all this, and ends by an operator only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from stepward.domain.errors import Unreadable
+from stepward.domain.history import FactKind
+
+PAUSE_LOOK = 60_000
+"""How long a request rests before it finds out whether the pause is over."""
+PROBE_LOOK = 5_000
+"""The same for a request that finds another one probing."""
+SETTLES_IN = 120_000
+"""After this time from closing, two runs of the Supervisor, whatever was put back has had its turn."""
+LONGEST_CALL = 900_000
+"""Lambda ends every function after 15 minutes: a prober that has not answered by then is dead."""
+
+
+class Mode(StrEnum):
+    """Where a breaker stands."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half-open"
+
+
+_TOLD = {
+    Mode.CLOSED: FactKind.BREAKER_CLOSED,
+    Mode.OPEN: FactKind.BREAKER_OPENED,
+    Mode.HALF_OPEN: FactKind.BREAKER_PROBING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Failures in a row that open a breaker, how long it is open at first, and at the most; in milliseconds."""
+
+    failures: int = 10
+    open_for: int = 10_000
+    longest: int = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """An operator's word that an agent shall not call its service; `at` is epoch ms."""
+
+    who: str
+    why: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """The breaker of one agent, as all its instances share it; times are epoch ms.
+
+    `since` is when the mode began, `until` when an open one lets a probe through, or when a probe counts as dead.
+    `openings` counts how often it opened in a row, `probe` names the call that tries.
+    """
+
+    mode: Mode = Mode.CLOSED
+    failures: int = 0
+    openings: int = 0
+    since: int = 0
+    until: int = 0
+    probe: str = ""
+    pause: Pause | None = None
+
+    def body(self) -> Mapping[str, Any]:
+        """As plain data."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @staticmethod
+    def of(body: Mapping[str, Any]) -> Breaker:
+        """What `body` wrote; raises Unreadable."""
+        try:
+            pause = Pause(**body["pause"]) if "pause" in body else None
+            return Breaker(**{**body, "mode": Mode(body["mode"]), "pause": pause})
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"a breaker: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The service may be called, from `at`; `probe` names the call on which the breaker waits, if it is that one."""
+
+    at: int
+    probe: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """The service may not be called for `wait` milliseconds, and why."""
+
+    wait: int
+    why: str
+
+
+def verdict(breaker: Breaker, now: int, probe: str = "") -> Admitted | Resting:
+    """Whether the service may be called at `now`, by the call named `probe` or by any other."""
+    if breaker.pause is not None:
+        return Resting(PAUSE_LOOK, f"paused by {breaker.pause.who}: {breaker.pause.why}")
+    if breaker.mode is Mode.CLOSED:
+        return Admitted(now)
+    if breaker.mode is Mode.HALF_OPEN and probe and probe == breaker.probe:
+        return Admitted(now, probe)
+    wait = max(1, breaker.until - now)
+    if breaker.mode is Mode.HALF_OPEN or wait == 1:
+        return Resting(min(PROBE_LOOK, wait), "another call is trying the service")
+    return Resting(wait, f"the breaker has been open since {breaker.since}")
+
+
+def may_probe(breaker: Breaker, now: int) -> bool:
+    """Whether it is time for somebody to try the service."""
+    return breaker.mode is not Mode.CLOSED and breaker.until <= now and breaker.pause is None
+
+
+def probing(breaker: Breaker, now: int, probe: str, until: int) -> Breaker:
+    """The call named `probe` asks to try the service, and will have ended by `until`."""
+    if not may_probe(breaker, now):
+        return breaker
+    until = min(until, now + LONGEST_CALL)
+    return replace(breaker, mode=Mode.HALF_OPEN, since=now, until=until, probe=probe)
+
+
+def succeeded(breaker: Breaker, call: Admitted, now: int) -> Breaker:
+    """The service answered; only the probe's answer says so much of a breaker that is not closed."""
+    if _probes(breaker, call):
+        return Breaker(since=now, pause=breaker.pause)
+    if breaker.mode is Mode.CLOSED and breaker.failures:
+        return replace(breaker, failures=0)
+    return breaker
+
+
+def failed(breaker: Breaker, call: Admitted, now: int, limits: Limits) -> Breaker:
+    """The service failed in a way that may pass; a call from before the breaker closed tells nothing new."""
+    if _probes(breaker, call):
+        return _opened(breaker, now, limits)
+    if breaker.mode is not Mode.CLOSED or call.at < breaker.since:
+        return breaker
+    counted = replace(breaker, failures=breaker.failures + 1)
+    return _opened(counted, now, limits) if counted.failures >= limits.failures else counted
+
+
+def paused(breaker: Breaker, pause: Pause) -> Breaker:
+    """An operator pauses the agent; a pause that is there stays as it is."""
+    return breaker if breaker.pause else replace(breaker, pause=pause)
+
+
+def resumed(breaker: Breaker, now: int) -> Breaker:
+    """An operator ends the pause; what was put back meanwhile has its turn as after an open breaker."""
+    if breaker.pause is None:
+        return breaker
+    return replace(breaker, pause=None, since=now if breaker.mode is Mode.CLOSED else breaker.since)
+
+
+def level(breaker: Breaker) -> int:
+    """The breaker as a number for a chart: 0 closed, 1 half-open, 2 open, 3 paused."""
+    if breaker.pause is not None:
+        return 3
+    return {Mode.CLOSED: 0, Mode.HALF_OPEN: 1, Mode.OPEN: 2}[breaker.mode]
+
+
+def transition(before: Breaker, after: Breaker) -> FactKind | None:
+    """What there is to tell of a change; None if nobody needs to know."""
+    if (before.mode, before.probe) == (after.mode, after.probe):
+        return None
+    return _TOLD[after.mode]
+
+
+def unavailable(breaker: Breaker, now: int) -> bool:
+    """Whether a request would only be put back."""
+    return breaker.pause is not None or (breaker.mode is not Mode.CLOSED and now < breaker.until)
+
+
+def unsettled(breaker: Breaker, now: int) -> bool:
+    """Whether a request that ran past its time may have been put back all along, so that nobody tried it."""
+    return breaker.mode is not Mode.CLOSED or now < breaker.since + SETTLES_IN
+
+
+def _probes(breaker: Breaker, call: Admitted) -> bool:
+    return breaker.mode is Mode.HALF_OPEN and bool(call.probe) and call.probe == breaker.probe
+
+
+def _opened(breaker: Breaker, now: int, limits: Limits) -> Breaker:
+    open_for = min(limits.longest, limits.open_for << min(breaker.openings, 20))
+    return replace(
+        breaker, mode=Mode.OPEN, since=now, until=now + open_for, openings=breaker.openings + 1, probe="", failures=0
+    )

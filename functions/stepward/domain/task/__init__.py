@@ -1,0 +1,1 @@
+"""The task: its record, and what every event makes of it."""

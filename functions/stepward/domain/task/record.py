@@ -1,0 +1,170 @@
+"""A task as it is remembered: its own fields, and one record per step."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from stepward.domain.history import Fact
+from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan
+
+HISTORY_LIMIT = 20
+"""A task keeps its newest troubles; the happy path leaves none, so an ordinary record stays small."""
+
+
+class ProcessState(StrEnum):
+    """Where a step, or a whole task, stands.
+
+    Only a step can be Stopped: an undo fenced it, or it never began. Only a task can be Undoing, Undone or UndoFailed.
+    """
+
+    PENDING = "Pending"
+    PROCESSING = "Processing"
+    PROCESSED = "Processed"
+    ERROR = "Error"
+    STOPPED = "Stopped"
+    UNDOING = "Undoing"
+    UNDONE = "Undone"
+    UNDO_FAILED = "UndoFailed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step of one order. Times are epoch milliseconds.
+
+    `complete_by` limits the running attempt; on a step that waits to be claimed again it limits the waiting.
+    `alert_by` stands while an operator has still to be told of the step's Error. A step that rests is not claimed
+    `not_before`; `policy` counts the policies that were taken when attempts were used up, `rounds` the waits under
+    the present one.
+    """
+
+    order_id: str
+    name: str
+    process_state: ProcessState = ProcessState.PENDING
+    locked_by: str | None = None
+    complete_by: int | None = None
+    failure_count: int = 0
+    attempt: int = 0
+    token: str | None = None
+    fence: int = 0
+    started_at: int | None = None
+    ended_at: int | None = None
+    result: Mapping[str, Any] | None = None
+    error: str | None = None
+    alert_by: int | None = None
+    not_before: int | None = None
+    policy: int = 0
+    rounds: int = 0
+
+    @property
+    def is_compensation(self) -> bool:
+        """Whether this record undoes a step."""
+        return self.name.endswith(UNDO_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """All steps of one order, at one revision.
+
+    `due` is when the Supervisor should look at the task: early or on time, never late; None when nothing
+    waits. `fence` counts the claims of all steps, so it only rises; `fence_base` is where it stood when an
+    operator last stepped in. `undoing` and `paused` say why, where that is so. `reply_to` and `correlation_id` are
+    the submitter's.
+    """
+
+    order_id: str
+    plan_id: str
+    created_at: int
+    steps: Mapping[str, StepRecord]
+    due: int | None
+    revision: int = 1
+    fence: int = 0
+    fence_base: int = 0
+    history: tuple[Fact, ...] = field(default=())
+    undoing: str = ""
+    paused: str = ""
+    reply_to: str = ""
+    correlation_id: str = ""
+
+    @property
+    def process_state(self) -> ProcessState:
+        """What the step records amount to."""
+        if self.undoing:
+            return self._state_of_undo
+        states = {record.process_state for record in self.steps.values() if not record.is_compensation}
+        if any(record.process_state is ProcessState.ERROR for record in self.steps.values()):
+            return ProcessState.ERROR
+        if states == {ProcessState.PROCESSED}:
+            return ProcessState.PROCESSED
+        begun = any(record.attempt for record in self.steps.values())
+        return ProcessState.PROCESSING if begun else ProcessState.PENDING
+
+    @property
+    def needs_attention(self) -> int | None:
+        """Since when an operator has to act (epoch ms); None if nobody has to."""
+        failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
+        if not (failed or (self.paused and not self.has_ended)):
+            return None
+        return max([fact.at for fact in self.history], default=self.created_at)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the task was Processed or Undone."""
+        return self.process_state in {ProcessState.PROCESSED, ProcessState.UNDONE}
+
+    @property
+    def ended_at(self) -> int | None:
+        """When the task was Processed or Undone (epoch ms); None if it was not."""
+        if not self.has_ended:
+            return None
+        ends = [record.ended_at for record in self.steps.values() if record.ended_at is not None]
+        return max([*ends, *(fact.at for fact in self.history)], default=self.created_at)
+
+    @property
+    def _state_of_undo(self) -> ProcessState:
+        states = {record.process_state for record in self.steps.values() if record.is_compensation}
+        if ProcessState.ERROR in states:
+            return ProcessState.UNDO_FAILED
+        return ProcessState.UNDONE if states <= {ProcessState.PROCESSED} else ProcessState.UNDOING
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A task as it stands, with its plan and the order it works on."""
+
+    task: Task
+    plan: Plan
+    order: Mapping[str, Any]
+
+
+def new_task(
+    order_id: str, plan: Plan, now: int, timing: Timing, *, reply_to: str = "", correlation_id: str = ""
+) -> Task:
+    """The task of a new order: every step Pending, unlocked, never tried.
+
+    It is due when its first steps would be if they were claimed at once, so that claiming them need not touch
+    the index.
+    """
+    first = min(step.complete_within for step in plan.steps if not step.after)
+    return Task(
+        order_id=order_id,
+        plan_id=plan.plan_id,
+        created_at=now,
+        steps={step.name: StepRecord(order_id, step.name) for step in plan.steps},
+        due=now + min(timing.claim_within, first),
+        reply_to=reply_to,
+        correlation_id=correlation_id,
+    )
+
+
+def claim_token(task: Task, cause: str, step: str, attempt: int) -> str:
+    """The token of a claim, derived from what caused it: a redelivered message recognises its own claim.
+
+    The time of submission is part of it, so that an answer to an earlier life of the same order id is refused.
+    """
+    seed = f"{task.order_id}|{task.created_at}|{cause}|{step}|{attempt}"
+    return hashlib.sha256(seed.encode()).hexdigest()[:12]

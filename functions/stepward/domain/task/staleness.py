@@ -1,0 +1,52 @@
+"""Whether anything would come of a message: a dry run of the policy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from stepward.domain.errors import Rejected
+from stepward.domain.messages import Command, Pause, Report, Resume, Retry, Start, StepRequest, ToScheduler
+from stepward.domain.task.decide import decide, is_claimed_by, is_wanted
+from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.refusals import Refusal, RefusalCode
+from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan
+
+M = TypeVar("M", bound=ToScheduler | StepRequest)
+
+
+def dated(message: M, at: int) -> M:
+    """A pause or resume that does not say when it was asked for, as of `at` (epoch ms); other messages as they are."""
+    if isinstance(message, Pause | Resume) and not message.asked_at:
+        return replace(message, asked_at=at)
+    return message
+
+
+def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: int) -> Refusal | None:
+    """Why `message` is refused, or neither changes the task nor sends anything; None if it is applied.
+
+    A request is applied if the Scheduler would take the reply to it.
+    """
+    if isinstance(message, StepRequest):
+        return None if is_wanted(message, task, now) else _moved_on(message, task)
+    try:
+        decision = decide(task, plan, message, now=now, by="", timing=Timing())
+    except Rejected as fault:
+        return Refusal(RefusalCode.NO_SUCH_STEP, fault.reason)
+    if decision.refusal or decision.task is not task or decision.messages:
+        return decision.refusal
+    return _moved_on(message, task)
+
+
+def _moved_on(message: ToScheduler | StepRequest, task: Task) -> Refusal:
+    if isinstance(message, Start | Report | Command):
+        return Refusal(RefusalCode.MOVED_ON, f"nothing is left to do about it: the order is {task.process_state}")
+    if (record := task.steps.get(message.step)) is None:
+        return Refusal(RefusalCode.NO_SUCH_STEP, f"{message.step!r} is not a step of this task")
+    stands = f"{record.name} is {record.process_state} at attempt {record.attempt}"
+    if isinstance(message, Retry):
+        return Refusal(RefusalCode.MOVED_ON, f"nothing to claim: {stands}; what may run is asked for by itself")
+    if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, message):
+        return Refusal(RefusalCode.LATE, "its complete-by has passed; the Supervisor has the step run again")
+    return Refusal(RefusalCode.MOVED_ON, f"the order has moved on: {stands}")

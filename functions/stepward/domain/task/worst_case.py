@@ -1,0 +1,51 @@
+"""How long a task may take if all goes as badly as its plan foresees; what is older needs a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from stepward.domain.history import NEW_START
+from stepward.domain.task.backoff import rest
+from stepward.domain.task.record import Task
+from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
+
+
+def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
+    """By how many milliseconds the task is past its worst case; zero or less if it is not.
+
+    An operator's word, and the beginning of an undo, start the count anew.
+    """
+    begun = max([task.created_at, *(fact.at for fact in task.history if NEW_START in fact.kind.marks)])
+    return now - begun - worst_case(plan, timing)
+
+
+def worst_case(plan: Plan, timing: Timing) -> int:
+    """Milliseconds for the longest path of the plan forward, and then back again, with every attempt used up."""
+
+    def forward(step: PlannedStep) -> int:
+        return _attempts(step, timing) * step.rounds + _waits(step)
+
+    def back(step: PlannedStep) -> int:
+        return _attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
+
+    return _longest_path(plan, forward) + _longest_path(plan, back)
+
+
+def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
+    reached = {step.name: 0 for step in plan.steps}
+    for _ in plan.steps:
+        for step in plan.steps:
+            reached[step.name] = weight(step) + max((reached[name] for name in step.after), default=0)
+    return max(reached.values(), default=0)
+
+
+def _attempts(step: PlannedStep, timing: Timing) -> int:
+    """One round of attempts, each claimed, found overdue and freed as late as can be, and rested after."""
+    found_late = timing.skew_margin + timing.claim_within
+    rests = sum(rest(failures, 1.0) for failures in range(1, step.threshold + 1))
+    return step.threshold * (timing.claim_within + step.complete_within + found_late) + rests
+
+
+def _waits(step: PlannedStep) -> int:
+    return sum(policy.wait * policy.rounds for policy in step.exhausted if policy.kind is Exhausted.WAIT)

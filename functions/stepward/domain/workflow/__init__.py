@@ -1,0 +1,1 @@
+"""What a user writes, checked when it is imported, and frozen to a plan."""

@@ -1,0 +1,42 @@
+"""An application: the workflow of its orders, and the messages that it understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from stepward.domain.workflow.definition import Operation, Workflow
+from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.validation import check_app_name
+
+
+@dataclass(frozen=True)
+class App:
+    """Everything that the engine has to know of an application.
+
+    `event` is the class of its order events, a subclass of EventMessage. Each of `sources` turns the events of one
+    kind of shop into ours. Raises WorkflowError if the name cannot be used.
+    """
+
+    name: str
+    workflow: Workflow
+    event: type[Any] | None = None
+    sources: Sequence[Callable[[Mapping[str, Any]], Mapping[str, Any] | None]] = ()
+
+    def __post_init__(self) -> None:
+        check_app_name(self.name)
+
+    @property
+    def order(self) -> type[Any] | None:
+        """The class of the order messages, a subclass of OrderMessage; None if there is no other."""
+        return self.workflow.order
+
+    def plan(self, complete_within: timedelta | None = None) -> Plan:
+        """The plan that is frozen with an order; see Workflow.plan."""
+        return self.workflow.plan(complete_within)
+
+    def operations(self, agent: str) -> Mapping[str, Operation]:
+        """The operations of an agent; see Workflow.operations."""
+        return self.workflow.operations(agent)

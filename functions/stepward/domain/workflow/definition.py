@@ -1,0 +1,215 @@
+"""What a user writes: agents, their operations, and the workflow that puts them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
+from stepward.domain.workflow.validation import check_agent_name, check_unambiguous, check_workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an operation: what it works on, and how long it has.
+
+    `order` is the submitted order, `results` the results of the steps done so far by step name.
+    `idempotency_key` is the same across all attempts of a step; `fence` rises with each attempt, so a
+    remote service can refuse a caller that has been replaced.
+    """
+
+    order: Mapping[str, Any]
+    results: Mapping[str, Mapping[str, Any]]
+    idempotency_key: str
+    fence: int
+    attempt: int
+    remaining: Callable[[], float]
+    """Seconds until complete-by; zero or less when it has passed."""
+
+
+Run = Callable[[Call], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The wrapper of one remote service: its operations share a queue, a function and a concurrency."""
+
+    name: str
+    max_concurrency: int = 10
+    priority_lane: bool = False
+    """Whether orders of high priority get a queue of their own, past which no backlog of others can hold them up."""
+
+    def __post_init__(self) -> None:
+        check_agent_name(self.name, self.max_concurrency)
+
+    def operation(self, run: Run) -> Operation:
+        """Make an operation of `run`, under its own name; used as a decorator."""
+        return Operation(self, run.__name__, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A function that calls one remote service on behalf of one agent."""
+
+    agent: Agent
+    name: str
+    run: Run
+
+    def __call__(self, call: Call) -> Mapping[str, Any]:
+        """Run it."""
+        return self.run(call)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A policy: let the step rest for `delay`, then try again; `rounds` times before the next policy."""
+
+    delay: timedelta
+    rounds: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A policy: another operation, of another agent, takes the step; `undo` undoes what that one does."""
+
+    operation: Operation
+    undo: Operation | None = None
+
+
+LastResort = Exhausted | Wait | Fallback
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: the operation that does it, the one that undoes it, and how long an attempt may take.
+
+    Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
+    `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
+    complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is what a refusal
+    for good does. Once a `point_of_no_return` has begun, the order only goes forward.
+    """
+
+    operation: Operation
+    undo: Operation | None = None
+    after: Sequence[Operation | str] | None = None
+    complete_within: timedelta | None = None
+    threshold: int = 3
+    exhausted: LastResort | Sequence[LastResort] = Exhausted.ALERT
+    on_permanent: Exhausted = Exhausted.ALERT
+    point_of_no_return: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", self.operation.name)
+
+    @property
+    def policies(self) -> Sequence[LastResort]:
+        """What to do when attempts are used up, one after another; the last is always an end."""
+        listed = [self.exhausted] if isinstance(self.exhausted, LastResort) else list(self.exhausted)
+        ends = bool(listed) and listed[-1] in {Exhausted.ALERT, Exhausted.UNDO}
+        return listed if ends else [*listed, Exhausted.ALERT]
+
+    @property
+    def operations(self) -> Sequence[Operation]:
+        """Every operation that the step may ask for."""
+        fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
+        both = [(self.operation, self.undo), *((each.operation, each.undo) for each in fallbacks)]
+        return [operation for pair in both for operation in pair if operation]
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The steps of one kind of order, checked when the module is imported.
+
+    `order` is the class of the messages that submit it, a subclass of OrderMessage; without it an order has to say no
+    more than every order.
+    """
+
+    name: str
+    version: int
+    steps: Sequence[Step]
+    order: type[Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_workflow(self.plan())
+        asked = set(self._asked())
+        check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
+        check_unambiguous(self.name, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
+
+    def plan(self, complete_within: timedelta | None = None) -> Plan:
+        """The workflow as plain data, to be frozen with a task.
+
+        `complete_within` replaces every step's own limit: a deployment for tests uses short ones.
+        """
+        return Plan(
+            workflow=self.name,
+            version=self.version,
+            steps=tuple(
+                _planned(step, self.steps[:position], complete_within) for position, step in enumerate(self.steps)
+            ),
+        )
+
+    @property
+    def agents(self) -> Sequence[Agent]:
+        """Every agent that is asked for work, forward or undo, by name."""
+        named = {operation.agent.name: operation.agent for operation in self._asked()}
+        return [named[name] for name in sorted(named)]
+
+    def operations(self, agent: str) -> Mapping[str, Operation]:
+        """The operations, forward and undo, that this workflow asks of `agent`, by name."""
+        return {operation.name: operation for operation in self._asked() if operation.agent.name == agent}
+
+    def _asked(self) -> list[Operation]:
+        return [operation for step in self.steps for operation in step.operations]
+
+
+def seconds(count: float) -> timedelta:
+    """`count` seconds, to read well in a workflow."""
+    return timedelta(seconds=count)
+
+
+def minutes(count: float) -> timedelta:
+    """`count` minutes, to read well in a workflow."""
+    return timedelta(minutes=count)
+
+
+def _planned(step: Step, before: Sequence[Step], complete_within: timedelta | None) -> PlannedStep:
+    limit = complete_within if complete_within and step.complete_within else step.complete_within
+    after = [before[-1].name] if step.after is None and before else step.after or []
+    return PlannedStep(
+        name=step.name,
+        agent=step.operation.agent.name,
+        operation=step.operation.name,
+        undo_agent=step.undo.agent.name if step.undo else "",
+        undo=step.undo.name if step.undo else "",
+        after=tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after),
+        complete_within=_milliseconds(limit) if limit else 0,
+        threshold=step.threshold,
+        exhausted=tuple(_policy(policy) for policy in step.policies),
+        on_permanent=step.on_permanent,
+        point_of_no_return=step.point_of_no_return,
+    )
+
+
+def _policy(policy: LastResort) -> Policy:
+    match policy:
+        case Wait():
+            return Policy(Exhausted.WAIT, wait=_milliseconds(policy.delay), rounds=policy.rounds)
+        case Fallback():
+            undo = policy.undo
+            return Policy(
+                Exhausted.FALLBACK,
+                agent=policy.operation.agent.name,
+                operation=policy.operation.name,
+                undo_agent=undo.agent.name if undo else "",
+                undo=undo.name if undo else "",
+            )
+        case Exhausted():
+            return Policy(policy)
+
+
+def _milliseconds(span: timedelta) -> int:
+    return round(span.total_seconds() * 1000)

@@ -1,0 +1,115 @@
+"""The rules a workflow definition must keep, checked when it is imported."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
+
+MAX_STEPS = 50
+MAX_THRESHOLD = 100
+LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
+SHORTEST_ATTEMPT_MS = 1000
+LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
+_STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
+
+
+def check_app_name(name: str) -> None:
+    """Refuse an application whose name is of no use in a deployment."""
+    if not _AGENT_NAME.fullmatch(name):
+        raise WorkflowError(f"app {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+
+
+def check_agent_name(name: str, max_concurrency: int) -> None:
+    """Refuse an agent whose name cannot name a queue, or whose concurrency SQS would not take."""
+    if not _AGENT_NAME.fullmatch(name):
+        raise WorkflowError(f"agent {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+    if not 2 <= max_concurrency <= 1000:
+        raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
+
+
+def check_unambiguous(workflow: str, what: str, names: Iterable[str]) -> None:
+    """Refuse a workflow in which one of `names` stands for two different things."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise WorkflowError(f"workflow {workflow!r}: {times} different {what} are named {name!r}; rename one")
+
+
+def check_workflow(plan: Plan) -> None:
+    """Refuse a plan that cannot work, with a message that names the fault."""
+    where = f"workflow {plan.workflow!r}"
+    if not _STEP_NAME.fullmatch(plan.workflow):
+        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+    if plan.version < 1:
+        raise WorkflowError(f"{where}: version {plan.version} is below 1")
+    if not 1 <= len(plan.steps) <= MAX_STEPS:
+        raise WorkflowError(f"{where}: {len(plan.steps)} steps; a workflow has 1 to {MAX_STEPS}")
+    for name, times in Counter(step.name for step in plan.steps).items():
+        if times > 1:
+            raise WorkflowError(f"{where}: {times} steps are named {name!r}; give each Step its own name=")
+    for step in plan.steps:
+        _check_step(f"{where}, step {step.name!r}", step, plan)
+    _check_order(where, plan)
+
+
+def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
+    if not _STEP_NAME.fullmatch(step.name):
+        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+    if not step.complete_within:
+        raise WorkflowError(f"{where}: has no complete_within; say how long one attempt may take")
+    if not SHORTEST_ATTEMPT_MS <= step.complete_within <= LONGEST_ATTEMPT_MS:
+        raise WorkflowError(f"{where}: complete_within {step.complete_within} ms is outside 1 s to 12 h")
+    if not 1 <= step.threshold <= MAX_THRESHOLD:
+        raise WorkflowError(f"{where}: threshold {step.threshold} is outside 1-{MAX_THRESHOLD}")
+    _check_policies(where, step)
+    _check_executors(where, step)
+    for wanted in step.after:
+        if wanted not in {other.name for other in plan.steps}:
+            raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
+
+
+def _check_policies(where: str, step: PlannedStep) -> None:
+    if step.on_permanent not in {Exhausted.ALERT, Exhausted.UNDO}:
+        raise WorkflowError(f"{where}: on_permanent is ALERT or UNDO, not {step.on_permanent.name}")
+    for policy in step.exhausted[:-1]:
+        if policy.kind in {Exhausted.ALERT, Exhausted.UNDO}:
+            raise WorkflowError(f"{where}: exhausted goes on after {policy.kind.name}, which is an end")
+    for policy in step.exhausted:
+        if policy.kind is Exhausted.WAIT and not (0 < policy.wait <= LONGEST_WAIT_MS and 0 < policy.rounds <= 100):
+            raise WorkflowError(f"{where}: a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)")
+        if policy.kind is Exhausted.FALLBACK and not policy.operation:
+            raise WorkflowError(f"{where}: a fallback needs its operation: Fallback(charge_elsewhere)")
+
+
+def _check_executors(where: str, step: PlannedStep) -> None:
+    for executor in step.executors[:-1]:
+        if not executor.undo:
+            raise WorkflowError(
+                f"{where}: {executor.operation} has no undo; an attempt in doubt must be taken back before another "
+                "agent takes the step"
+            )
+    agents = [step.agent, *(policy.agent for policy in step.exhausted if policy.kind is Exhausted.FALLBACK)]
+    if len(set(agents)) < len(agents):
+        raise WorkflowError(f"{where}: two of its operations are of one agent; a fallback is another agent's")
+
+
+def _check_order(where: str, plan: Plan) -> None:
+    try:
+        TopologicalSorter({step.name: step.after for step in plan.steps}).prepare()
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise WorkflowError(f"{where}: steps wait for each other in a circle: {circle}") from error
+    _check_point_of_no_return(where, plan)
+
+
+def _check_point_of_no_return(where: str, plan: Plan) -> None:
+    for step in (step for step in plan.steps if step.point_of_no_return):
+        for name in {step.name, *plan.dependents[step.name]}:
+            policies = {policy.kind for policy in plan.by_name[name].exhausted} | {plan.by_name[name].on_permanent}
+            if Exhausted.UNDO in policies:
+                raise WorkflowError(f"{where}, step {name!r}: asks for UNDO past the point of no return, {step.name!r}")

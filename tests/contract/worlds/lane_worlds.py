@@ -1,0 +1,205 @@
+"""The lanes and the ledgers' objects of one test in one of the three worlds."""
+
+import itertools
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import boto3
+import pytest
+from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
+from mypy_boto3_s3 import S3Client
+
+from stepward.adapters.dynamodb.indexes import shard_of
+from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
+from stepward.adapters.dynamodb.lanes import DynamoLanes
+from stepward.adapters.dynamodb.tables import Access, bound
+from stepward.adapters.s3_ledgers import S3Ledgers
+from stepward.domain.convoy.event import Kept, OrderEvent
+from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, Told
+from stepward.local.access import REGION
+from stepward.ports import Lanes, Ledgers
+from stepward.testing.aws.tables import create_table
+from stepward.testing.memory.lanes import MemoryLanes, MemoryLedgers
+from stepward.wire.order_event import kept_event
+from stepward.wire.strict_json import canonical
+
+SHARDS = 2
+NOW = 1_767_225_600_000
+RULES = LaneRules()
+ORDER_ID = "ord-1"
+
+
+def event(place: int = 1, order_id: str = ORDER_ID, **content: Any) -> OrderEvent:
+    """An event as the wire reads it, with the sequence number of its place."""
+    usual = {"op": "add", "amount": "1.00"} if place > 1 else {"op": "create", "currency": "EUR"}
+    numbered = {"sequence": place} if place > 0 else {}
+    return kept_event(canonical({"orderId": order_id, **usual, **numbered, **content}))
+
+
+def kept(place: int, passed_over: str = "", **content: Any) -> Kept:
+    return Kept(place, event(place, **content), passed_over)
+
+
+def applied(last: int, **changes: Any) -> Lane:
+    """A lane that has come so far, one event per change, all of them within it."""
+    events = tuple(kept(place) for place in range(1, last + 1))
+    lane = Lane(ORDER_ID, last, last=last, highest=last, created=True, recent=events, touched_at=NOW)
+    return replace(lane, **changes)
+
+
+def eventful() -> Lane:
+    """A lane of which nothing is as usual."""
+    return Lane(
+        ORDER_ID,
+        revision=7,
+        sequenced=False,
+        last=5,
+        highest=9,
+        end=9,
+        created=True,
+        deleted=4,
+        blocked=Blocked(-2, "sequence: 'x' is no number", NOW + 1),
+        gap_since=NOW + 2,
+        attempts=3,
+        told=Told.GAP,
+        recent=(kept(4), kept(5, "asOf: something newer was applied before")),
+        marks={"zebra": 3, "ant": 1},
+        strays=2,
+        unplaced=(-2,),
+        as_of=NOW - 5,
+        touched_at=NOW + 3,
+        due=NOW + 4,
+        done="asked-1",
+    )
+
+
+def ids_in(shard: int, count: int) -> list[str]:
+    """The first `count` order ids that fall into this shard."""
+    every = (f"ord-{number}" for number in itertools.count())
+    return list(itertools.islice((name for name in every if shard_of(name, SHARDS) == shard), count))
+
+
+class LaneWorld(Protocol):
+    @property
+    def lanes(self) -> Lanes: ...
+
+
+@dataclass(frozen=True)
+class MemoryLaneWorld:
+    lanes: MemoryLanes = field(default_factory=lambda: MemoryLanes(lambda name: shard_of(name, SHARDS)))
+
+
+def created(client: DynamoDBClient) -> str:
+    """A new table of lanes, of the shape that the stack deploys; its name."""
+    return create_table(client, "lanes", f"t{uuid.uuid4().hex[:8]}-lanes")
+
+
+def on(table: str, access: Access) -> DynamoLanes:
+    """The adapter as one process has it."""
+    heads, events = bound(LaneItem, table, access), bound(LaneRowItem, table, access)
+    return DynamoLanes(heads, events, access.connection, SHARDS, lambda: uuid.uuid4().hex[:12])
+
+
+@dataclass(frozen=True)
+class DynamoLaneWorld:
+    """The adapter on a table of its own; `client` looks at what it really wrote."""
+
+    client: DynamoDBClient
+    table: str
+    endpoint: str | None
+    lanes: DynamoLanes
+
+    @staticmethod
+    def new(client: DynamoDBClient, endpoint: str | None = None) -> "DynamoLaneWorld":
+        table = created(client)
+        return DynamoLaneWorld(client, table, endpoint, on(table, Access(REGION, endpoint)))
+
+    def another(self) -> DynamoLanes:
+        """The same table as another process sees it."""
+        return on(self.table, Access(REGION, self.endpoint))
+
+    def raw(self, order_id: str = ORDER_ID) -> list[dict[str, Any]]:
+        """Everything of an order's lane as it lies in the table, the lane itself last."""
+        answer = self.client.query(
+            TableName=self.table,
+            KeyConditionExpression="OrderID = :id",
+            ExpressionAttributeValues={":id": {"S": order_id}},
+            ConsistentRead=True,
+        )
+        items: list[dict[str, Any]] = answer["Items"]
+        return items
+
+    def put(self, place: str, order_id: str = ORDER_ID, **attributes: Any) -> None:
+        """Put a row past the adapter."""
+        keys = {"OrderID": {"S": order_id}, "Place": {"S": place}}
+        self.client.put_item(TableName=self.table, Item={**keys, **attributes})
+
+
+@contextmanager
+def lane_world_named(name: str, request: pytest.FixtureRequest) -> Iterator[MemoryLaneWorld | DynamoLaneWorld]:
+    """The world of a test's parameter: memory, moto, or the local cloud."""
+    match name:
+        case "memory":
+            yield MemoryLaneWorld()
+        case "moto":
+            with mock_aws():
+                yield DynamoLaneWorld.new(boto3.client("dynamodb"))
+        case _:
+            access = request.getfixturevalue("cloud_access")
+            yield DynamoLaneWorld.new(boto3.client("dynamodb", **access), access["endpoint_url"])
+
+
+class LedgerWorld(Protocol):
+    @property
+    def ledgers(self) -> Ledgers: ...
+
+    def put(self, key: str, content: bytes) -> None: ...
+
+    def delete(self, key: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class MemoryLedgerWorld:
+    ledgers: MemoryLedgers = field(default_factory=MemoryLedgers)
+
+    def put(self, key: str, content: bytes) -> None:
+        self.ledgers.objects[key] = content
+
+    def delete(self, key: str) -> None:
+        del self.ledgers.objects[key]
+
+
+@dataclass(frozen=True)
+class S3LedgerWorld:
+    client: S3Client
+    bucket: str
+    ledgers: S3Ledgers
+
+    @staticmethod
+    def new(client: S3Client) -> "S3LedgerWorld":
+        bucket = f"ledgers-{uuid.uuid4().hex[:8]}"
+        client.create_bucket(Bucket=bucket)
+        return S3LedgerWorld(client, bucket, S3Ledgers(lambda: client, bucket))
+
+    def put(self, key: str, content: bytes) -> None:
+        self.client.put_object(Bucket=self.bucket, Key=key, Body=content)
+
+    def delete(self, key: str) -> None:
+        self.client.delete_object(Bucket=self.bucket, Key=key)
+
+
+@contextmanager
+def ledger_world_named(name: str, request: pytest.FixtureRequest) -> Iterator[LedgerWorld]:
+    """The world of a test's parameter: memory, moto, or the local cloud."""
+    match name:
+        case "memory":
+            yield MemoryLedgerWorld()
+        case "moto":
+            with mock_aws():
+                yield S3LedgerWorld.new(boto3.client("s3"))
+        case _:
+            yield S3LedgerWorld.new(boto3.client("s3", **request.getfixturevalue("cloud_access")))

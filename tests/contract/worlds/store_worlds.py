@@ -1,0 +1,174 @@
+"""The state store, the orders and the rejects of one test in one of the three worlds."""
+
+import hashlib
+import itertools
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import boto3
+import pytest
+from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
+
+from stepward.adapters.dynamodb.indexes import shard_of
+from stepward.adapters.dynamodb.orders import DynamoOrders
+from stepward.adapters.dynamodb.rejects import DynamoRejects
+from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bound
+from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.domain.submission import Order
+from stepward.domain.task.record import Task, new_task
+from stepward.domain.timing import Timing
+from stepward.domain.workflow.plan import Plan, PlannedStep
+from stepward.local.access import REGION
+from stepward.ports import Rejects, TaskStore
+from stepward.testing.aws.tables import create_table
+from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+
+SHARDS = 2
+NOW = 1_767_225_600_000
+TIMING = Timing()
+PLAN = Plan(
+    "fulfilment",
+    1,
+    (
+        PlannedStep("reserve", "inventory", "reserve", (), 60_000, 3),
+        PlannedStep("charge", "payments", "charge", ("reserve",), 120_000, 5),
+        PlannedStep("ship", "shipping", "ship", ("charge",), 600_000, 3),
+    ),
+)
+
+
+def order_of(order_id: str, body: str = '{"total":"12.30"}') -> Order:
+    return Order(order_id, body, hashlib.sha256(body.encode()).hexdigest())
+
+
+def task_of(order_id: str, now: int = NOW) -> Task:
+    return new_task(order_id, PLAN, now, TIMING)
+
+
+def submitted(store: TaskStore, order_id: str, now: int = NOW) -> Task:
+    """The task of an order that was just accepted."""
+    task = task_of(order_id, now)
+    store.submit(order_of(order_id), task, PLAN)
+    return task
+
+
+def ids_in(shard: int, count: int) -> list[str]:
+    """The first `count` order ids that fall into this shard."""
+    every = (f"ord-{number}" for number in itertools.count())
+    return list(itertools.islice((name for name in every if shard_of(name, SHARDS) == shard), count))
+
+
+class StoreWorld(Protocol):
+    @property
+    def store(self) -> TaskStore: ...
+
+    @property
+    def orders(self) -> DynamoOrders | MemoryTaskStore: ...
+
+    def rejects(self, now: Callable[[], int]) -> Rejects: ...
+
+
+def changed(task: Task, **changes: Any) -> Task:
+    """The task as the next write leaves it."""
+    return replace(task, revision=task.revision + 1, **changes)
+
+
+def task_now(world: StoreWorld, order_id: str) -> Task:
+    """The task as it is stored."""
+    loaded = world.store.load(order_id)
+    assert loaded is not None
+    return loaded.task
+
+
+@dataclass(frozen=True)
+class MemoryStoreWorld:
+    store: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(lambda name: shard_of(name, SHARDS)))
+    kept: MemoryRejects = field(default_factory=MemoryRejects)
+
+    @property
+    def orders(self) -> DynamoOrders | MemoryTaskStore:
+        return self.store
+
+    def rejects(self, _now: Callable[[], int]) -> Rejects:
+        return self.kept
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The names of a deployment's tables."""
+
+    orders: str
+    tasks: str
+    rejects: str
+
+    @staticmethod
+    def created(client: DynamoDBClient) -> "Tables":
+        """Tables of the shapes that the stack deploys, under names of their own."""
+        prefix = f"t{uuid.uuid4().hex[:8]}-"
+        tables = Tables(f"{prefix}orders", f"{prefix}tasks", f"{prefix}rejects")
+        for kind in ("orders", "tasks", "rejects"):
+            create_table(client, kind, getattr(tables, kind))
+        return tables
+
+
+@dataclass(frozen=True)
+class DynamoWorld:
+    """The AWS adapters on tables of their own; `client` looks at what they really wrote."""
+
+    client: DynamoDBClient
+    tables: Tables
+    store: DynamoTaskStore
+    access: Access
+
+    @staticmethod
+    def new(client: DynamoDBClient, endpoint: str | None = None) -> "DynamoWorld":
+        access = Access(REGION, endpoint)
+        tables = Tables.created(client)
+        return DynamoWorld(client, tables, _store(tables, access), access)
+
+    @property
+    def orders(self) -> DynamoOrders:
+        assert self.store.orders is not None
+        return self.store.orders
+
+    def another_store(self) -> DynamoTaskStore:
+        """The same tables as another process sees them."""
+        return _store(self.tables, self.access)
+
+    def rejects(self, now: Callable[[], int]) -> DynamoRejects:
+        return DynamoRejects(bound(RejectItem, self.tables.rejects, self.access), now)
+
+    def raw(self, order_id: str) -> Any:
+        """The task's item as it lies in the table; None if there is none."""
+        answer = self.client.get_item(TableName=self.tables.tasks, Key={"OrderID": {"S": order_id}})
+        return answer.get("Item")
+
+
+def _store(tables: Tables, access: Access) -> DynamoTaskStore:
+    return DynamoTaskStore(
+        orders=DynamoOrders(bound(OrderItem, tables.orders, access)),
+        tasks=bound(TaskItem, tables.tasks, access),
+        plans=bound(PlanItem, tables.tasks, access),
+        connection=access.connection,
+        shards=SHARDS,
+        new_id=lambda: uuid.uuid4().hex[:12],
+    )
+
+
+@contextmanager
+def world_named(name: str, request: pytest.FixtureRequest) -> Iterator[MemoryStoreWorld | DynamoWorld]:
+    """The world of a test's parameter: memory, moto, or the local cloud."""
+    match name:
+        case "memory":
+            yield MemoryStoreWorld()
+        case "moto":
+            with mock_aws():
+                yield DynamoWorld.new(boto3.client("dynamodb"))
+        case _:
+            access = request.getfixturevalue("cloud_access")
+            yield DynamoWorld.new(boto3.client("dynamodb", **access), access["endpoint_url"])

@@ -1,0 +1,113 @@
+"""The doors of orders and their steps, each with a good message, and a sign that the one beside it had its effect."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stepward.app.intake import Intake, Received
+from stepward.domain.errors import PutBack
+from stepward.domain.messages import Pause, Resubmit, Undo
+from stepward.wire.messages import decode_request, encode
+from tests.factories import ORDER_ID, answer, order_text
+from tests.lab.bad_input.seen import Seen
+from tests.unit.engine.shop import ALLOWED, URL
+from tests.unit.engine.world import World, operation
+
+NEIGHBOUR = "neighbour-1"
+
+
+@dataclass(slots=True)
+class OrderDoor:
+    """One way in: `handle` takes a message, `shows` says whether the neighbour's message had its effect."""
+
+    world: World
+    good: str
+    neighbour: str
+    handle: Callable[[str], None]
+    shows: Callable[[], bool]
+    quiet: bool = True
+    whole: bool = True
+
+    def pass_in(self, text: str) -> Seen:
+        """See the protocol; these take one message at a time."""
+        seen = self._alone("message", text)
+        beside = self._alone("beside", self.neighbour)
+        return seen if not beside.kept else replace(seen, wrong=f"its neighbour was rejected: {beside.kept}")
+
+    def worked(self) -> bool:
+        """See the protocol."""
+        return self.shows()
+
+    def _alone(self, name: str, text: str) -> Seen:
+        before, facts = set(self.world.rejects.kept), len(self.world.telemetry.facts)
+        intake = Intake(self.handle, self.world.rejects, self.world.telemetry)
+        try:
+            intake.accept(Received(name, "a queue", self.world.clock.now, text))
+        except PutBack:
+            return Seen((), 1)
+        kept = tuple(self.world.rejects.kept[key] for key in self.world.rejects.kept.keys() - before)
+        return Seen(kept, len(self.world.telemetry.facts) - facts)
+
+
+def orders() -> OrderDoor:
+    """Order messages, with a queue to reply to."""
+    world = World()
+    submit = replace(world.submit, reply_queues=ALLOWED)
+    good = order_text(
+        replyTo=URL, correlationId="checkout-1", customerId="customer-1", priority="high", items=[{"n": 1}]
+    )
+    return OrderDoor(
+        world, good, order_text(NEIGHBOUR), submit.handle, lambda: NEIGHBOUR in world.store.tasks, quiet=False
+    )
+
+
+def scheduler() -> OrderDoor:
+    """What is told to the Scheduler, operators' commands among it."""
+    return _scheduler(lambda _: encode(Resubmit(ORDER_ID, "reserve", 1, "an operator", "why")))
+
+
+def commands() -> OrderDoor:
+    """Commands that change a whole order."""
+    return _scheduler(lambda world: encode(Pause(ORDER_ID, "an operator", "why", asked_at=world.clock.now)))
+
+
+def undos() -> OrderDoor:
+    """Commands that take an order back."""
+    return _scheduler(lambda _: encode(Undo(ORDER_ID, "an operator", "why")))
+
+
+def replies() -> OrderDoor:
+    """The agents' replies."""
+
+    def good(world: World) -> str:
+        return encode(answer(decode_request(world.queues.agents["worker"].bodies[0])))
+
+    return _scheduler(good)
+
+
+def requests() -> OrderDoor:
+    """What an agent is asked."""
+    world = World()
+    good, neighbour = world.ask(), world.ask(NEIGHBOUR)
+    done: list[str] = []
+
+    def reserve(call: Any) -> Mapping[str, Any]:
+        done.append(call.idempotency_key)
+        return {"ref": "x"}
+
+    serve = world.serve(operation(reserve))
+    return OrderDoor(world, good, neighbour, serve.handle, lambda: f"{NEIGHBOUR}/reserve" in done)
+
+
+def _scheduler(good: Callable[[World], str]) -> OrderDoor:
+    world = World()
+    for order_id in (ORDER_ID, NEIGHBOUR):
+        world.submit.handle(order_text(order_id))
+    first, neighbour = list(world.drain(world.queues.scheduler))
+    schedule = world.schedule()
+    schedule.handle(first)
+
+    def shows() -> bool:
+        return world.store.tasks[NEIGHBOUR].steps["reserve"].attempt == 1
+
+    return OrderDoor(world, good(world), neighbour, schedule.handle, shows)

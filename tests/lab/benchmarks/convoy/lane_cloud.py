@@ -1,0 +1,131 @@
+"""The convoy's real functions on the local cloud, each call that they make counted and billed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import boto3
+
+from orders import app
+from stepward.local.cloud import local_cloud
+from stepward.testing.aws.stack import CREDENTIALS, environment
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.poller import Polled, Poller
+from stepward.testing.sqs.source import SqsSource
+from stepward.wiring.clock import now
+from stepward.wiring.convoy import convoy
+from stepward.wiring.ledger import ledger
+from tests.integration.handlers.deployment import Deployment
+from tests.lab.benchmarks.cloud import LOG_OVERHEAD, forget_loggers
+from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
+from tests.lab.benchmarks.cost.billing import requests_of
+from tests.lab.benchmarks.cost.meter import Meter, metered
+
+CALLS = ("GetItem", "Query", "PutItem", "BatchWriteItem", "TransactWriteItems")
+FEW = 100
+Quantities = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one entry took on the way from its ledger into its lane, and how fast they went."""
+
+    what: str
+    orders: int
+    batch: int
+    entries: int
+    split_per_s: float
+    applied_per_s: float
+    calls: Quantities
+    billed: Quantities
+
+
+@dataclass(slots=True)
+class LaneCloud:
+    """The ledger processor and one consumer, in this process; the tables and queues are the local cloud's."""
+
+    deployment: Deployment
+    meter: Meter
+    log: io.StringIO
+    split: Any = field(init=False)
+    lanes: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        with environment(self.deployment.env):
+            self.split, self.lanes = ledger(app).worker, convoy(app).worker
+
+    def through(self, what: str, orders: int, batch: int, entries: Sequence[dict[str, Any]]) -> Counted:
+        """Split ledgers of the entries, then have them applied; what that took for each."""
+        self.meter.reset()
+        self.log.truncate(self.log.seek(0))
+        begun = perf_counter()
+        for number, text in enumerate(ledgers(f"{what}-{orders}-{batch}", entries)):
+            self._run("ledger", [Received(f"m-{number}", "r", text, {"MessageGroupId": "customer-7"})])
+            self.meter.bill.totals["fifo requests"] += requests_of(len(text)) + 1
+        split = perf_counter()
+        source = SqsSource.at(boto3.client("sqs"), self.deployment.queues["order-events"])
+        poller = Poller(source=source, handler=self._apply, clock=now, batch_size=batch)
+        applied = sum(map(self._count, poller.drain(most_polls=1_000_000)))
+        if applied != len(entries):
+            raise RuntimeError(f"{applied} of {len(entries)} entries were applied")
+        return self._counted(what, orders, batch, applied, (split - begun, perf_counter() - split))
+
+    def _run(self, function: str, messages: Sequence[Received]) -> Any:
+        worker = self.split if function == "ledger" else self.lanes
+        with self.meter.invocation(function):
+            return worker.answer(event_of(messages, "arn:aws:sqs:us-east-1:000000000000:q.fifo"), lambda: 60_000)
+
+    def _apply(self, event: dict[str, Any], context: LambdaContext) -> Any:
+        with self.meter.invocation("convoy"):
+            return self.lanes.answer(event, context.get_remaining_time_in_millis)
+
+    def _count(self, polled: Polled) -> int:
+        """Bill what Lambda asks of the queue: a batch is one request to receive and one to delete."""
+        self.meter.bill.totals["messages"] += polled.received
+        self.meter.bill.totals["fifo requests"] += requests_of(sum(len(body) for body in polled.done)) + 1
+        return len(polled.done)
+
+    def _counted(self, what: str, orders: int, batch: int, entries: int, took: tuple[float, float]) -> Counted:
+        totals = self.meter.bill.totals
+        for text in self.log.getvalue().splitlines():
+            totals["metric bytes" if '"_aws"' in text else "log bytes"] += len(text.encode()) + LOG_OVERHEAD
+        operations = [call.operation for call in self.meter.calls]
+        calls = {name: operations.count(name) / entries for name in CALLS if name in operations}
+        billed = {name: total / entries for name, total in sorted(totals.items())}
+        splitting, applying = took
+        return Counted(what, orders, batch, entries, entries / splitting, entries / applying, calls, billed)
+
+
+def counted(orders: int, batch: int, entries: int) -> list[Counted]:
+    """What creates take, and adds to that many orders, in a deployment of their own.
+
+    The first create writes the plan down, which is done once per deployment; among few it would count for much.
+    """
+    with lane_cloud() as cloud:
+        made = cloud.through("create", orders, batch, creates(orders))
+        added = cloud.through("add", orders, batch, adds(orders, entries))
+        return [made, added] if orders >= FEW else [added]
+
+
+@contextmanager
+def lane_cloud() -> Iterator[LaneCloud]:
+    """A local cloud of its own with the convoy's tables and queues."""
+    forget_loggers()
+    with ExitStack() as undo:
+        folder = Path(undo.enter_context(TemporaryDirectory()))
+        server = undo.enter_context(local_cloud(log=folder / "cloud.log"))
+        undo.enter_context(environment(CREDENTIALS))
+        undo.enter_context(environment({"AWS_ENDPOINT_URL": server.endpoint}))
+        meter, log = undo.enter_context(metered()), undo.enter_context(redirect_stdout(io.StringIO()))
+        deployment = Deployment.new()
+        deployment.env.update(AWS_LAMBDA_FUNCTION_NAME="stepward-Function", AWS_LAMBDA_FUNCTION_MEMORY_SIZE="512")
+        yield LaneCloud(deployment, meter, log)
+    forget_loggers()

@@ -1,0 +1,155 @@
+"""The convoy over the memory twins: how fast it is, and what a hot order does to the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import orders
+from stepward.adapters.lambda_.groups import GroupWorker
+from stepward.app.ledger.split import Split
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of
+from stepward.testing.sqs.messages import Received
+from stepward.testing.sqs.poller import Poller
+from stepward.wiring.clock import now
+from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers, order_id
+from tests.lab.benchmarks.engine import MemoryLog
+from tests.lab.benchmarks.workload import AGENTS, line
+
+CONSUMERS = 8
+BATCH_MS = 60
+"""How long a batch takes in the virtual time of the hot order, the ways to AWS and back among it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast entries went through the ledger processor and through the lanes, in one process."""
+
+    orders: int
+    batch: int
+    entries: int
+    split_per_s: float
+    applied_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """When the events of ordinary orders were applied (virtual ms), beside a hot order of so many events."""
+
+    hot: int
+    orders: int
+    events: int
+    first_ms: int
+    median_ms: int
+    last_ms: int
+    hot_ms: int
+
+
+@dataclass(slots=True)
+class LaneTwins:
+    """The ledger processor and the consumer over the memory twins."""
+
+    clock: Callable[[], int] = now
+    lanes: MemoryLanes = field(default_factory=MemoryLanes)
+    rejects: MemoryRejects = field(default_factory=MemoryRejects)
+    queue: MemoryFifoQueue = field(init=False)
+    split: Split = field(init=False)
+    worker: GroupWorker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.queue = MemoryFifoQueue(name="order-events.fifo", clock=self.clock, deduplication_per_group=True)
+        log: Any = MemoryLog()
+        app = replace(orders.app, workflow=replace(line(3), order=orders.app.order))
+        own = {"app": app, "telemetry": log, "rejects": self.rejects, "lanes": self.lanes}
+        assembly = memory_assembly(self.clock, AGENTS, lane_queue=MemoryLaneQueue(self.queue), **own)
+        self.split = assembly.ledger().split
+        self.worker = GroupWorker(assembly.convoy("convoy-1").take, log, together=True)
+
+    def send(self, name: str, entries: Sequence[dict[str, Any]]) -> None:
+        """Split ledgers of these entries."""
+        for text in ledgers(name, entries):
+            self.split.handle(text, lambda: 60_000)
+
+    def poller(self, batch: int) -> Poller:
+        """One consumer."""
+
+        def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+            return self.worker.answer(event, context.get_remaining_time_in_millis)
+
+        return Poller(source=self.queue, handler=handler, clock=self.clock, batch_size=batch)
+
+
+def pace(orders: int, batch: int, entries: int) -> Pace:
+    """Apply so many adds of that many orders, which are created first and not counted."""
+    twins = LaneTwins()
+    poller = twins.poller(batch)
+    _through(twins, poller, "creates", creates(orders))
+    splitting, applying = _through(twins, poller, "adds", adds(orders, entries))
+    applied = sum(lane.last for lane in twins.lanes.lanes.values())
+    if applied != orders + entries:
+        raise RuntimeError(f"{applied} of {orders + entries} events were applied")
+    return Pace(orders, batch, entries, entries / splitting, entries / applying)
+
+
+def _through(twins: LaneTwins, poller: Poller, name: str, entries: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Seconds to split the entries, and to apply them; one ledger after the other, so that few wait at once."""
+    splitting = applying = 0.0
+    for text in ledgers(name, entries):
+        begun = perf_counter()
+        twins.split.handle(text, lambda: 60_000)
+        split = perf_counter()
+        poller.drain(most_polls=1_000_000)
+        splitting, applying = splitting + split - begun, applying + perf_counter() - split
+    return splitting, applying
+
+
+@dataclass(slots=True)
+class _Time:
+    ms: int = 1_800_000_000_000
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+def beside(hot: int, orders: int = 100, events: int = 10, batch: int = 10) -> Beside:
+    """Send a hot order's events, then those of the others; so many consumers take batches at once, in virtual time."""
+    time = _Time()
+    begun, twins = time.ms, LaneTwins(clock=time)
+    hot_id = order_id(orders)
+    hot_events = [{**add, "orderId": hot_id} for add in adds(1, max(0, hot - 1))]
+    others = [*creates(orders), *adds(orders, orders * (events - 1))]
+    twins.send("hot", [{**creates(1)[0], "orderId": hot_id}, *hot_events] if hot else [])
+    twins.send("others", others)
+    ended = _consumed(twins, time, batch)
+    ordinary = sorted(at - begun for order, at in ended if order != hot_id)
+    last_hot = max((at - begun for order, at in ended if order == hot_id), default=0)
+    return Beside(hot, orders, events, ordinary[0], ordinary[len(ordinary) // 2], ordinary[-1], last_hot)
+
+
+def _consumed(twins: LaneTwins, time: _Time, batch: int) -> list[tuple[str, int]]:
+    """When each event was applied, by order: a free consumer takes what is receivable, and is busy with it."""
+    ended: list[tuple[str, int]] = []
+    under_way: list[tuple[int, int, list[Received]]] = []
+    turns = count()
+    while True:
+        while len(under_way) < CONSUMERS and (taken := twins.queue.receive(batch)):
+            heappush(under_way, (time.ms + BATCH_MS, next(turns), list(taken)))
+        if not under_way:
+            return ended
+        time.ms, _, messages = heappop(under_way)
+        context = LambdaContext("convoy", "r-1", time.ms + 10_000, time)
+        answer = twins.worker.answer(event_of(messages, twins.queue.arn), context.get_remaining_time_in_millis)
+        if answer["batchItemFailures"]:
+            raise RuntimeError(f"{answer} came back")
+        for message in messages:
+            twins.queue.delete(message.handle)
+            ended.append((json.loads(message.body)["orderId"], time.ms))

@@ -1,0 +1,94 @@
+"""Hooks on the SDK: every call that a function makes is seen, whichever library makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import boto3
+from botocore import handlers
+
+from tests.lab.benchmarks.cost.billing import Bill
+
+_ASKED = "benchmark.asked"
+_WAITS = {
+    "GetItem": "reads",
+    "BatchGetItem": "reads",
+    "Query": "reads",
+    "PutItem": "writes",
+    "BatchWriteItem": "writes",
+    "TransactWriteItems": "transactions",
+    "SendMessageBatch": "sends",
+    "ChangeMessageVisibility": "sends",
+    "GetQueueAttributes": "sends",
+}
+_SIDE_BY_SIDE = {"agent", "convoy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to AWS, by the function that made it."""
+
+    function: str
+    operation: str
+
+
+@dataclass(slots=True)
+class Meter:
+    """Bills what is called while a function runs; what the benchmark itself calls in between is not counted."""
+
+    bill: Bill = field(default_factory=Bill)
+    calls: list[Call] = field(default_factory=list)
+    function: str = ""
+    lock: Lock = field(default_factory=Lock)
+
+    @contextmanager
+    def invocation(self, function: str) -> Iterator[None]:
+        """Count what is called inside as this function's."""
+        self.bill.totals["invocations"] += 1
+        self.bill.totals[f"invocations of {function}"] += 1
+        self.function, before = function, len(self.calls)
+        try:
+            yield
+        finally:
+            self.function = ""
+            self._count_waits([call.operation for call in self.calls[before:]], together=function in _SIDE_BY_SIDE)
+
+    def _count_waits(self, operations: list[str], *, together: bool) -> None:
+        """How often the function waited; messages that are worked on side by side wait together."""
+        for operation in dict.fromkeys(operations) if together else operations:
+            self.bill.totals[f"{_WAITS[operation]} waited for"] += 1
+
+    def reset(self) -> None:
+        """Begin again at nothing, but remember which items there are."""
+        self.bill.totals.clear()
+        self.calls.clear()
+
+    def asked(self, params: Mapping[str, Any], context: dict[str, Any], **_: object) -> None:
+        """Before a call: keep what is asked beside it."""
+        context[_ASKED] = params
+
+    def answered(self, parsed: Mapping[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:
+        """After a call: bill it."""
+        if self.function and _ASKED in context:
+            with self.lock:
+                self.calls.append(Call(self.function, model.name))
+                self.bill.add(model.name, context.pop(_ASKED), parsed)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """A meter on every client that is made inside."""
+    meter = Meter()
+    hooks = [("before-parameter-build", meter.asked), ("after-call", meter.answered)]
+    handlers.BUILTIN_HANDLERS.extend(hooks)
+    before, boto3.DEFAULT_SESSION = boto3.DEFAULT_SESSION, None
+    try:
+        yield meter
+    finally:
+        boto3.DEFAULT_SESSION = before
+        for hook in hooks:
+            handlers.BUILTIN_HANDLERS.remove(hook)

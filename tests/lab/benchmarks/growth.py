@@ -1,0 +1,168 @@
+"""How the work of a sweep grows: with the tasks that wait, and with those that are overdue."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+from stepward.adapters.dynamodb.indexes import shard_of
+from stepward.app.supervisor.supervise import Supervise
+from stepward.domain.messages import Start
+from stepward.domain.task.decide import decide
+from stepward.domain.task.record import Loaded, Task, new_task
+from stepward.domain.timing import Timing
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.memory.task_store import MemoryTaskStore
+from stepward.testing.settings import Settings
+from tests.lab.benchmarks.cloud import SHARDS, Cloud, cloud
+from tests.lab.benchmarks.workload import AGENTS, line, order_text
+
+T0 = 1_800_000_000_000
+HOUR = 3_600_000
+DAY = 24 * HOUR
+PAGE = 25
+
+Entry = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One run of the Supervisor over a store of so many tasks that wait, of which so many are overdue."""
+
+    world: str
+    tasks: int
+    overdue: int
+    reads: int
+    queries: int
+    writes: int
+    ms: float
+    read_units: float = 0
+
+
+@dataclass(slots=True)
+class IndexedStore(MemoryTaskStore):
+    """The twin with an index of what is due, as the table has one, so that a sweep does not look at every task."""
+
+    listed: list[list[Entry]] = field(default_factory=lambda: [[] for _ in range(SHARDS)])
+    reads: int = 0
+    queries: int = 0
+    writes: int = 0
+
+    def fill(self, tasks: Sequence[Task]) -> None:
+        """Put many tasks at once."""
+        self.tasks |= {task.order_id: task for task in tasks}
+        for task in tasks:
+            self.listed[self.shard_of(task.order_id)].append((task.due or 0, task.order_id))
+        for shard in self.listed:
+            shard.sort()
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        """Read as the twin does, and count it."""
+        self.reads += 1
+        return MemoryTaskStore.load(self, order_id, with_order=with_order)
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        """Write as the twin does, count it, and keep the index."""
+        self.writes += 1
+        saved = MemoryTaskStore.save(self, task, replaces=replaces)
+        if saved and task.due != replaces.due:
+            shard = self.listed[self.shard_of(task.order_id)]
+            del shard[bisect_left(shard, (replaces.due or 0, task.order_id))]
+            insort(shard, (task.due or 0, task.order_id))
+        return saved
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        """What is due, by the index."""
+        self.queries += 1
+        found = self.listed[shard]
+        yield from [order_id for _, order_id in found[: bisect_right(found, (until, "\uffff"))]]
+
+
+def in_memory(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
+    """Sweeps over the memory twin, each with another number of tasks that became overdue."""
+    plan = line(3).plan()
+    store = IndexedStore(lambda order_id: shard_of(order_id, SHARDS))
+    store.plans[plan.plan_id] = plan
+    model = new_task("model", plan, T0, Timing())
+    late = replace(decide(model, plan, Start("model"), now=T0, by="scheduler-1", timing=Timing()).task)
+    store.fill([replace(late, order_id=f"ord-{number:07d}", due=T0 + DAY + number) for number in range(tasks)])
+    return [_sweep(store, tasks, count, late) for count in overdue]
+
+
+def _sweep(store: IndexedStore, tasks: int, overdue: int, late: Task) -> Sweep:
+    store.fill([replace(late, order_id=f"late-{overdue}-{number}") for number in range(overdue)])
+    store.reads = store.queries = store.writes = 0
+    supervise = _supervisor(store, T0 + HOUR)
+    began = perf_counter()
+    found = supervise.sweep(lambda: 50_000)
+    lasted = (perf_counter() - began) * 1000
+    if found.overdue != overdue:
+        raise RuntimeError(f"{found.overdue} of {overdue} overdue tasks were found")
+    return Sweep("memory", tasks, overdue, store.reads, store.queries, store.writes, lasted)
+
+
+def _supervisor(store: IndexedStore, at: int) -> Supervise:
+    # Recoveries of a long outage are excused, not counted; here each one is a failure of its agent.
+    settings = Settings(timing=Timing(outage_after=DAY), shards=SHARDS)
+    return memory_assembly(lambda: at, AGENTS, settings=settings, store=store).supervisor("supervisor-1", AGENTS)
+
+
+def on_moto(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
+    """The same by the real function on moto: what it asks of AWS, and what that is billed as."""
+    with cloud(line(3), 1) as deployed:
+        model = _claimed(deployed)
+        _put(deployed, [_moved(model, f"ord-{number:07d}", late=False) for number in range(tasks)])
+        deployed.supervise()
+        return [_billed(deployed, model, tasks, count) for count in overdue]
+
+
+def _billed(deployed: Cloud, model: dict[str, dict[str, str]], tasks: int, overdue: int) -> Sweep:
+    _put(deployed, [_moved(model, f"late-{overdue}-{number}", late=True) for number in range(overdue)])
+    deployed.wait(HOUR / 2000)
+    deployed.meter.reset()
+    began = perf_counter()
+    deployed.supervise()
+    lasted = (perf_counter() - began) * 1000
+    asked = [call.operation for call in deployed.meter.calls]
+    reads = asked.count("BatchGetItem") + asked.count("GetItem")
+    units = deployed.meter.bill.totals["read units"]
+    return Sweep("moto", tasks, overdue, reads, asked.count("Query"), asked.count("PutItem"), lasted, units)
+
+
+def _claimed(deployed: Cloud) -> dict[str, dict[str, str]]:
+    """The item of an order whose first step is under way, and is not answered."""
+    deployed.send([order_text(1)])
+    deployed.pollers["orders"].poll()
+    deployed.pollers["scheduler"].poll()
+    ((table, item),) = [(key[0], item) for key, item in deployed.meter.bill.items.items() if "Steps" in item]
+    deployed.deployment.dynamodb.delete_item(TableName=table, Key={"OrderID": item["OrderID"]})
+    return dict(item)
+
+
+def _moved(model: dict[str, dict[str, str]], order_id: str, *, late: bool) -> dict[str, dict[str, str]]:
+    due = int(model["Due"]["N"]) + (0 if late else 365 * DAY)
+    shard = {"N": str(shard_of(order_id, SHARDS))}
+    return {**model, "OrderID": {"S": order_id}, "Due": {"N": str(due)}, "Shard": shard}
+
+
+def _put(deployed: Cloud, items: Sequence[dict[str, dict[str, str]]]) -> None:
+    table, client = deployed.deployment.tables.tasks, deployed.deployment.dynamodb
+    for start in range(0, len(items), PAGE):
+        puts = [{"PutRequest": {"Item": item}} for item in items[start : start + PAGE]]
+        client.batch_write_item(RequestItems={table: puts})  # type: ignore[dict-item]
+
+
+def measure(tell: Callable[[str], None], largest: int = 1_000_000) -> Sequence[Sweep]:
+    """Sweeps over stores of every size, with nothing, ten and a thousand tasks overdue."""
+    found: list[Sweep] = []
+    overdue = (0, 10, 1000)
+    for tasks in (1_000, 10_000):
+        tell(f"sweeping {tasks:,} tasks on moto")
+        found += on_moto(tasks, overdue[:2])  # a thousand recoveries take moto a minute
+    for tasks in (1_000, 10_000, 100_000, 1_000_000):
+        if tasks <= largest:
+            tell(f"sweeping {tasks:,} tasks in memory")
+            found += in_memory(tasks, overdue)
+    return found

@@ -1,0 +1,63 @@
+"""An environment of its own for each peer, made when it is first asked for, from pinned and hash-checked packages."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[4]
+UV = ROOT / ".venv-tools" / "bin" / "uv"
+MADE_WITHIN_S = 300
+LOCK = "python -m tests.lab.benchmarks.peers --lock"
+NAMES = ("durable", "dbos", "temporal", "moto")
+
+
+class Unavailable(Exception):
+    """The packages of a peer cannot be had here; the message says why."""
+
+
+def python_of(name: str) -> Path:
+    """The interpreter of the environment of peer `name`, with what its requirements file pins; raises Unavailable."""
+    place, pinned = ROOT / "build" / "peers" / name, _pinned(name)
+    if not pinned.exists():
+        raise Unavailable(f"{pinned.relative_to(ROOT)} is missing; make it with `{LOCK}`")
+    python, ready = place / "bin" / "python", place / ".ready"
+    if ready.exists() and ready.read_text() == _fingerprint(pinned):
+        return python
+    if not UV.exists():
+        raise Unavailable("uv is not installed; run `make env` first")
+    if not python.exists():
+        _run("venv", "--python", str(UV.with_name("python")), str(place))
+    _run("pip", "sync", "--python", str(python), "--require-hashes", str(pinned))
+    ready.write_text(_fingerprint(pinned))
+    return python
+
+
+def lock() -> None:
+    """Pin the newest allowed versions of every peer's packages, with their hashes."""
+    for name in NAMES:
+        wanted = str(_pinned(name).with_suffix(".in").relative_to(ROOT))
+        options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade"]
+        command = ["--custom-compile-command", LOCK]
+        _run("pip", "compile", *options, *command, wanted, "-o", str(_pinned(name).relative_to(ROOT)))
+
+
+def _pinned(name: str) -> Path:
+    return ROOT / "requirements" / f"peers-{name}.txt"
+
+
+def _fingerprint(pinned: Path) -> str:
+    return hashlib.sha256(pinned.read_bytes()).hexdigest()
+
+
+def _run(*words: str) -> None:
+    command = [str(UV), "--quiet", *words]
+    try:
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=MADE_WITHIN_S)  # noqa: S603 - uv, with words of our own
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"uv {words[0]} took longer than {MADE_WITHIN_S} s") from error
+    except subprocess.CalledProcessError as error:
+        lines = str(error.stderr).strip().splitlines()
+        why = lines[-1].strip() if lines else f"exit code {error.returncode}"
+        raise Unavailable(f"its packages cannot be installed: {why}") from error

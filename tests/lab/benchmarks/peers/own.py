@@ -1,0 +1,40 @@
+"""Stepward's own bill beside those of its peers, from what the benchmark counted, and where it begins to be cheaper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stepward.cli.cost import estimate
+from tests.lab.benchmarks.peers.cost import WORK, Assumptions, Bill, Line
+
+BATCHES = (10, 1)
+MONTH = "a month, whatever the orders"
+NOTE = "with the queue in front, the order's record, alarms and metrics"
+
+
+def own_bills(given: Assumptions) -> Sequence[Bill]:
+    """Stepward's bill for full batches and for single messages, a month's fixed costs in it once."""
+    return [_bill(given, batch) for batch in BATCHES]
+
+
+def break_even(own: Bill, peer: Bill, orders: int) -> int | None:
+    """From how many orders a month `own` is the cheaper one, both being bills of `orders` in one; None if never."""
+    fixed = sum(line.usd for line in own.lines if line.what == MONTH)
+    saved = (peer.usd - (own.usd - fixed)) / orders
+    return math.ceil(fixed / saved) if saved > 0 else None
+
+
+def _bill(given: Assumptions, batch: int) -> Bill:
+    worked, idle = (_estimate(given, batch, wait) for wait in (given.step_ms, 0))
+    work = (worked.order_usd - idle.order_usd) * given.orders
+    lines = [Line(it.name, it.price, it.quantity * given.orders, it.usd * given.orders) for it in idle.per_order]
+    lines.append(Line(WORK, "gigabyte-second", work / estimate.prices()["gigabyte-second"]["usd"], work))
+    lines.append(Line(MONTH, "", 1, worked.month_usd))
+    return Bill(f"Stepward, batches of {batch}", tuple(lines), NOTE)
+
+
+def _estimate(given: Assumptions, batch: int, operation_ms: float) -> estimate.Estimate:
+    assumed = replace(estimate.Assumptions(), memory_mb=given.memory_mb, operation_ms=operation_ms)
+    return estimate.estimate(estimate.measured(), steps=given.steps, batch=batch, assumed=assumed)

@@ -1,0 +1,102 @@
+"""How fast each peer runs a three-step order whose steps do nothing, each in its smallest usual form."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.lab.benchmarks.peers.environments import ROOT, Unavailable, python_of
+from tests.lab.benchmarks.peers.measuring import SECONDS, Measured
+
+RUN_WITHIN_S = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An engine that can be installed: its environment, the module that measures it, and what its figures include."""
+
+    name: str
+    environment: str
+    module: str
+    includes: str
+
+
+PEERS = (
+    Peer(
+        "durable",
+        "durable",
+        "durable",
+        "AWS durable execution SDK, its testing runner, threads; state in memory, no network. An execution ends "
+        "with up to 100 ms that the SDK waits for its own checkpoint thread",
+    ),
+    Peer("dbos", "dbos", "dbos_sqlite", "DBOS in process, threads; every step committed to a SQLite file, no network"),
+    Peer(
+        "temporal",
+        "temporal",
+        "temporal_server",
+        "Temporal's development server, a process of its own, one worker, gRPC over loopback; in memory, and in a "
+        "SQLite file (`on disk`)",
+    ),
+    Peer(
+        "step functions on moto",
+        "moto",
+        "step_functions",
+        "an emulator of Step Functions in process, Pass states, polled each 2 ms; in memory, no network. Says "
+        "nothing of the service's own speed",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A peer that could not be measured here, and why."""
+
+    name: str
+    reason: str
+
+
+def measure(peers: Sequence[Peer], seconds: float, told: Callable[[str], None]) -> Iterator[Measured | Skipped]:
+    """Measure each peer for `seconds` at each concurrency, one peer after another; what cannot be had is skipped."""
+    for peer in peers:
+        try:
+            told(f"{peer.name}: its environment")
+            python = python_of(peer.environment)
+            told(f"{peer.name}: orders, {seconds:g} s at each concurrency")
+            yield from _run([str(python), "-m", f"tests.lab.benchmarks.peers.runs.{peer.module}"], seconds)
+        except Unavailable as unavailable:
+            yield Skipped(peer.name, str(unavailable))
+
+
+def _run(command: Sequence[str], seconds: float) -> Iterator[Measured]:
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module in an environment that we made
+            command,
+            cwd=ROOT,
+            env=_environment(seconds),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=RUN_WITHIN_S,
+            check=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"it did not end within {RUN_WITHIN_S} s") from error
+    except subprocess.CalledProcessError as error:
+        lines = str(error.stderr).strip().splitlines()
+        raise Unavailable(lines[-1] if lines else f"it ended with {error.returncode}") from error
+    yield from figures(done.stdout)
+
+
+def figures(told: str) -> Iterator[Measured]:
+    """What a run measured, among whatever else it, or a server that it started, said."""
+    for line in told.splitlines():
+        if line.startswith("{"):
+            yield Measured(**json.loads(line))
+
+
+def _environment(seconds: float) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTHON", "VIRTUAL_ENV"))}
+    return kept | {SECONDS: str(seconds)}

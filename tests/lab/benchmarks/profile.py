@@ -1,0 +1,42 @@
+"""Where the time goes: the engine by a sampling profiler, start-up by Python's own account of imports."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+
+from pyinstrument import Profiler
+
+from stepward.project import Project
+from stepward_cdk.functions.bundling import bundle
+from tests.lab.benchmarks import engine, startup
+
+MOST = 25
+_IMPORT = re.compile(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)")
+
+
+def of_engine(orders: int = 2000) -> str:
+    """The call tree of orders that run through the memory twins."""
+    with Profiler(interval=0.0005) as profiler:
+        engine.measure(50, orders)
+    text: str = profiler.output_text(unicode=True, color=sys.stdout.isatty())
+    return text
+
+
+def of_imports(program: str) -> str:
+    """What a function imports, by package, in milliseconds of its own; measuring makes each a little slower."""
+    code = f"import sys; sys.path.insert(0, {str(bundle('local', Project.here()).path)!r}); {program}"
+    environment = {**startup.ENVIRONMENT, "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-X", "importtime", "-S", "-c", code]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our words
+    taken: Counter[str] = Counter()
+    for microseconds, module in _IMPORT.findall(told.stderr):
+        taken[module.partition(".")[0]] += int(microseconds)
+    return "\n".join(f"{each / 1000:8.1f} ms  {package}" for package, each in taken.most_common(MOST))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(of_engine() + "\n" + of_imports(startup.PROGRAMS["scheduler"]) + "\n")

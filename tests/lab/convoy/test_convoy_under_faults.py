@@ -1,0 +1,226 @@
+"""Ledgers under faults: anything dies anywhere, comes twice or late; two of every part; operators who click twice.
+
+Deterministic in `make test` and `make lab`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from stepward.app.ledger import split as ledgers
+from stepward.domain.convoy import arrival, change
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.errors import Transient
+from stepward.testing.faults.record import Died
+from stepward.testing.sqs.messages import Received as Message
+from tests.depth import depth
+from tests.factories import HOUR, MINUTE, SECOND
+from tests.lab.convoy import audit
+from tests.lab.convoy.gate import Fault
+from tests.lab.convoy.record import RecordedLanes
+from tests.lab.convoy.scripts import Book, books
+from tests.lab.convoy.world import ConvoyWorld
+
+RULES = {
+    True: LaneRules(gap_within=15 * MINUTE, idle_after=24 * HOUR, attempts=4),
+    False: LaneRules(sequenced=False, gap_within=15 * MINUTE, attempts=4),
+}
+copies = st.integers(0, 1)
+passing = st.sampled_from([SECOND, 29 * SECOND, 31 * SECOND, MINUTE, 6 * MINUTE, 20 * MINUTE, 25 * HOUR])
+faults = st.none() | st.sampled_from(list(Fault))
+calls = st.integers(0, 12)
+
+
+class LedgersUnderFaults(RuleBasedStateMachine):
+    """The real use cases over the memory twins.
+
+    I7 events of one order are applied in sequence, once; one order never delays another.
+    I9 what the index of lanes lists is early or on time, never late.
+    C3 a crash half-way through a ledger loses nothing and doubles nothing.
+    C4 two consumers of one order never apply its events out of order.
+    C5 duplicates, gaps and what comes after the end are found.
+    C6 a poison event stops its own order only, until an operator acts.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.small = pytest.MonkeyPatch()
+        self.small.setattr(ledgers, "CHUNK", 3)
+        for module in (arrival, change):
+            self.small.setattr(module, "PAGE", 2)
+        self.small.setattr(change, "MOST_FACTS", 3)
+        self.in_hand: dict[tuple[str, int], list[Message]] = {}
+        self.sent: list[Book] = []
+
+    @initialize(chance=st.randoms(use_true_random=False), numbered=st.booleans())
+    def deploy(self, chance: Random, *, numbered: bool) -> None:
+        """What is going to be sent, and the deployment that takes it."""
+        self.world = ConvoyWorld(rules=RULES[numbered])
+        self.lanes = RecordedLanes(rules=self.world.rules)
+        self.world.lanes = self.lanes
+        self.to_send = books(chance, numbered=numbered)
+        self.somebody_sends(often=1)
+
+    @rule(often=st.integers(1, 2))
+    def somebody_sends(self, often: int) -> None:
+        """The next ledger is sent, perhaps twice."""
+        if self.to_send:
+            book = self.to_send.pop(0)
+            self.sent.append(book)
+            for copy in range(often):
+                self.world.ledger(book.ledger_id, *book.entries, customer=book.customer, again=copy > 0)
+
+    @rule(customer=st.integers(0, 5))
+    def a_ledger_comes_again(self, customer: int) -> None:
+        """A submitter sends a ledger that it has sent before."""
+        if not self.sent:
+            return
+        book = self.sent[customer % len(self.sent)]
+        self.world.ledger(book.ledger_id, *book.entries, customer=book.customer, again=True)
+
+    @rule(copy=copies, left=st.sampled_from([1, 1, 10 * MINUTE]), fault=faults, after=calls)
+    def a_ledger_processor_works(self, copy: int, left: int, fault: Fault | None, after: int) -> None:
+        """It takes a ledger, or goes on with the one that it still holds, however late that is."""
+        self._arm(fault, after)
+        self._walk(copy, left)
+
+    @rule(copy=copies, fault=faults, after=calls)
+    def a_consumer_works(self, copy: int, fault: Fault | None, after: int) -> None:
+        """The same with a batch of events."""
+        self._arm(fault, after)
+        self._work(copy)
+
+    @rule(part=st.sampled_from(["ledgers", "events"]), copy=copies)
+    def somebody_stalls(self, part: str, copy: int) -> None:
+        """A part takes messages and does nothing yet; others may get them when their time is up."""
+        queue = self.world.ledgers if part == "ledgers" else self.world.events
+        self.in_hand.setdefault((part, copy), queue.receive(1 if part == "ledgers" else 10))
+
+    @rule(order_id=st.sampled_from("ABCD"), what=st.sampled_from(["retry", "skip", "replace"]), often=st.integers(1, 2))
+    def an_operator_acts(self, order_id: str, what: str, often: int) -> None:
+        """On the event that stops the lane, on one that never came, or for no reason; perhaps with two clicks."""
+        lane = self.lanes.lanes.get(order_id)
+        place = lane.blocked.place if lane and lane.blocked else (lane.last + 1 if lane else 1)
+        for _ in range(often):
+            self._command(what, order_id, place)
+
+    @rule(fault=faults, after=calls)
+    def the_supervisor_looks(self, fault: Fault | None, after: int) -> None:
+        """At the lanes that are due."""
+        self._arm(fault, after)
+        self._unless_it_dies(self.world.patrol)
+
+    @rule(by=passing)
+    def time_passes(self, by: int) -> None:
+        """Perhaps more than the five minutes for which a queue knows a message again."""
+        self.world.clock.now += by
+
+    @invariant()
+    def no_write_was_wrong(self) -> None:
+        """I7 and I9 in every single write."""
+        assert not hasattr(self, "world") or not self.lanes.faults
+
+    def teardown(self) -> None:
+        """No more faults: all that was sent is worked on, and what then still waits is resolved by an operator."""
+        try:
+            if hasattr(self, "world"):
+                self._settle()
+        finally:
+            self.small.undo()
+
+    def _settle(self) -> None:
+        self.world.gate.calm()
+        while self.to_send:
+            self.somebody_sends(often=1)
+        self._rest()
+        for lane in list(self.lanes.lanes.values()):
+            audit.at_rest(self.world, lane)
+        for _ in range(60):
+            if not (troubled := list(self.lanes.needing_attention())):
+                break
+            for order_id in troubled:
+                self._resolve(order_id)
+            self._rest()
+        self._judge()
+
+    def _resolve(self, order_id: str) -> None:
+        lane = self.lanes.lanes[order_id]
+        if lane.blocked or lane.last < lane.highest:
+            self._command("skip", order_id, lane.blocked.place if lane.blocked else lane.last + 1)
+
+    def _judge(self) -> None:
+        assert not self.lanes.faults
+        for order_id in self.lanes.lanes:
+            entries = audit.sent(self.sent, order_id)
+            lane = self.world.lane(order_id)
+            assert (lane.blocked, lane.waiting) == (None, 0)
+            audit.replayed(self.world, order_id, entries)
+            audit.nothing_is_missing(self.world, order_id, entries)
+            audit.nothing_comes_after_the_end(self.world, order_id, entries)
+        audit.nothing_is_lost(self.world, self.sent)
+        audit.told_once(self.world)
+
+    def _rest(self) -> None:
+        """Until the queues are empty and nobody has to be told."""
+        for _ in range(40):
+            self.world.clock.now += 2 * MINUTE
+            self.in_hand.clear()
+            self.world.run()
+            self.world.patrol()
+        assert not self.world.ledgers.bodies
+        assert not self.world.events.bodies
+
+    def _command(self, what: str, order_id: str, place: int) -> None:
+        match what:
+            case "retry":
+                self.world.retry(order_id)
+            case "skip":
+                self.world.skip(order_id, place)
+            case "replace" if place > 0:
+                self.world.replace(order_id, place, audit.replacement(self.world.rules, order_id, place))
+
+    def _arm(self, fault: Fault | None, after: int) -> None:
+        self.world.gate.calm()
+        if fault is not None:
+            self.world.gate.arm(fault, after, self._somebody_else)
+
+    def _somebody_else(self) -> None:
+        """The other copy takes what is in its hand, or what is to be had, in the middle of somebody's call."""
+        self._walk(1, MINUTE)
+        self._work(1)
+
+    def _walk(self, copy: int, left: int) -> None:
+        messages = self.in_hand.pop(("ledgers", copy), None) or self.world.ledgers.receive(1)
+        self._unless_it_dies(lambda: self.world.walk(messages, lambda: left))
+
+    def _work(self, copy: int) -> None:
+        messages = self.in_hand.pop(("events", copy), None) or self.world.events.receive()
+        self._unless_it_dies(lambda: self.world.work(messages))
+
+    @staticmethod
+    def _unless_it_dies(act: Callable[[], object]) -> None:
+        try:
+            act()
+        except (Died, Transient):
+            return
+
+
+QUICK = settings(
+    max_examples=depth(200, 40),
+    stateful_step_count=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+DEEP = settings(QUICK, max_examples=4_000, stateful_step_count=60, derandomize=False, print_blob=True)
+
+LedgersUnderFaults.TestCase.settings = DEEP if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else QUICK
+TestLedgersUnderFaults = LedgersUnderFaults.TestCase

@@ -1,0 +1,105 @@
+"""Tries every crash point of every path and prints what survived; ends with 1 if anything did not."""
+
+import json
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from stepward.testing.faults.enumeration import Tally, at_call, total
+from stepward.testing.faults.path import Path, run
+from stepward.testing.faults.pulse import Point
+from tests.lab.crash_points.paths import PATHS
+
+KNOWN = ", ".join(PATHS)
+errors = Console(stderr=True, highlight=False)
+out = Console(width=None if sys.stdout.isatty() else 150)
+
+
+def main(
+    path: Annotated[list[str] | None, typer.Option(help=f"only this path; may be repeated: {KNOWN}")] = None,
+    at: Annotated[str, typer.Option(help="play one run of one path and tell it: '12 dies before, 30 fails'")] = "",
+    pairs: Annotated[str, typer.Option(help="pairs of deaths: none, short (of the short paths), all")] = "short",
+    workers: Annotated[int, typer.Option(help="processes to work in")] = 2,
+    as_json: Annotated[bool, typer.Option("--json", help="the figures as JSON")] = False,
+) -> None:
+    """Die before and after every port call of every path, and see that the audit holds."""
+    if unknown := set(path or ()) - set(PATHS):
+        raise typer.BadParameter(f"no path {', '.join(sorted(unknown))}; there are: {KNOWN}")
+    chosen = [PATHS[name] for name in path or PATHS]
+    if at:
+        made = run(chosen[0], *map(Point.of, at.split(",")))
+        errors.print(made.story, soft_wrap=True, markup=False)
+        raise typer.Exit(bool(made.faults))
+    found = _try(chosen, pairs, workers)
+    _tell(found, as_json=as_json)
+    raise typer.Exit(any(each.lost for each in found))
+
+
+def _try(paths: Sequence[Path], pairs: str, workers: int) -> list[Tally]:
+    calls = {path.name: run(path).calls for path in paths}
+    with ProcessPoolExecutor(workers) as pool, Progress(console=errors, transient=True) as progress:
+        bar = progress.add_task("", total=sum(calls.values()))
+        parts = {
+            path.name: [
+                pool.submit(_at_call, path.name, call, pairs == "all" or (pairs == "short" and path.is_short))
+                for call in range(1, calls[path.name] + 1)
+            ]
+            for path in paths
+        }
+        found = []
+        for name, futures in parts.items():
+            progress.update(bar, description=name)
+            done = []
+            for future in futures:
+                done.append(future.result())
+                progress.advance(bar)
+            found.append(total(name, calls[name], done))
+    return found
+
+
+def _at_call(name: str, call: int, with_pairs: bool) -> Tally:
+    return at_call(PATHS[name], call, with_pairs=with_pairs)
+
+
+def _tell(found: Sequence[Tally], *, as_json: bool) -> None:
+    for made in (made for each in found for made in each.failed):
+        errors.print(made.story, soft_wrap=True, markup=False)
+        points = ", ".join(map(str, made.points))
+        errors.print(f"again: make crash-points OPTIONS=\"--path '{made.path}' --at '{points}'\"", markup=False)
+    if as_json:
+        typer.echo(json.dumps([{"path": each.path, **_figures(each)} for each in found]))
+        return
+    out.print(_table(found))
+
+
+def _table(found: Sequence[Tally]) -> Table:
+    names = ("calls", "points", "pairs", "survived", "lost")
+    table = Table("path", "what happens", title="Crash points")
+    for name in names:
+        table.add_column(name, justify="right")
+    for each in found:
+        figures = _figures(each)
+        table.add_row(each.path, PATHS[each.path].what, *(f"{figures[name]:,}" for name in names))
+    table.add_section()
+    table.add_row("all", "", *(f"{sum(_figures(each)[name] for each in found):,}" for name in names))
+    return table
+
+
+def _figures(each: Tally) -> dict[str, int]:
+    return {
+        "calls": each.calls,
+        "points": each.points,
+        "pairs": each.pairs,
+        "survived": each.survived,
+        "lost": each.lost,
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)

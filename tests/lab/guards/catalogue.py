@@ -1,0 +1,32 @@
+"""The guards of guards.toml as values."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.lab.guards.switch import Patch
+
+TABLE = Path(__file__).with_name("guards.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard: what it protects, how it is switched off, and the tests that miss it."""
+
+    name: str
+    protects: str
+    patch: Patch
+    asks: tuple[str, ...]
+
+
+def guards() -> list[Guard]:
+    """All of the table."""
+    return [
+        Guard(
+            name=row["name"],
+            protects=row["protects"],
+            patch=Patch(row["file"], row["text"], row["instead"]),
+            asks=tuple(row["asks"]),
+        )
+        for row in tomllib.loads(TABLE.read_text())["guard"]
+    ]

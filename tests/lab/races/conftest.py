@@ -1,0 +1,113 @@
+"""Eight racers on the local cloud, each with clients of its own, started at one moment in every round."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Barrier
+from typing import Any, TypeVar
+
+import boto3
+import pytest
+
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.app.assembly import Assembly
+from stepward.app.scheduler.transition import Transition
+from stepward.domain.errors import Conflict
+from stepward.local.access import Access
+from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.settings import Settings
+from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, DynamoWorld
+from tests.depth import depth
+from tests.planned_app import PlannedApp
+
+RACERS = 8
+ROUNDS = int(os.environ.get("RACE_ROUNDS", depth(3, 1)))
+
+TOLD = "race"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Race:
+    """Runs the same round again and again; `stores` are the racers' own views of one state store.
+
+    `told` counts the rounds of a test, and how they ended.
+    """
+
+    world: DynamoWorld
+    stores: Sequence[DynamoTaskStore]
+    threads: ThreadPoolExecutor
+    rounds: Sequence[str] = field(default_factory=lambda: [f"ord-{number}" for number in range(ROUNDS)])
+    told: Counter[str] = field(default_factory=Counter)
+
+    def run(self, racers: Sequence[Callable[[], T]]) -> list[T]:
+        """Start all racers at once; what each came back with."""
+        self.told["rounds"] += 1
+        together = Barrier(len(racers), timeout=60)
+
+        def started(racer: Callable[[], T]) -> T:
+            together.wait()
+            return racer()
+
+        return list(self.threads.map(started, racers))
+
+    def transition(self, racer: int, now: int, role: str = "scheduler") -> Transition:
+        """The write path of one racer, whose clock stands at `now`."""
+        return self.assembly(racer, now).transition(f"{role}-{racer}")
+
+    def assembly(self, racer: int, now: int = NOW, **ports: Any) -> Assembly:
+        """What makes the use cases of one racer."""
+        names = ("inventory", "payments", "shipping")
+        return memory_assembly(
+            lambda: now,
+            names,
+            **{"settings": Settings(timing=TIMING), "app": PlannedApp(PLAN), "store": self.stores[racer], **ports},
+        )
+
+
+def until_done(racer: Callable[[], T]) -> Callable[[], T]:
+    """The racer as its queue has it: whoever loses every write comes again."""
+
+    def run() -> T:
+        while True:
+            try:
+                return racer()
+            except Conflict:
+                continue
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def race(cloud_access: Access) -> Iterator[Race]:
+    world = DynamoWorld.new(boto3.client("dynamodb", **cloud_access), cloud_access["endpoint_url"])
+    with ThreadPoolExecutor(RACERS) as threads:
+        yield Race(world, [world.another_store() for _ in range(RACERS)], threads)
+
+
+@pytest.fixture(autouse=True)
+def _tells(race: Race, record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Have each test say how many rounds it ran, and how they ended."""
+    race.told.clear()
+    yield
+    rounds = race.told.pop("rounds", 0)
+    record_property(TOLD, (rounds, ", ".join(f"{count:,} {name}" for name, count in sorted(race.told.items()))))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Show the races as a table, where somebody has asked for so many rounds."""
+    reports = [
+        each for group in terminalreporter.stats.values() for each in group if isinstance(each, pytest.TestReport)
+    ]
+    races: list[tuple[str, Any]] = [
+        (report.nodeid, value) for report in reports for key, value in report.user_properties if key == TOLD
+    ]
+    if "RACE_ROUNDS" not in os.environ or not races:
+        return
+    terminalreporter.section("races")
+    for nodeid, (rounds, ended) in sorted(races):
+        name = nodeid.rpartition("::test_")[2].replace("_", " ")
+        terminalreporter.write_line(f"{rounds:>5}  {name}" + (f": {ended}" if ended else ""))

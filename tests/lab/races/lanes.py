@@ -1,0 +1,103 @@
+"""Eight consumers of the lanes of orders, each with clients of its own, on one table."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import boto3
+
+from stepward.adapters.dynamodb.lanes import DynamoLanes
+from stepward.adapters.dynamodb.shared_records import DynamoControls
+from stepward.app.convoy.convoy import Arrival, Convoy
+from stepward.app.convoy.history import history
+from stepward.app.intake import Received
+from stepward.domain.convoy.commands import LaneCommand
+from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.history import FactKind
+from stepward.local.access import Access
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.wire.order_event import event_of
+from tests.contract.worlds.control_tables import created, on
+from tests.contract.worlds.lane_worlds import DynamoLaneWorld
+from tests.contract.worlds.store_worlds import NOW
+from tests.lab.convoy.world import entry
+from tests.lab.races.conftest import RACERS, Race, until_done
+
+
+@dataclass(frozen=True)
+class Consumers:
+    """The racers; what one round told and kept is emptied when the next begins."""
+
+    race: Race
+    lanes: Sequence[DynamoLanes]
+    controls: Sequence[DynamoControls]
+    telemetry: MemoryTelemetry = field(default_factory=MemoryTelemetry)
+    rejects: MemoryRejects = field(default_factory=MemoryRejects)
+    alerts: MemoryAlerts = field(default_factory=MemoryAlerts)
+
+    @staticmethod
+    def new(race: Race, access: Access) -> "Consumers":
+        client, endpoint = boto3.client("dynamodb", **access), access["endpoint_url"]
+        world, table = DynamoLaneWorld.new(client, endpoint), created(client)
+        return Consumers(race, [world.another() for _ in range(RACERS)], [on(table, endpoint) for _ in range(RACERS)])
+
+    def convoy(self, racer: int) -> Convoy:
+        """One consumer."""
+        ports: dict[str, Any] = {"lanes": self.lanes[racer], "controls": self.controls[racer]}
+        kept: dict[str, Any] = {"telemetry": self.telemetry, "rejects": self.rejects, "alerts": self.alerts}
+        convoy = self.race.assembly(racer, **ports, **kept).convoy(f"convoy-{racer}").convoy
+        # The alerts of other rounds do not count.
+        return replace(convoy, telling=replace(convoy.telling, alerts=self.alerts))
+
+    def begin(self, order_id: str, *events: dict[str, Any]) -> None:
+        """A new round: the order with its create, and whatever came behind it; then all is forgotten but the lane."""
+        self.applies(0, order_id, entry(order_id, 1, "create"), *events)()
+        self.telemetry.facts.clear()
+        self.rejects.kept.clear()
+        self.alerts.told.clear()
+
+    def applies(self, racer: int, order_id: str, *events: dict[str, Any]) -> Callable[[], None]:
+        """A consumer with a batch of events."""
+        arrivals = [
+            Arrival(Received(f"{racer}-{position}", "order-events.fifo", NOW, ""), event_of(event))
+            for position, event in enumerate(events)
+        ]
+        return until_done(partial(self.convoy(racer).events, order_id, arrivals))
+
+    def obeys(self, racer: int, command: LaneCommand) -> Callable[[], None]:
+        """A consumer with an operator's command."""
+        received = Received(f"command-{racer}", "order-events.fifo", NOW, "")
+        return until_done(partial(self.convoy(racer).command, command, received))
+
+    def lane(self, order_id: str) -> Lane:
+        """The lane as it stands."""
+        found = self.lanes[0].load(order_id)
+        assert found is not None
+        return found
+
+    def applied(self, order_id: str) -> list[Kept]:
+        """Everything up to the last applied event, in order."""
+        return list(history(self.lanes[0], self.lane(order_id)))
+
+    def counted(self, kind: FactKind) -> Counter[str]:
+        """How often each event's fact of this kind was told."""
+        return Counter(fact.step for _, fact in self.telemetry.facts if fact.kind is kind)
+
+    def check(self, order_id: str, last: int) -> list[Kept]:
+        """I7: all that came is applied or passed over, each once, in order, and nothing waits; what the lane holds."""
+        lane, held = self.lane(order_id), self.applied(order_id)
+        assert (lane.last, lane.highest, lane.blocked, lane.gap_since) == (last, last, None, None)
+        assert [kept.place for kept in held] == list(range(1, last + 1))
+        done = self.counted(FactKind.APPLIED) + self.counted(FactKind.PASSED_OVER)
+        assert set(done.values()) == {1}
+        return held
+
+
+def add(order_id: str, place: int, **more: Any) -> dict[str, Any]:
+    """An add at this place."""
+    return entry(order_id, place, "add", amount=f"{place}.00", **more)

@@ -1,0 +1,75 @@
+"""S15: eight instances and one small record; each revision has one winner."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import boto3
+import pytest
+
+from stepward.adapters.dynamodb.shared_records import DynamoControls
+from stepward.app.agent.breakers import Breakers
+from stepward.app.agent.guard import Guard
+from stepward.domain.coordination.breaker import Admitted, Limits, Mode
+from stepward.domain.coordination.shared_record import Control
+from stepward.domain.history import FactKind
+from stepward.local.access import Access
+from stepward.testing.memory.telemetry import MemoryTelemetry
+from stepward.testing.settings import Settings
+from tests.contract.worlds.control_tables import created, on
+from tests.contract.worlds.store_worlds import NOW
+from tests.lab.races.conftest import RACERS, Race
+
+pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+
+
+@pytest.fixture(scope="module")
+def shared(cloud_access: Access) -> Sequence[DynamoControls]:
+    """The racers' own views of one controls table."""
+    table = created(boto3.client("dynamodb", **cloud_access))
+    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
+
+
+def guards(race: Race, shared: Sequence[DynamoControls], agent: str, **ports: Any) -> list[Guard]:
+    return [race.assembly(racer, controls=controls, **ports).guard(agent) for racer, controls in enumerate(shared)]
+
+
+def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControls]) -> None:
+    for name in race.rounds:
+        before: Control | None = None
+        for revision in (1, 2):
+            bids = [Control(f"lease/{name}", revision, {"holder": racer}) for racer in range(RACERS)]
+
+            won = race.run([partial(mine.write, bid, replaces=before) for mine, bid in zip(shared, bids, strict=True)])
+
+            assert Counter(won) == {True: 1, False: RACERS - 1}
+            before = shared[0].read(f"lease/{name}")
+            assert before == bids[won.index(True)]
+            race.told["written"] += 1
+
+
+def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoControls]) -> None:
+    for name in race.rounds:
+        telemetry = MemoryTelemetry()
+        racing = guards(race, shared, name, telemetry=telemetry, settings=Settings(breaker=Limits(failures=RACERS)))
+
+        race.run([partial(guard.failed, Admitted(NOW), NOW) for guard in racing])
+
+        assert Breakers(shared[0]).of(name).mode is Mode.OPEN
+        assert telemetry.count(FactKind.BREAKER_OPENED) == 1
+        race.told["opened"] += 1
+
+
+def test_one_of_many_probes(race: Race, shared: Sequence[DynamoControls]) -> None:
+    for name in race.rounds:
+        telemetry, agent = MemoryTelemetry(), f"probed-{name}"
+        settings = Settings(breaker=Limits(failures=1, open_for=1))
+        racing = guards(race, shared, agent, telemetry=telemetry, settings=settings)
+        racing[0].failed(Admitted(NOW), NOW)
+
+        found = race.run([partial(guard.admit, NOW + 1_000, NOW + 60_000) for guard in racing])
+
+        assert sum(isinstance(each, Admitted) for each in found) == 1
+        assert telemetry.count(FactKind.BREAKER_PROBING) == 1
+        race.told["let through"] += 1

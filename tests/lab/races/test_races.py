@@ -1,0 +1,130 @@
+"""S10, S15: many Schedulers, submitters and Supervisors at once, and one winner each time."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.messages import Outcome, Reply, Retry, Start
+from stepward.domain.submission import Submission
+from stepward.domain.task.backoff import FIRST_REST
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.record import ProcessState, Task
+from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, order_of, submitted, task_of
+from tests.lab.races.conftest import RACERS, Race
+
+pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
+
+STARTED = NOW + 1_000
+COMPLETE_BY = STARTED + PLAN.by_name["reserve"].complete_within
+OVERDUE = COMPLETE_BY + TIMING.skew_margin
+
+
+def orders_of(race: Race, kind: str) -> Iterator[str]:
+    return (f"{kind}-{order_id}" for order_id in race.rounds)
+
+
+def count(facts: list[tuple[Fact, ...]], kind: FactKind) -> int:
+    return sum(fact.kind is kind for told in facts for fact in told)
+
+
+def task_of_round(race: Race, order_id: str) -> Task:
+    loaded = race.world.store.load(order_id)
+    assert loaded is not None
+    return loaded.task
+
+
+def started(race: Race, order_id: str) -> Task:
+    submitted(race.world.store, order_id)
+    race.transition(0, STARTED).apply(order_id, Start(order_id))
+    return task_of_round(race, order_id)
+
+
+def test_one_scheduler_claims_a_step(race: Race) -> None:
+    """S10: the others find the claim; every one of them may ask the agent, all for the same attempt."""
+    for order_id in orders_of(race, "claim"):
+        submitted(race.world.store, order_id)
+        schedulers = [race.transition(racer, STARTED) for racer in range(RACERS)]
+
+        facts = race.run([partial(one.apply, order_id, Start(order_id)) for one in schedulers])
+
+        step = task_of_round(race, order_id).steps["reserve"]
+        (winner,) = [number for number, told in enumerate(facts) if count([told], FactKind.CLAIMED)]
+        assert count(facts, FactKind.CLAIMED) == 1
+        assert (step.locked_by, step.attempt, step.fence) == (f"scheduler-{winner}", 1, 1)
+        race.told["claimed"] += 1
+
+
+def test_one_submission_is_accepted(race: Race) -> None:
+    """S8: equal ones are duplicates, others conflicts; nothing is written twice."""
+    for order_id in orders_of(race, "submit"):
+        bodies = [f'{{"total":"{racer % 2}"}}' for racer in range(RACERS)]
+        pairs = list(zip(race.stores, bodies, strict=True))
+
+        outcomes = race.run(
+            [partial(store.submit, order_of(order_id, body), task_of(order_id), PLAN) for store, body in pairs]
+        )
+
+        assert Counter(outcomes) == {
+            Submission.ACCEPTED: 1,
+            Submission.DUPLICATE: RACERS // 2 - 1,
+            Submission.CONFLICT: RACERS // 2,
+        }
+        kept = race.world.orders.find(order_id)
+        assert kept == order_of(order_id, bodies[outcomes.index(Submission.ACCEPTED)])
+        assert task_of_round(race, order_id) == task_of(order_id)
+        race.told["accepted"] += 1
+
+
+def test_one_supervisor_recovers_a_step(race: Race) -> None:
+    """S15: FailureCount rises by one, once."""
+    for order_id in orders_of(race, "look"):
+        started(race, order_id)
+        supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS)]
+
+        facts = race.run([partial(one.apply, order_id, Look()) for one in supervisors])
+
+        step = task_of_round(race, order_id).steps["reserve"]
+        assert count(facts, FactKind.RECOVERED) == 1
+        assert (step.process_state, step.failure_count, step.locked_by) == (ProcessState.PENDING, 1, None)
+        race.told["recovered"] += 1
+
+
+def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
+    """S6: the Scheduler's clock is behind, so its reply is in time while the Supervisor finds the step overdue."""
+    for order_id in orders_of(race, "reply"):
+        claimed = started(race, order_id).steps["reserve"]
+        reply = Reply(order_id, "reserve", 1, claimed.token or "", Outcome.OK, {"reservation": "r-1"})
+        schedulers = [race.transition(racer, COMPLETE_BY) for racer in range(RACERS // 2)]
+        supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS // 2, RACERS)]
+
+        facts = race.run(
+            [
+                *(partial(one.apply, order_id, reply) for one in schedulers),
+                *(partial(one.apply, order_id, Look()) for one in supervisors),
+            ]
+        )
+
+        task = task_of_round(race, order_id)
+        done, recovered = count(facts, FactKind.COMPLETED), count(facts, FactKind.RECOVERED)
+        assert (done, recovered) in {(1, 0), (0, 1)}
+        assert task.steps["reserve"].failure_count == recovered
+        assert task.steps["charge"].attempt == done
+        race.told["completed" if done else "recovered"] += 1
+
+
+def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
+    """S10: a recovered step is claimed once again, with a fence that has risen by one."""
+    for order_id in orders_of(race, "retry"):
+        started(race, order_id)
+        race.transition(0, OVERDUE, "supervisor").apply(order_id, Look())
+        schedulers = [race.transition(racer, OVERDUE + FIRST_REST) for racer in range(RACERS)]
+
+        facts = race.run([partial(one.apply, order_id, Retry(order_id, "reserve", 1)) for one in schedulers])
+
+        step = task_of_round(race, order_id).steps["reserve"]
+        assert count(facts, FactKind.CLAIMED) == 1
+        assert (step.attempt, step.fence, step.process_state) == (2, 2, ProcessState.PROCESSING)
+        race.told["claimed"] += 1

@@ -1,0 +1,96 @@
+"""What a running deployment holds at one moment: memory, messages, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import boto3
+import psutil
+
+from orders.demo.stage import Stage
+from stepward.local.access import access
+from tests.lab.chaos.queues import dead_letters, messages
+from tests.lab.chaos.reaper import functions_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+MB = 1024 * 1024
+TABLES = ("orders", "tasks", "lanes", "controls", "rejects")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One look, `at` seconds after the beginning, when `orders` had been sent; sizes in MB."""
+
+    at: float
+    orders: int
+    backlog: Mapping[str, int]
+    due: Mapping[str, int]
+    rows: Mapping[str, int]
+    workers: int
+    worker_mb: float
+    cloud_mb: float
+
+    @property
+    def waiting(self) -> int:
+        """Messages in all queues, those in flight included."""
+        return sum(self.backlog.values())
+
+    def rows_per_order(self, table: str) -> float:
+        """Rows of a table for each order that was sent."""
+        return self.rows[table] / max(1, self.orders)
+
+
+@dataclass(slots=True)
+class Sampler:
+    """Looks at what `stage` shows; `cloud` is the process that runs the emulator and starts the functions."""
+
+    stage: Stage
+    cloud: int
+    dynamodb: DynamoDBClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dynamodb = boto3.client("dynamodb", **access(self.stage.endpoint))
+
+    def look(self, at: float, orders: int) -> Sample:
+        """Take a sample."""
+        tables = self._tables
+        # The largest process: a leak shows in the one that lives longest, a sum would hide it behind restarts.
+        workers = [_resident(process) for process in functions_of(self.cloud, bool)]
+        return Sample(
+            at=at,
+            orders=orders,
+            backlog={**messages(self.stage), **dead_letters(self.stage)},
+            due={name: self._count(tables[name], "due") for name in ("tasks", "lanes")},
+            rows={name: self._count(table) for name, table in tables.items()},
+            workers=len(workers),
+            worker_mb=max(workers, default=0.0),
+            cloud_mb=_resident(psutil.Process(self.cloud)),
+        )
+
+    @property
+    def _tables(self) -> Mapping[str, str]:
+        names = self.stage.deployment
+        tables = (
+            names.orders_table,
+            names.tasks_table,
+            names.lanes_table,
+            names.controls_table,
+            names.rejects_table,
+        )
+        return dict(zip(TABLES, tables, strict=True))
+
+    def _count(self, table: str, index: str = "") -> int:
+        where = {"IndexName": index} if index else {}
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=table, Select="COUNT", **where)  # type: ignore[arg-type]
+        return sum(page["Count"] for page in pages)
+
+
+def _resident(process: psutil.Process) -> float:
+    try:
+        return float(process.memory_info().rss / MB)
+    except psutil.NoSuchProcess:
+        return 0.0

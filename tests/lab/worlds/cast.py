@@ -1,0 +1,96 @@
+"""Who lives in the worlds of the engine's own tests: orders of several workflows, and ledgers beside them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from random import Random
+
+from stepward.domain.messages import LaneWaits
+from stepward.domain.rejects import Reject
+from stepward.testing.seeded.finding import Finding
+from stepward.testing.seeded.finding import live as live_with
+from stepward.testing.seeded.finding import story as story_of
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox, Part
+from stepward.testing.seeded.people import People
+from stepward.testing.seeded.world import COPIES, ORDERED_WITHIN, SETTINGS, Cast, World
+from stepward.testing.settings import REPLY_TO
+from tests.factories import order_text
+from tests.lab.worlds.convoy import ConvoyParts
+from tests.lab.worlds.customers import OWNERS, Customers
+from tests.lab.worlds.lane_judge import LaneJudge
+from tests.lab.worlds.lanes import LaneQueue, Lanes, rules
+from tests.lab.worlds.plans import FAMILIES, LINE
+from tests.planned_app import PlannedApp, works
+
+ORDERS = 20 - len(OWNERS)
+"""Those that come by the queue of orders; the others come by ledger."""
+RECEIVED_IN_ORDER = 100
+"""Deliveries after which a message of a queue in order is given up: as many as a deployment allows, so that none is."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Ours(Cast):
+    """With customers who send ledgers."""
+
+    customers: Customers
+    lanes: Lanes
+    lane_judge: LaneJudge = field(init=False)
+
+    def begin(self, world: World) -> None:
+        """See Cast."""
+        inner, parts, convoy = self.lanes.inner, world.parts, ConvoyParts(world.parts)
+        controls, rejects = parts.controls.inner, parts.rejects.inner
+        self.lane_judge = LaneJudge(self.lanes.rules, inner, parts.store.inner, controls, rejects)
+        queues = world.mailbox.parts
+        queues["ledgers"] = Part("ledger", COPIES["ledger"], convoy.split, most=RECEIVED_IN_ORDER)
+        queues["lanes"] = Part("convoy", COPIES["convoy"], convoy.apply, most=RECEIVED_IN_ORDER)
+        self.customers.write(ORDERED_WITHIN)
+
+    def hear_of_lane(self, alert: LaneWaits) -> None:
+        """See Cast."""
+        self.lane_judge.alerts.tell(alert)
+        self.customers.hear(alert)
+
+    def dues(self) -> Iterable[int]:
+        """See Cast."""
+        return [lane.due for lane in self.lanes.inner.lanes.values() if lane.due is not None]
+
+    def expects(self, reject: Reject) -> bool:
+        """See Cast."""
+        return reject.order_id in OWNERS or reject.source.startswith("ledger of ")
+
+    def verdict(self) -> None:
+        """See Cast."""
+        self.lane_judge.verdict(self.customers.sent)
+
+
+def cast(gate: Gate, mailbox: Mailbox) -> Ours:
+    """What the seed of a world makes of it."""
+    old, new = gate.chances.dice("scenery").choice(FAMILIES)
+    undoable, lanes = (old, new) != LINE, Lanes(gate, rules(gate.chances.dice("rules of lanes")))
+    return Ours(
+        app=PlannedApp(old),
+        old=old,
+        new=new,
+        people=People(gate, mailbox, undoable, _order),
+        perform=lambda _agent, _operation, call: works(call),
+        orders=ORDERS,
+        settings=replace(SETTINGS, lane_rules=lanes.rules),
+        lanes=lanes,
+        lane_queue=LaneQueue(gate, mailbox.send),
+        customers=Customers(gate, mailbox, lanes.rules, undoable),
+    )
+
+
+live = partial(live_with, cast)
+
+
+def story(finding: Finding) -> Iterator[str]:
+    """A finding as people read it, and how they see it again."""
+    return story_of(finding, f"make simulate SEED={finding.seed}")
+
+
+def _order(order_id: str, dice: Random) -> str:
+    known = {"replyTo": REPLY_TO} if dice.random() < 0.8 else {}
+    return order_text(order_id, priority=dice.choice(["normal", "high"]), **known)

@@ -1,0 +1,88 @@
+"""The people around ledgers: customers who send them, twice or late, and operators who mend what stops a lane."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import count
+from random import Random
+from typing import Any
+
+from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.messages import LaneWaits
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import Mailbox
+from stepward.testing.seeded.people import LATER
+from stepward.wire.convoy import encode_command
+from tests.lab.convoy.audit import replacement
+from tests.lab.convoy.scripts import Book, books
+
+OWNERS = {"ord-16": "c1", "ord-17": "c1", "ord-18": "c2", "ord-19": "c2"}
+"""The orders that come by ledger, and whose they are."""
+
+
+@dataclass(slots=True)
+class Customers:
+    """They write to the queues of `mailbox`; `sent` are the ledgers that they wrote.
+
+    What cannot be undone is not deleted either: nothing would take back what it did.
+    """
+
+    gate: Gate
+    mailbox: Mailbox
+    rules: LaneRules
+    undoable: bool
+    sent: list[Book] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+    asked: count = field(default_factory=count)  # type: ignore[type-arg]
+
+    def write(self, within: int) -> None:
+        """Send all ledgers, those of a customer in their order."""
+        dice = self.gate.chances.dice("ledgers")
+        written = [self._meant(book) for book in books(dice, numbered=self.rules.sequenced, orders=OWNERS)]
+        times = sorted(dice.randrange(within) for _ in written)
+        for at, book in zip(times, written, strict=True):
+            name = f"ledger {book.ledger_id} of {book.customer}"
+            if self.gate.chances.happens(f"{name} is sent", 1.0) is None:
+                continue
+            self.sent.append(book)
+            self._send(book, at)
+            if again := self.gate.chances.happens(f"{name} is sent twice", self.gate.profile.people / 4):
+                self._send(book, at + again.choice(LATER))
+
+    def hear(self, alert: LaneWaits) -> None:
+        """An operator is told of a lane and acts, perhaps with two clicks, perhaps on what is no more so."""
+        self.told[alert.alert_id] += 1
+        trouble, times = f"event {alert.event} ({alert.trouble.value})", self.told[alert.alert_id]
+        name = f"{alert.order_id}: {trouble} is acted on after alert {times}"
+        if dice := self.gate.chances.happens(name, min(1.0, self.gate.profile.people * 1.5)):
+            place = int(alert.event.replace("u", "-"))
+            for _ in range(dice.choice([1, 1, 2])):
+                self.gate.diary.counts["commands"] += 1
+                self._ask(self._command(dice, alert.order_id, place), dice.choice(LATER))
+
+    def _meant(self, book: Book) -> Book:
+        return book if self.undoable else replace(book, entries=tuple(_undeleted(entry) for entry in book.entries))
+
+    def _command(self, dice: Random, order_id: str, place: int) -> LaneCommand:
+        asked = f"asked-{next(self.asked)}"
+        match dice.choice(["retry", "skip", "replace"]):
+            case "skip":
+                return SkipEvent(order_id, place, "ada", "not needed", asked)
+            case "replace" if place > 0:
+                body = json.dumps(replacement(self.rules, order_id, place))
+                return ReplaceEvent(order_id, place, body, "ada", "corrected", asked)
+            case _:
+                return RetryLane(order_id, "ada", "mended", asked)
+
+    def _ask(self, command: LaneCommand, wait: int) -> None:
+        text = json.dumps([encode_command(command)])
+        self.gate.loop.later(wait, lambda: self.mailbox.send("lanes", command.order_id, text))
+
+    def _send(self, book: Book, wait: int) -> None:
+        content = {"ledgerId": book.ledger_id, "customerId": book.customer, "entries": list(book.entries)}
+        self.gate.loop.later(wait, lambda: self.mailbox.send("ledgers", book.customer, json.dumps(content)))
+
+
+def _undeleted(entry: Any) -> Any:
+    return {**entry, "op": "add"} if isinstance(entry, dict) and entry.get("op") == "delete" else entry

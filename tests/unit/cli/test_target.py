@@ -1,0 +1,68 @@
+import inspect
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from stepward.cli.deployment.options import Where, for_deployment
+from stepward.cli.user_error import Declined
+from stepward.domain.errors import Transient
+
+
+def app_that_raises(error: Exception) -> typer.Typer:
+    def look(where: Where, order: str) -> None:
+        del where, order
+        raise error
+
+    app = typer.Typer()
+    app.command()(for_deployment(look))
+    return app
+
+
+def test_a_suggested_command_is_for_the_same_deployment_and_can_be_pasted() -> None:
+    assert Where().typed("show", "ord-1") == "stepward show ord-1"
+    assert Where(local=True).typed("show", "a b;c") == "stepward show 'a b;c' --local"
+    elsewhere = Where("shop", endpoint="http://127.0.0.1:4566", region="eu-west-1")
+    assert elsewhere.typed("list") == "stepward list --stack shop --endpoint http://127.0.0.1:4566 --region eu-west-1"
+
+
+def test_the_shared_options_reach_a_command_from_line_and_environment() -> None:
+    seen: list[tuple[Where, str]] = []
+
+    def look(where: Where, order: str) -> None:
+        seen.append((where, order))
+
+    app = typer.Typer()
+    app.command()(for_deployment(look))
+    runner = CliRunner(env={"STEPWARD_STACK": "shop", "AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+
+    assert runner.invoke(app, ["ord-1"]).exit_code == 0
+    assert runner.invoke(app, ["ord-1", "--stack", "b"], env={"STEPWARD_ENDPOINT": "http://127.0.0.1:2"}).exit_code == 0
+    assert CliRunner(env={"STEPWARD_LOCAL": "1"}).invoke(app, ["ord-1"]).exit_code == 0
+    assert seen == [
+        (Where("shop", endpoint="http://127.0.0.1:1"), "ord-1"),
+        (Where("b", endpoint="http://127.0.0.1:2"), "ord-1"),
+        (Where(local=True), "ord-1"),
+    ]
+    assert "where" not in inspect.signature(for_deployment(look)).parameters
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Declined("there is no [red]\x1b[2J"), "stepward: there is no [red]\\x1b[2J"),
+        (Transient("read task a: ThrottlingException"), "Try again"),
+    ],
+)
+def test_an_expected_fault_is_told_without_a_traceback(error: Exception, told: str) -> None:
+    result = CliRunner().invoke(app_that_raises(error), ["ord-1"])
+
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unexpected_fault_is_not_hidden() -> None:
+    result = CliRunner().invoke(app_that_raises(RuntimeError("a bug")), ["ord-1"])
+
+    assert isinstance(result.exception, RuntimeError)

@@ -1,0 +1,153 @@
+from stepward.cli.orders.timeline import is_complete, prospects, story
+from stepward.domain.messages import Start
+from tests.unit.cli.lives import PATIENT, SUBMITTED, Life, failed, paused, recovered, undo_failed, undone
+
+
+def told(life: Life) -> list[tuple[int, str]]:
+    return [(happening.at - SUBMITTED, happening.text) for happening in story(life.task, life.plan)]
+
+
+def test_an_order_without_trouble_is_told_from_submission_to_end() -> None:
+    life = Life().start(40).answer("reserve", 1_000).answer("charge", 3_500)
+
+    assert told(life) == [
+        (0, "the order was submitted"),
+        (40, "reserve: attempt 1 began, with 10.0 s until its complete-by"),
+        (1_000, "reserve: Processed by attempt 1, which took 960 ms"),
+        (1_000, "charge: attempt 1 began, with 20.0 s until its complete-by"),
+        (3_500, "charge: Processed by attempt 1, which took 2.5 s"),
+        (3_500, "the order is Processed, 3.5 s after it was submitted"),
+    ]
+
+
+def test_a_recovered_order_tells_who_lost_the_step_and_who_mended_it() -> None:
+    """S11, S12: the attempt that nobody answered is told, though its claim is no longer in the record."""
+    assert told(recovered())[3:] == [
+        (1_000, "charge: attempt 1 began, claimed by scheduler-1, with 20.0 s until its complete-by"),
+        (21_000, "charge: attempt 1 gave no answer by its complete-by: its agent is slow or dead"),
+        (
+            25_000,
+            "charge: the Supervisor noticed 4.0 s later, counted a failure, and freed the step to be run again",
+        ),
+        (26_000, "charge: attempt 2 began, with 20.0 s until its complete-by"),
+        (27_000, "charge: Processed by attempt 2, which took 1.0 s"),
+        (27_000, "the order is Processed, 27.0 s after it was submitted"),
+    ]
+
+
+def test_a_failed_and_resubmitted_order_tells_what_the_operator_did() -> None:
+    """S7: an operator fixes the cause and resubmits the step."""
+    life = failed().resubmit("charge", 60_000, "alex", "card limit raised").answer("charge", 61_000)
+
+    assert told(life)[3:] == [
+        (2_000, "charge: ended in Error at attempt 1: refused with card_declined"),
+        (2_050, "charge: an operator was told"),
+        (60_000, "charge: alex resubmitted it: card limit raised"),
+        (60_000, "charge: attempt 2 began, with 20.0 s until its complete-by"),
+        (61_000, "charge: Processed by attempt 2, which took 1.0 s"),
+        (61_000, "the order is Processed, 1 min 1 s after it was submitted"),
+    ]
+
+
+def test_a_step_that_used_up_its_attempts_tells_that_the_last_one_timed_out_too() -> None:
+    """S13: at the threshold the step ends in Error."""
+    life = Life().start(0).answer("reserve", 0).look(21_000).retry(22_000).look(43_000)
+
+    texts = [text for _, text in told(life)]
+    assert texts.count("charge: attempt 2 gave no answer by its complete-by: its agent is slow or dead") == 1
+    assert texts[-1] == "charge: ended in Error at attempt 2: no answer within complete-by, 2 of 2 times"
+    assert (42_000, "charge: attempt 2 gave no answer by its complete-by: its agent is slow or dead") in told(life)
+
+
+def test_a_step_that_nobody_claimed_and_an_outage_are_told_as_such() -> None:
+    reminded = told(Life().look(30_000))
+    excused = told(Life().start(0).look(10_000 + 700_000))
+
+    assert "nobody had claimed it, 20.0 s after it was due" in reminded[1][1]
+    assert "counted no failure" in excused[-1][1]
+
+
+def test_what_comes_next_is_told_of_each_step_that_waits_or_works() -> None:
+    fresh, working = Life(), Life().start(0)
+
+    assert prospects(fresh.task, fresh.plan, SUBMITTED) == [
+        "reserve waits for a Scheduler to claim it; the Supervisor reminds it if none does."
+    ]
+    assert prospects(working.task, working.plan, SUBMITTED + 4_000) == [
+        "reserve is at work: attempt 1, 6.0 s left until its complete-by."
+    ]
+    assert "passed its complete-by 500 ms ago" in prospects(working.task, working.plan, SUBMITTED + 10_500)[0]
+    assert prospects(recovered().task, recovered().plan, SUBMITTED + 30_000) == []
+    assert prospects(failed().task, failed().plan, SUBMITTED + 30_000) == []
+
+
+def test_an_undone_order_is_told_to_the_last_compensation() -> None:
+    """S17: what was fenced, what was dropped, and what was taken back, last step first."""
+    assert told(undone())[3:] == [
+        (1_000, "charge: attempt 1 began, with 20.0 s until its complete-by"),
+        (2_000, "the undo began, by word of ada: withdrawn"),
+        (2_000, "charge: attempt 1 was fenced unanswered; it may have had its effect all the same"),
+        (2_000, "ship: dropped; it had not begun"),
+        (2_000, "charge/undo: attempt 1 began, with 20.0 s until its complete-by"),
+        (2_100, "charge/undo: Processed by attempt 1, which took 100 ms: charge is taken back"),
+        (2_100, "reserve/undo: attempt 1 began, with 10.0 s until its complete-by"),
+        (2_200, "reserve/undo: Processed by attempt 1, which took 100 ms: reserve is taken back"),
+        (2_200, "the order is Undone, 2.2 s after it was submitted: nothing that it did stands"),
+    ]
+
+
+def test_an_undo_that_failed_and_was_mended_tells_both() -> None:
+    """S17: a compensation fails, an operator resubmits it, and the undo goes on from there."""
+    life = undo_failed().resubmit("charge/undo", 60_000, "alex", "account opened").answer("charge/undo", 61_000)
+
+    texts = [text for _, text in told(life.answer("reserve/undo", 62_000))]
+
+    assert "charge/undo: ended in Error at attempt 1: account closed" in texts
+    assert "charge/undo: alex resubmitted it: account opened" in texts
+    assert texts[-1] == "the order is Undone, 1 min 2 s after it was submitted: nothing that it did stands"
+
+
+def test_an_undo_after_an_error_tells_that_the_step_may_have_done_something() -> None:
+    life = Life(plan=undone().plan).start(0).answer("reserve", 100, "sold out").undo(1_000)
+
+    assert (1_000, "reserve: fenced after its Error at attempt 1, which may have done something") in told(life)
+
+
+def test_an_effect_that_came_after_its_undo_is_told() -> None:
+    """I6: the fenced attempt answers after all, and is undone once more."""
+    fenced = Life(plan=undone().plan).start(0)
+    life = fenced.undo(1_000).answer("reserve/undo", 1_100).answer("reserve", 1_200)
+
+    assert (1_200, "reserve: attempt 1 had its effect after all; it is undone once more") in told(life)
+
+
+def test_a_pause_and_its_end_tell_who_and_why() -> None:
+    texts = told(paused().resume(9_000))
+
+    assert (500, "ada paused the order: asking") in texts
+    assert (9_000, "alex resumed the order: agreed") in texts
+
+
+def test_a_rest_and_a_fallback_tell_what_was_tried_and_who_takes_over() -> None:
+    """S13, S21: what happens when a step's attempts are used up."""
+    life = Life(plan=PATIENT).start(0).look(20_500)
+    resting = prospects(life.task, PATIENT, SUBMITTED + 21_000)
+    life.apply(Start("ord-1"), 60_000).look(80_500)
+
+    texts = told(life)
+
+    assert resting == ["charge rests for another 29.5 s before it is tried again."]
+    assert (20_500, "charge: its attempts are used up; it rests for 30 s, round 1 of 1") in texts
+    assert (20_000, "charge: attempt 1 gave no answer by its complete-by: its agent is slow or dead") in texts
+    assert texts[-1][1].startswith("charge: its attempts are used up: no answer within complete-by")
+    assert texts[-1][1].endswith("invoices takes over")
+
+
+def test_a_record_that_dropped_old_troubles_is_not_called_complete() -> None:
+    life = failed()
+    for number in range(10):
+        at = 10_000 + number * 1_000
+        life.resubmit("charge", at, "alex", "again").answer("charge", at + 500, "declined").told("charge", at + 600)
+
+    assert is_complete(failed().task)
+    assert not is_complete(life.task)

@@ -1,0 +1,114 @@
+"""What an undelivered ledger or order event says, and how it stands."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stepward.adapters.sqs.fifo_ids import fifo_id
+from stepward.app.ledger.split import progress_of
+from stepward.cli.dead_letters.of_convoy import opened_event, opened_ledger
+from stepward.cli.dead_letters.of_tasks import Letter
+from stepward.domain.convoy.commands import SkipEvent
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.coordination.shared_record import Control
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.wire.convoy import encode_command
+from stepward.wire.ledger import Ledger, decode_ledger
+from tests.factories import T0
+from tests.unit.cli_convoy.lane_lives import LaneLife, entry, flowing, poisoned
+
+LEDGER: dict[str, Any] = {"ledgerId": "l-1", "customerId": "shop", "entries": [entry(1, "create")]}
+
+
+def letter(content: object, group: str = "ord-1") -> Letter:
+    body = content if isinstance(content, str) else json.dumps(content)
+    return Letter("m-1", body, T0, 20, "handle", group)
+
+
+def judged(life: LaneLife, content: object) -> tuple[str, str, str]:
+    found = opened_event(letter(content), life.lanes)
+    return found.what, found.verdict.standing, found.verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (entry(4, amount=1), ("event 4: add", "current", "the lane has not had it")),
+        (entry(2, amount=5), ("event 2: add", "stale", "the lane has had it")),
+        (entry(1, "create", "ord-2"), ("event 1: create", "current", "no event of the order has come yet")),
+    ],
+)
+def test_an_event_is_compared_with_its_lane(content: object, expected: tuple[str, str, str]) -> None:
+    """FIELD_CASES 20: what the lane still lacks goes back."""
+    assert judged(flowing(), content) == expected
+
+
+def test_another_event_of_a_known_sequence_goes_back_to_be_kept_as_a_reject() -> None:
+    """C5."""
+    what, stands, reason = judged(flowing(), entry(2, amount=99))
+    assert (what, stands) == ("event 2: add", "current")
+    assert "keep this as a reject" in reason
+
+
+def test_an_event_that_waits_behind_a_blocked_one_is_known() -> None:
+    assert judged(poisoned(), entry(5, amount=7))[1] == "stale"
+
+
+def test_without_numbers_an_entry_that_came_is_known_by_its_ledger() -> None:
+    """C5."""
+    life = LaneLife(LaneRules(sequenced=False))
+    brought: dict[str, Any] = {"ledgerId": "l-1", "index": 3}
+    life.bring(entry(None, "create", **brought))
+    assert judged(life, entry(None, **brought))[1:] == ("stale", "entry 3 of ledger l-1 has come")
+    assert judged(life, entry(None, ledgerId="l-1", index=4))[1] == "current"
+
+
+def test_what_only_its_application_can_read_goes_back() -> None:
+    """The command line knows no shop's own shapes."""
+    assert judged(flowing(), {"resource": {"id": "x"}})[1] == "current"
+
+
+def test_a_command_that_was_done_is_stale() -> None:
+    """C6."""
+    command = SkipEvent("ord-1", 4, "ada", "twice", "k-1")
+    assert judged(poisoned(), encode_command(command))[1:] == ("current", "the lane will decide")
+    assert judged(poisoned().ask(command), encode_command(command))[1:] == ("stale", "it was done")
+
+
+@pytest.mark.parametrize("order_id", ["ord-1", "sha256-" + "0" * 64])
+def test_a_letter_goes_back_under_the_very_group_that_it_had(order_id: str) -> None:
+    """FIELD_CASES 21: also where the group is a hash, which must not be hashed again."""
+    found = opened_event(letter(entry(4, order_id=order_id), fifo_id(order_id)), flowing().lanes)
+    assert fifo_id(found.group) == fifo_id(order_id)
+    foreign = opened_event(letter(entry(4), "another-group"), flowing().lanes)
+    assert foreign.group == "another-group"
+
+
+def test_a_ledger_is_compared_with_its_progress() -> None:
+    controls = MemoryControls()
+    ledger = decode_ledger(json.dumps(LEDGER))
+    assert isinstance(ledger, Ledger)
+    progress = {"digest": ledger.digest, "version": "", "begun_at": T0, "index": 7, "offset": 0, "done": False}
+
+    def judged_with(**changes: Any) -> tuple[str, str]:
+        before = controls.read("ledger/shop/l-1")
+        following = Control("ledger/shop/l-1", before.revision + 1 if before else 1, progress | changes)
+        assert controls.write(following, replaces=before)
+        found = opened_ledger(letter(LEDGER, "shop"), controls)
+        assert (found.what, found.group) == ("ledger l-1 of shop", "shop")
+        return found.verdict.standing, found.verdict.reason
+
+    assert opened_ledger(letter(LEDGER, "shop"), controls).verdict.standing == "current"
+    assert judged_with() == ("current", "it goes on at its entry 7")
+    assert judged_with(digest="other")[0] == "current"
+    assert judged_with(done=True) == ("stale", "its 7 entries were sent to their lanes")
+    assert judged_with(surplus=1)[0] == "unreadable"
+    assert progress_of(MemoryControls(), "shop", "l-1") is None
+
+
+def test_a_ledger_that_makes_no_sense_goes_back_to_be_kept_as_a_reject() -> None:
+    found = opened_ledger(letter("{oops", "shop"), MemoryControls())
+    assert found.verdict.standing == "current"
+    assert "will reject it" in found.verdict.reason
+    assert found.group == "shop"

@@ -1,0 +1,252 @@
+"""Whether anything would come of a message that was not delivered."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepward.cli.dead_letters.of_tasks import Letter, Opened, opened
+from stepward.cli.dead_letters.staleness import Standing, judge
+from stepward.domain.errors import Unreadable
+from stepward.domain.messages import (
+    Cancel,
+    Outcome,
+    Pause,
+    Reply,
+    Report,
+    Resubmit,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    ToScheduler,
+    Undo,
+)
+from stepward.domain.task.record import Loaded
+from stepward.domain.task.refusals import RefusalCode
+from stepward.domain.task.staleness import dated
+from stepward.domain.workflow.plan import Plan, PlannedStep
+from stepward.wire.messages import encode
+from tests.factories import order_text
+from tests.unit.cli.lives import (
+    PATIENT,
+    SUBMITTED,
+    UNDOABLE,
+    Life,
+    failed,
+    paused,
+    recovered,
+    shipping,
+    undo_failed,
+    undoing,
+    undone,
+)
+
+CURRENT, STALE, UNREADABLE = Standing.CURRENT, Standing.STALE, Standing.UNREADABLE
+
+
+def request(life: Life, step: str, attempt: int | None = None) -> StepRequest:
+    record = life.task.steps[step]
+    attempt = record.attempt if attempt is None else attempt
+    complete_by = record.complete_by or SUBMITTED
+    key = f"ord-1/{step}"
+    token = record.token or "gone"
+    return StepRequest("ord-1", step, "inventory", step, attempt, token, 1, key, complete_by, 1_000)
+
+
+def reply(life: Life, step: str, outcome: Outcome = Outcome.OK, token: str = "") -> Reply:
+    record = life.task.steps[step]
+    return Reply("ord-1", step, record.attempt, token or record.token or "gone", outcome, {})
+
+
+def standing(message: ToScheduler | StepRequest, life: Life, *, at: int = 1_500, sent: int = 0) -> tuple[Standing, str]:
+    verdict = judge(dated(message, SUBMITTED + sent), life.loaded, now=SUBMITTED + at)
+    return verdict.standing, verdict.reason
+
+
+def awaited(life: Life) -> Life:
+    """The same, of a submitter who is told where the order stands."""
+    life.task = replace(life.task, reply_to="https://sqs/replies")
+    return life
+
+
+WORKING = Life(plan=UNDOABLE).start(0)
+
+
+def field_case(name: str) -> dict[str, Any]:
+    file = Path(__file__).parents[2] / "field_cases" / f"{name}.json"
+    record: dict[str, Any] = json.loads(file.read_text())["record"]
+    return record
+
+
+def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
+    """resubmit_done_step: no second call of the remote service, and the reason is told."""
+    told = json.loads(field_case("resubmit_done_step")["body"])
+    order, step, key = told["orderId"], told["stepId"], told["idempotencyKey"]
+    plan = Plan("fulfilment", 1, (PlannedStep(step, "inventory", "reserve", (), 60_000, 3),))
+    life = Life(order, plan).start(0)
+    token = life.task.steps[step].token or ""
+    asked = StepRequest(order, step, "inventory", "reserve", told["attempt"], token, 1, key, SUBMITTED + 60_000, 60_000)
+
+    assert standing(asked, life)[0] is CURRENT
+    assert standing(asked, life.answer(step, 1_000)) == (
+        STALE,
+        f"the order has moved on: {step} is Processed at attempt 1",
+    )
+
+
+LATE, MOVED_ON = RefusalCode.LATE, RefusalCode.MOVED_ON
+BEGUN, STUCK, NO_STEP = RefusalCode.UNDO_BEGUN, RefusalCode.PAST_NO_RETURN, RefusalCode.NO_SUCH_STEP
+FREED = Life(plan=UNDOABLE).start(0).look(10_500)
+RESTING = Life(plan=PATIENT).start(0).look(20_500)
+
+
+@pytest.mark.parametrize(
+    ("message", "life", "at", "code"),
+    [
+        (request(WORKING, "reserve"), WORKING, 9_000, None),
+        (request(WORKING, "reserve"), WORKING, 10_001, LATE),
+        (request(WORKING, "reserve", attempt=0), WORKING, 9_000, MOVED_ON),
+        (request(WORKING, "reserve"), undoing(), 2_000, MOVED_ON),
+        (request(WORKING, "reserve"), RESTING, 2_000, NO_STEP),
+        (reply(WORKING, "reserve"), WORKING, 9_000, None),
+        (reply(WORKING, "reserve", Outcome.PERMANENT), WORKING, 9_000, None),
+        (reply(WORKING, "reserve"), WORKING, 10_001, LATE),
+        (reply(WORKING, "reserve", token="another"), WORKING, 9_000, MOVED_ON),
+        (reply(WORKING, "reserve"), shipping(), 2_500, MOVED_ON),
+        # I6: what took effect after its undo has to be undone again.
+        (reply(undone(), "charge"), undone(), 9_000, None),
+        (reply(undone(), "charge", Outcome.PERMANENT), undone(), 9_000, MOVED_ON),
+        (Start("ord-1"), Life(), 100, None),
+        # Rule 1: the request that it caused may be lost, and is sent again.
+        (Start("ord-1"), WORKING, 100, None),
+        (Start("ord-1"), shipping(), 2_500, MOVED_ON),
+        (Report("ord-1"), awaited(recovered()), 90_000, None),
+        (Report("ord-1"), recovered(), 90_000, MOVED_ON),
+        (Retry("ord-1", "reserve", 1), FREED, 12_000, None),
+        (Retry("ord-1", "reserve", 0), FREED, 12_000, MOVED_ON),
+        (Retry("ord-1", "charge", 1), RESTING, 21_000, None),
+        (Retry("ord-1", "paint", 1), WORKING, 9_000, NO_STEP),
+        (Resubmit("ord-1", "charge", 1, "ada", "x"), failed(), 9_000, None),
+        (Resubmit("ord-1", "charge", 2, "ada", "x"), failed(), 9_000, RefusalCode.NOT_IN_ERROR),
+        (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undo_failed(), 9_000, None),
+        (Resubmit("ord-1", "charge/undo", 1, "ada", "x"), undone(), 9_000, RefusalCode.NOT_IN_ERROR),
+        (Undo("ord-1", "ada", "x"), WORKING, 9_000, None),
+        (Undo("ord-1", "ada", "x"), undoing(), 9_000, BEGUN),
+        (Cancel("ord-1", "ada", "x"), shipping(), 9_000, STUCK),
+        (Pause("ord-1", "ada", "x"), paused(), 9_000, RefusalCode.PAUSED_ALREADY),
+        (Pause("ord-1", "ada", "x"), undone(), 9_000, RefusalCode.ENDED),
+        (Resume("ord-1", "ada", "x"), WORKING, 9_000, RefusalCode.NOT_PAUSED),
+        # Clocks differ by a millisecond or two: one asked for in the very moment of the pause is obeyed.
+        (Resume("ord-1", "ada", "x", SUBMITTED + 500), paused(), 9_000, None),
+        (Resume("ord-1", "ada", "x", SUBMITTED + 499), paused(), 9_000, RefusalCode.SUPERSEDED),
+    ],
+)
+def test_a_message_stands_as_the_policy_would_take_it(
+    message: ToScheduler | StepRequest, life: Life, at: int, code: RefusalCode | None
+) -> None:
+    """S6, case 77: what redriving it would do is known before it is done, and by a code for programs."""
+    verdict = judge(message, life.loaded, now=SUBMITTED + at)
+
+    assert (verdict.standing, verdict.code) == ((STALE, code) if code else (CURRENT, ""))
+
+
+def test_a_step_that_may_not_run_now_is_asked_for_by_itself() -> None:
+    held = Life(plan=UNDOABLE).start(0).look(10_500).pause(12_000)
+
+    assert "asked for by itself" in standing(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
+
+
+def test_an_old_word_does_not_undo_a_newer_one() -> None:
+    """A pause that got stuck must not stop an order that was resumed since."""
+    pause, resume = Pause("ord-1", "ada", "asking"), Resume("ord-1", "ada", "agreed")
+    resumed = paused().resume(9_000)
+
+    assert standing(pause, WORKING, sent=400)[0] is CURRENT
+    assert standing(resume, paused(), sent=900)[0] is CURRENT
+    assert standing(pause, paused(), sent=900) == (STALE, "nothing to pause: the order is paused")
+    assert standing(resume, WORKING, sent=400) == (STALE, "nothing to resume: the order is not paused")
+    assert standing(pause, resumed, sent=400) == (STALE, "alex has resumed the order since")
+    assert standing(pause, resumed, sent=9_500)[0] is CURRENT
+    assert standing(pause, recovered(), sent=90_000) == (STALE, "nothing to pause: the order is Processed")
+
+
+def test_a_pause_without_a_date_is_sent_again_with_that_of_its_letter() -> None:
+    """What is judged is what is sent: the Scheduler decides the same about it."""
+    body = encode(Pause("ord-1", "ada", "asking"))
+
+    assert read("scheduler", body, WORKING).body == encode(Pause("ord-1", "ada", "asking", asked_at=SUBMITTED))
+
+
+def test_a_message_about_no_order_is_stale() -> None:
+    verdict = judge(Start("ord-9"), None, now=1)
+
+    assert (verdict.standing, verdict.reason) == (STALE, "there is no order ord-9")
+
+
+def read(queue: str, body: str, life: Life | None = None, receives: int = 6) -> Opened:
+    letter = Letter("m-1", body, SUBMITTED, receives, "handle")
+    return opened(queue, letter, lambda _: life.loaded if life else None, SUBMITTED + 5_000)
+
+
+def test_an_order_that_was_taken_often_but_never_handled_is_good() -> None:
+    """tl_poison_vs_throttle: arriving among the dead letters is no proof of a bad message."""
+    record = field_case("tl_poison_vs_throttle")
+    receives = int(record["attributes"]["ApproximateReceiveCount"])
+
+    found = read("orders", record["body"], receives=receives)
+
+    assert (found.verdict.standing, found.order_id, found.what) == (CURRENT, "ord-1001", "an order")
+    assert (found.body, found.letter.receives) == (record["body"], 6)
+    assert "duplicate" in read("orders", order_text("ord-1"), WORKING).verdict.reason
+
+
+def test_an_order_that_will_be_rejected_goes_where_rejects_are_kept() -> None:
+    found = read("orders", '{"orderId": "ord-1", "type": "order.submitted"}')
+
+    assert found.verdict.standing is CURRENT
+    assert "Submission will reject it, and keep it among the rejects: version" in found.verdict.reason
+    assert found.order_id == "ord-1"
+
+
+def test_a_cancellation_is_compared_with_its_order() -> None:
+    body = '{"orderId": "ord-1", "type": "order.cancelled"}'
+
+    assert read("orders", body, WORKING).verdict.standing is CURRENT
+    assert read("orders", body, undone()).verdict.standing is STALE
+
+
+@pytest.mark.parametrize(
+    ("queue", "body", "what", "expected"),
+    [
+        ("agent-inventory", encode(request(WORKING, "reserve")), "a request to inventory: reserve, attempt 1", CURRENT),
+        ("responses", encode(reply(WORKING, "reserve")), "a reply: reserve, attempt 1, ok", CURRENT),
+        ("scheduler", encode(Undo("ord-1", "ada", "x")), "the command to undo", CURRENT),
+        ("scheduler", encode(Retry("ord-1", "reserve", 1)), "the command to retry reserve, after attempt 1", STALE),
+        ("scheduler", "{oops", "a message that makes no sense", UNREADABLE),
+        ("agent-inventory", encode(Start("ord-1")), "a message that makes no sense", UNREADABLE),
+    ],
+)
+def test_a_letter_is_told_in_words(queue: str, body: str, what: str, expected: Standing) -> None:
+    found = read(queue, body, WORKING)
+
+    assert (found.what, found.verdict.standing) == (what, expected)
+
+
+def test_nothing_stored_is_replayed_byte_for_byte() -> None:
+    """Case 77: what is sent is written anew from what was understood."""
+    body = '{"orderId":"ord-1", "type":"task.undo", "who":"ada", "why":"x", "extra":"kept from nobody"}'
+
+    assert read("scheduler", body, WORKING).body == encode(Undo("ord-1", "ada", "x"))
+
+
+def test_an_order_that_cannot_be_read_leaves_its_messages_alone() -> None:
+    def load(_: str) -> Loaded:
+        raise Unreadable("ord-1: it lacks steps")
+
+    found = opened("scheduler", Letter("m-1", encode(Undo("ord-1", "a", "x")), 1, 1, "handle"), load, 2)
+
+    assert (found.verdict.standing, found.order_id) == (UNREADABLE, "ord-1")
+    assert "it lacks steps" in found.verdict.reason

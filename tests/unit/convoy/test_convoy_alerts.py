@@ -1,0 +1,123 @@
+"""What operators hear of lanes: in time, and once per trouble."""
+
+from stepward.app.convoy.alerting import alert_of
+from stepward.domain.convoy.lane import LaneRules, Told
+from stepward.domain.messages import Alert
+from stepward.testing.memory.queues import MemoryAlerts
+from tests.factories import HOUR, MINUTE, of_lanes
+from tests.lab.convoy.gate import Fault
+from tests.lab.convoy.world import ConvoyWorld, entry, order
+
+
+def test_a_gap_is_told_once_and_not_before_its_time() -> None:
+    """C5, I9."""
+    world, events = ConvoyWorld(), order("A", 3)
+    world.run(events[0], events[2])
+
+    world.clock.now += world.rules.gap_within - 1
+    world.patrol()
+    before = len(world.alerts.told)
+    world.clock.now += 1
+    world.patrol()
+    world.run(events[2])
+    world.clock.now += HOUR
+    world.patrol()
+
+    assert before == 0
+    assert [(alert.event, alert.trouble, alert.reason) for alert in of_lanes(world.alerts.told)] == [
+        ("2", Told.GAP, "event 2 has not come, and 3 has")
+    ]
+    assert list(world.lanes.needing_attention()) == ["A"]
+
+
+def test_another_gap_is_another_trouble() -> None:
+    world, events = ConvoyWorld(), order("A", 5)
+    world.run(events[0], events[2], events[4])
+    world.clock.now += world.rules.gap_within
+    world.patrol()
+
+    world.run(events[1])
+    world.clock.now += world.rules.gap_within
+    world.patrol()
+
+    assert [alert.event for alert in of_lanes(world.alerts.told)] == ["2", "4"]
+
+
+def test_an_order_whose_end_never_comes_is_told_if_the_deployment_wants_that() -> None:
+    """C5: convoy_end_never_comes; another event begins the time anew."""
+    world = ConvoyWorld(rules=LaneRules(idle_after=24 * HOUR))
+    world.run(*order("A", 2))
+    world.run(*order("B", 2, end=True))
+
+    for _ in range(3):
+        world.clock.now += 24 * HOUR
+        world.patrol()
+    told = [(alert.order_id, alert.trouble) for alert in of_lanes(world.alerts.told)]
+    world.run(entry("A", 3, "add"))
+
+    assert told == [("A", Told.IDLE)]
+    assert (world.applied(), world.lane().told) == ([1, 2, 3], Told.NOTHING)
+
+
+def test_nobody_is_told_of_an_idle_order_unless_that_is_asked_for() -> None:
+    world = ConvoyWorld()
+    world.run(*order("A", 2))
+    assert world.lane().due is None
+
+
+def test_a_summary_tells_only_of_the_trouble_that_was_in_it() -> None:
+    """C6: the lane stands still at another event by the time that the first one is noted."""
+    world, events = ConvoyWorld(), order("A", 3)
+    events[1]["op"] = events[2]["op"] = "remove"
+    world.alerts = Deaf()
+    world.run(*events)
+    first = alert_of(world.lane(), Told.BLOCKED)
+    world.skip("A", 2)
+    world.clock.now += 1
+    world.run()
+
+    world.telling().told(first, world.clock())
+    unknown = world.lane().told
+    world.telling().told(alert_of(world.lane(), Told.BLOCKED), world.clock())
+
+    assert (unknown, world.lane().told) == (Told.NOTHING, Told.BLOCKED)
+
+
+class Deaf(MemoryAlerts):
+    """Holds every alert back for a summary."""
+
+    def tell(self, alert: Alert) -> bool:
+        """See the port."""
+        self.events.append(alert)
+        return False
+
+
+def test_an_alert_that_could_not_be_sent_is_sent_by_the_supervisor() -> None:
+    """I9: the lane stays in the index until an operator has heard."""
+    world, events = ConvoyWorld(), order("A", 2)
+    events[1]["op"] = "remove"
+    world.ledger("L1", *events)
+    world.walk(world.ledgers.receive(1))
+    world.gate.arm(Fault.FAILS, at="Alerts.tell")
+    world.work(world.events.receive())
+    told = len(world.alerts.told)
+
+    world.clock.now += world.rules.tell_within
+    world.patrol()
+
+    assert (told, len(world.alerts.told)) == (0, 1)
+    assert world.lane().told is Told.BLOCKED
+
+
+def test_an_alert_is_told_once_however_often_the_event_comes() -> None:
+    """C6: the operator is alerted once per trouble."""
+    world, events = ConvoyWorld(), order("A", 3)
+    events[1]["op"] = "remove"
+    world.run(*events)
+
+    world.run(*events)
+    world.clock.now += 60 * MINUTE
+    world.patrol()
+
+    assert len(world.alerts.told) == 1
+    assert (world.lane().told, world.lane().due) == (Told.BLOCKED, None)

@@ -1,0 +1,108 @@
+"""What events do beyond their lane: each effect once, however often its event comes."""
+
+from typing import NoReturn
+
+import pytest
+
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.errors import Unreadable
+from stepward.domain.history import FactKind
+from stepward.domain.task.record import ProcessState
+from stepward.testing.faults.record import Died
+from stepward.testing.memory.task_store import MemoryTaskStore
+from tests.factories import MINUTE
+from tests.lab.convoy.gate import Fault
+from tests.lab.convoy.world import ConvoyWorld, entry, order
+
+
+def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:
+    """C2: by the use cases that order messages go through."""
+    world = ConvoyWorld()
+
+    world.run(entry("A", 1, "create", currency="EUR"), entry("A", 2, "delete", reason="by mistake"))
+
+    order_text = world.store.orders["A"].body
+    assert '"currency":"EUR"' in order_text
+    assert '"type":"order.submitted"' in order_text
+    assert '"customerId":"c1"' in order_text
+    assert "sequence" not in order_text
+    assert world.store.tasks["A"].process_state is ProcessState.UNDONE
+    assert world.lane().deleted == 2
+
+
+def test_what_comes_after_a_delete_stops_the_order() -> None:
+    world = ConvoyWorld()
+    world.run(entry("A", 1, "create"), entry("A", 2, "delete"), entry("A", 3, "add"))
+    blocked = world.lane().blocked
+    assert blocked is not None
+    assert blocked.reason == "op: the order was cancelled at 2"
+
+
+def test_an_effect_that_fails_for_now_is_tried_again_and_then_stops_the_order() -> None:
+    """C6: attempts are counted in the lane."""
+    world = ConvoyWorld(rules=LaneRules(attempts=10))
+    world.ledger("L1", *order("A", 2))
+    world.walk(world.ledgers.receive(1))
+
+    for _ in range(world.rules.attempts):
+        world.gate.arm(Fault.FAILS, at="submit")
+        world.work(world.events.receive())
+        world.clock.now += MINUTE
+
+    blocked = world.lane().blocked
+    assert blocked is not None
+    assert blocked.reason == f"it failed {world.rules.attempts} times, the last time so: MemoryTaskStore.submit failed"
+
+
+def test_an_effect_that_fails_once_is_had_the_next_time() -> None:
+    """C4: nothing is deleted before its work is done, and nothing overtakes it."""
+    world = ConvoyWorld()
+    world.ledger("L1", *order("A", 2))
+    world.walk(world.ledgers.receive(1))
+    world.gate.arm(Fault.FAILS, at="submit")
+
+    world.work(world.events.receive())
+    between = (world.lane().last, world.lane().attempts, len(world.events.bodies))
+    world.clock.now += MINUTE
+    world.run()
+
+    assert between == (0, 1, 2)
+    assert (world.applied(), world.lane().attempts) == ([1, 2], 0)
+
+
+def test_a_consumer_that_dies_between_effect_and_write_has_the_effect_once() -> None:
+    """C4, I7: the effect comes first and can be asked for again."""
+    world = ConvoyWorld()
+    world.ledger("L1", *order("A", 2), entry("A", 3, "delete"))
+    world.walk(world.ledgers.receive(1))
+    world.gate.arm(Fault.DIES_BEFORE, at="Lanes.save")
+
+    with pytest.raises(Died):
+        world.work(world.events.receive())
+    assert "A" in world.store.orders
+    assert "A" not in world.lanes.lanes
+    world.clock.now += MINUTE
+    world.run()
+
+    assert (world.applied(), world.lane().deleted) == ([1, 2, 3], 3)
+    assert world.telemetry.count(FactKind.SUBMITTED) == 1
+
+
+def test_a_task_that_cannot_be_read_stops_the_order_at_its_cancellation() -> None:
+    """C6: no number of tries makes it readable, so an operator is told at once."""
+    world = ConvoyWorld()
+    world.run(*order("A", 1))
+    world.store = Damaged(shard_of=lambda _: 0)
+
+    world.run(entry("A", 2, "delete"))
+
+    blocked = world.lane().blocked
+    assert blocked is not None
+    assert blocked.reason == "the order's task cannot be read: A: it lacks CreatedAt"
+
+
+class Damaged(MemoryTaskStore):
+    """A state store whose records nobody can understand."""
+
+    def load(self, order_id: str, *, with_order: bool = True) -> NoReturn:  # noqa: ARG002 - as the port has it
+        raise Unreadable(f"{order_id}: it lacks CreatedAt")

@@ -1,0 +1,216 @@
+"""What operators do about a lane that stands still: conditional, in the order's trail, and once."""
+
+from typing import Any
+
+import pytest
+
+from stepward.app.scheduler.audit_log import Trail
+from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.history import FactKind
+from stepward.testing.faults.record import Died
+from tests.factories import MINUTE, of_lanes
+from tests.lab.convoy.gate import Fault
+from tests.lab.convoy.world import ConvoyWorld, entry, order
+
+MENDED = entry("A", 2, "add", amount="2.00")
+
+
+def blocked(length: int = 4) -> ConvoyWorld:
+    """An order that stands still at its second event, with the rest behind it."""
+    world, events = ConvoyWorld(), order("A", length)
+    events[1] = {**events[1], "op": "remove"}
+    world.run(*events)
+    return world
+
+
+def trail(world: ConvoyWorld, order_id: str = "A") -> list[tuple[str, str, bool, str]]:
+    return [(e.command, e.step, e.applied, e.note) for e in Trail(world.controls).of(order_id)]
+
+
+def test_a_skipped_event_is_passed_over_and_what_waited_is_applied_in_order() -> None:
+    """C6: with who and why in the history and in the trail."""
+    world = blocked()
+
+    world.skip("A", 2)
+    world.run()
+
+    assert world.applied() == [1, 3, 4]
+    assert world.history()[1].passed_over == "skipped by ann: not needed"
+    assert trail(world) == [("convoy skip", "event 2", True, "")]
+
+
+def test_a_replaced_event_takes_its_place_and_the_old_one_is_kept() -> None:
+    """C6: nothing that was sent is lost."""
+    world = blocked()
+
+    world.replace("A", 2, MENDED)
+    world.run()
+
+    assert world.applied() == [1, 2, 3, 4]
+    assert world.reasons() == ["sequence: replaced by ann: corrected"]
+    assert trail(world) == [("convoy replace", "event 2", True, "")]
+
+
+def test_a_retry_tries_the_same_event_again() -> None:
+    """C6: an effect that failed until the order stopped works after the cause is mended."""
+    world = ConvoyWorld(rules=LaneRules(attempts=1))
+    world.ledger("L1", *order("A", 2))
+    world.walk(world.ledgers.receive(1))
+    world.gate.arm(Fault.FAILS, at="submit")
+    world.work(world.events.receive())
+    stopped = world.lane().blocked is not None
+
+    world.retry("A")
+    world.run()
+
+    assert (stopped, world.applied()) == (True, [1, 2])
+    assert trail(world) == [("convoy retry", "", True, "")]
+
+
+def test_a_retry_of_what_is_still_wrong_stops_again_without_a_second_alert() -> None:
+    world = blocked()
+    since = world.lane().blocked
+
+    world.retry("A")
+    world.run()
+
+    assert world.lane().blocked == since
+    assert len(world.alerts.told) == 1
+
+
+def test_an_event_that_never_came_can_be_skipped() -> None:
+    """C5: a gap is closed by an operator or by the event itself; that one is kept if it comes after all."""
+    world, events = ConvoyWorld(), order("A", 3)
+    world.run(events[0], events[2])
+
+    world.skip("A", 2)
+    world.run()
+    world.run(events[1])
+
+    assert world.applied() == [1, 3]
+    assert world.reasons() == ["sequence: 2 was passed over: skipped by ann: not needed"]
+
+
+def test_an_event_that_never_came_can_be_given() -> None:
+    world, events = ConvoyWorld(), order("A", 3)
+    world.run(events[0], events[2])
+
+    world.replace("A", 2, MENDED)
+    world.run()
+
+    assert world.applied() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("event", "note"),
+    [
+        ({**MENDED, "op": "remove"}, "the new event is not valid: op: Invalid enum value 'remove'"),
+        ({**MENDED, "orderId": "B"}, "the new event is of order B"),
+        ({**MENDED, "sequence": 3}, "the new event has the sequence 3; it has to be 2"),
+        ({"orderId": "A", "op": "add"}, "the new event is not valid: sequence: is missing"),
+        ({"op": "add"}, "the new event is not valid: orderId: is missing"),
+    ],
+)
+def test_a_replacement_that_cannot_be_is_refused_with_a_reason(event: dict[str, Any], note: str) -> None:
+    world = blocked()
+
+    world.replace("A", 2, event)
+    world.run()
+
+    assert trail(world) == [("convoy replace", "event 2", False, note)]
+    assert world.lane().last == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "note"),
+    [
+        (1, "event 1 is not what stops the lane; event 2 does"),
+        (3, "event 3 is not what stops the lane; event 2 does"),
+        (-1, "event u1 is not what stops the lane; event 2 does"),
+    ],
+)
+def test_only_what_stops_the_lane_can_be_skipped(place: int, note: str) -> None:
+    """C6: conditional on what the operator saw."""
+    world = blocked()
+
+    world.skip("A", place)
+    world.run()
+
+    assert trail(world)[0][2:] == (False, note)
+    assert world.telemetry.count(FactKind.REFUSED) == 1
+
+
+def test_a_lane_that_goes_on_has_nothing_to_skip_or_retry() -> None:
+    world = ConvoyWorld()
+    world.run(*order("A", 2))
+
+    world.skip("A", 3)
+    world.skip("A", 2)
+    world.retry("A")
+    world.retry("nobody")
+    world.run()
+
+    assert [entry[3] for entry in trail(world)] == [
+        "event 3 is not what the lane waits for",
+        "event 2 is not what the lane waits for",
+        "nothing to retry: no event stops the lane",
+    ]
+    assert "nobody" not in world.lanes.lanes
+
+
+def test_a_command_that_comes_twice_has_its_effect_once() -> None:
+    """C6: the lane remembers by its name the newest command that had its effect."""
+    world, events = ConvoyWorld(), order("A", 4)
+    events[1] = {**events[1], "op": "remove"}
+    events[2] = {**events[2], "op": "remove"}
+    world.run(*events)
+
+    world.retry("A", asked="once")
+    world.retry("A", asked="once")
+    world.run()
+    world.skip("A", 2, asked="skip")
+    world.skip("A", 2, asked="skip")
+    world.run()
+
+    blocked_at = world.lane().blocked
+    assert blocked_at is not None
+    assert blocked_at.place == 3
+    assert [applied for _, _, applied, _ in trail(world)] == [True, True]
+    assert world.telemetry.count(FactKind.RETRIED) == 1
+
+
+@pytest.mark.parametrize("after", range(1, 8))
+def test_a_death_within_a_command_leaves_nothing_half_done(after: int) -> None:
+    """C6: the command comes again, and one entry of the trail tells of it."""
+    world = blocked()
+    world.skip("A", 2)
+    world.gate.arm(Fault.DIES_AFTER, after)
+
+    try:
+        world.work(world.events.receive())
+    except Died:
+        world.clock.now += MINUTE
+    world.gate.calm()
+    world.run()
+
+    assert world.applied() == [1, 3, 4]
+    assert trail(world) == [("convoy skip", "event 2", True, "")]
+
+
+def test_events_without_a_usable_sequence_are_resolved_one_by_one() -> None:
+    """C6: skipped, or replaced by one that says where it belongs."""
+    world = ConvoyWorld()
+    world.run(entry("A", 1, "create"), entry("A", None, "add"), entry("A", None, "add", amount="2.00"))
+
+    world.retry("A")
+    world.skip("A", -1)
+    world.run()
+    second = world.lane().blocked
+    world.replace("A", -2, MENDED)
+    world.run()
+
+    assert second is not None
+    assert second.place == -2
+    assert (world.applied(), world.lane().unplaced, world.lane().blocked) == ([1, 2], (), None)
+    assert trail(world)[0][3] == "nothing to retry: event u1 has no usable sequence; replace it or skip it"
+    assert [alert.event for alert in of_lanes(world.alerts.told)] == ["u1", "u2"]

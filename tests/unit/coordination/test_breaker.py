@@ -1,0 +1,225 @@
+"""Each rule of the breaker for itself."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from stepward.domain.coordination.breaker import (
+    LONGEST_CALL,
+    PAUSE_LOOK,
+    SETTLES_IN,
+    Admitted,
+    Breaker,
+    Limits,
+    Mode,
+    Pause,
+    Resting,
+    failed,
+    level,
+    may_probe,
+    paused,
+    probing,
+    resumed,
+    succeeded,
+    transition,
+    unavailable,
+    unsettled,
+    verdict,
+)
+from stepward.domain.errors import Unreadable
+from stepward.domain.history import FactKind
+from tests.factories import HOUR, MINUTE, SECOND, T0
+
+LIMITS = Limits(failures=3, open_for=10 * SECOND, longest=60 * SECOND)
+PAUSE = Pause("ada", "the bank works on it", T0)
+
+
+def opened(now: int = T0) -> Breaker:
+    breaker = Breaker()
+    for _ in range(LIMITS.failures):
+        breaker = failed(breaker, Admitted(now), now, LIMITS)
+    return breaker
+
+
+def probed(breaker: Breaker, probe: str = "p-1", within: int = MINUTE) -> tuple[Breaker, Admitted]:
+    now = breaker.until
+    claimed = probing(breaker, now, probe, now + within)
+    admitted = verdict(claimed, now, probe)
+    assert isinstance(admitted, Admitted)
+    return claimed, admitted
+
+
+def test_it_opens_after_so_many_failures_in_a_row() -> None:
+    breaker = Breaker()
+    for number in range(1, LIMITS.failures):
+        breaker = failed(breaker, Admitted(T0), T0, LIMITS)
+        assert (breaker.mode, breaker.failures) == (Mode.CLOSED, number)
+
+    breaker = failed(breaker, Admitted(T0), T0 + 5, LIMITS)
+
+    assert (breaker.mode, breaker.since, breaker.until) == (Mode.OPEN, T0 + 5, T0 + 5 + LIMITS.open_for)
+    assert isinstance(verdict(breaker, T0 + 5), Resting)
+
+
+def test_a_success_ends_a_row_of_failures() -> None:
+    breaker = failed(failed(Breaker(), Admitted(T0), T0, LIMITS), Admitted(T0), T0, LIMITS)
+
+    breaker = succeeded(breaker, Admitted(T0), T0)
+
+    assert breaker == Breaker()
+
+
+def test_an_open_one_lets_nobody_through_until_its_time_is_over() -> None:
+    breaker = opened()
+    before = breaker.until - 1
+
+    assert not may_probe(breaker, before)
+    assert probing(breaker, before, "p-1", before + MINUTE) == breaker
+    assert verdict(breaker, T0 + 4 * SECOND) == Resting(6 * SECOND, f"the breaker has been open since {T0}")
+
+
+def test_one_probe_is_let_through_and_the_others_look_again_soon() -> None:
+    claimed, admitted = probed(opened())
+
+    assert (claimed.mode, admitted.probe) == (Mode.HALF_OPEN, "p-1")
+    assert isinstance(verdict(claimed, admitted.at, "p-2"), Resting)
+    assert isinstance(verdict(claimed, admitted.at), Resting)
+    assert probing(claimed, admitted.at, "p-2", admitted.at + MINUTE) == claimed
+
+
+def test_a_probe_that_succeeds_closes_it() -> None:
+    claimed, admitted = probed(opened())
+
+    closed = succeeded(claimed, admitted, admitted.at + 7)
+
+    assert closed == Breaker(since=admitted.at + 7)
+    assert verdict(closed, admitted.at + 7) == Admitted(admitted.at + 7)
+
+
+def test_each_probe_that_fails_doubles_the_open_time_up_to_the_longest() -> None:
+    breaker, times = opened(), [LIMITS.open_for]
+    for number in range(8):
+        claimed, admitted = probed(breaker, f"p-{number}")
+        breaker = failed(claimed, admitted, admitted.at, LIMITS)
+        times.append(breaker.until - breaker.since)
+
+    assert times == [10_000, 20_000, 40_000, *[60_000] * 6]
+
+
+def test_a_prober_that_died_is_replaced_and_its_late_answer_means_nothing() -> None:
+    claimed, late = probed(opened())
+    at_its_end = claimed.until
+    assert not may_probe(claimed, at_its_end - 1)
+
+    taken_over = probing(claimed, at_its_end, "p-2", at_its_end + MINUTE)
+
+    assert taken_over.probe == "p-2"
+    assert succeeded(taken_over, late, at_its_end + 1) == taken_over
+    assert failed(taken_over, late, at_its_end + 1, LIMITS) == taken_over
+
+
+def test_no_probe_blocks_the_others_for_longer_than_a_function_can_run() -> None:
+    claimed, admitted = probed(opened(), within=12 * HOUR)
+
+    assert claimed.until == admitted.at + LONGEST_CALL
+
+
+def test_a_call_from_before_it_closed_does_not_count_against_it() -> None:
+    """Calls that hung while the service was down fail long after it is up again."""
+    claimed, admitted = probed(opened())
+    closed = succeeded(claimed, admitted, admitted.at)
+
+    assert failed(closed, Admitted(T0), admitted.at + MINUTE, LIMITS) == closed
+
+
+def test_what_calls_from_before_tell_does_not_move_an_open_one() -> None:
+    breaker = opened()
+
+    assert succeeded(breaker, Admitted(T0), T0 + SECOND) == breaker
+    assert failed(breaker, Admitted(T0), T0 + SECOND, LIMITS) == breaker
+
+
+def test_a_pause_holds_whatever_the_breaker_does() -> None:
+    """An operator ends it, no success does."""
+    assert verdict(paused(Breaker(), PAUSE), T0) == Resting(PAUSE_LOOK, "paused by ada: the bank works on it")
+    assert not may_probe(replace(opened(), pause=PAUSE), T0 + HOUR)
+    claimed, admitted = probed(opened())
+
+    after = succeeded(replace(claimed, pause=PAUSE), admitted, T0)
+
+    assert (after.mode, after.pause) == (Mode.CLOSED, PAUSE)
+    assert unavailable(after, T0 + HOUR)
+
+
+def test_what_was_put_back_in_a_pause_has_its_turn_after_it() -> None:
+    resumed_at = T0 + HOUR
+
+    ended = resumed(paused(Breaker(), PAUSE), resumed_at)
+
+    assert verdict(ended, resumed_at) == Admitted(resumed_at)
+    assert unsettled(ended, resumed_at + SETTLES_IN - 1)
+    assert not unsettled(ended, resumed_at + SETTLES_IN)
+    assert resumed(ended, resumed_at + 1) == ended
+    assert resumed(paused(opened(), PAUSE), resumed_at) == opened()
+
+
+def test_it_is_unavailable_only_while_a_request_would_be_put_back() -> None:
+    """Once a probe is due somebody has to be sent, or nobody would ever try the service again."""
+    breaker = opened()
+
+    assert unavailable(breaker, breaker.until - 1)
+    assert not unavailable(breaker, breaker.until)
+    assert unsettled(breaker, breaker.until)
+
+
+def test_it_is_settled_when_all_that_was_put_back_has_had_its_turn() -> None:
+    claimed, admitted = probed(opened())
+    closed = succeeded(claimed, admitted, T0)
+
+    assert unsettled(closed, T0 + SETTLES_IN - 1)
+    assert not unsettled(closed, T0 + SETTLES_IN)
+    assert not unsettled(Breaker(), T0)
+
+
+def test_changes_of_mode_and_new_probes_are_told() -> None:
+    claimed, admitted = probed(opened())
+    again = probing(claimed, claimed.until, "p-2", claimed.until + 1)
+
+    assert transition(Breaker(), opened()) is FactKind.BREAKER_OPENED
+    assert transition(opened(), claimed) is FactKind.BREAKER_PROBING
+    assert transition(claimed, again) is FactKind.BREAKER_PROBING
+    assert transition(claimed, succeeded(claimed, admitted, T0)) is FactKind.BREAKER_CLOSED
+    assert transition(Breaker(), Breaker(failures=1)) is None
+    assert [level(b) for b in (Breaker(), claimed, opened(), Breaker(pause=PAUSE))] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("breaker", [Breaker(), opened(), replace(probed(opened())[0], pause=PAUSE)])
+def test_it_comes_back_as_it_was_kept(breaker: Breaker) -> None:
+    assert Breaker.of(breaker.body()) == breaker
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"mode": "ajar"}, {"mode": "open", "colour": 1}, {"mode": "open", "pause": {"who": "ada"}}]
+)
+def test_a_body_that_is_no_breaker_is_unreadable(body: dict[str, Any]) -> None:
+    with pytest.raises(Unreadable, match="a breaker"):
+        Breaker.of(body)
+
+
+def test_the_open_times_do_not_overflow() -> None:
+    breaker = replace(opened(), openings=10_000)
+    claimed, admitted = probed(breaker)
+
+    assert failed(claimed, admitted, T0, LIMITS).until == T0 + LIMITS.longest
+
+
+def test_waits_by_the_clock_are_never_negative() -> None:
+    breaker = opened()
+    found = [verdict(breaker, T0 + step * SECOND) for step in range(30)]
+
+    waits = [each.wait for each in found if isinstance(each, Resting)]
+    assert len(waits) == len(found)
+    assert min(waits) > 0
+    assert all(later <= sooner for sooner, later in pairwise(waits))

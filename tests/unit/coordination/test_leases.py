@@ -1,0 +1,258 @@
+"""S15: Supervisors share the shards, and whatever happens to their leases, each failure is counted once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from stepward.app.supervisor.leases import Leases
+from stepward.domain.coordination.lease import lease_of
+from stepward.domain.coordination.shared_record import Control
+from stepward.domain.errors import Misconfigured, StepwardError, Transient, Unreadable
+from stepward.domain.history import FactKind
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.task_store import MemoryTaskStore
+from tests.factories import MINUTE, SECOND
+from tests.unit.engine.world import LEASE, SHARDS, World
+
+PLENTY = 10 * MINUTE
+
+
+@dataclass(slots=True)
+class Faulty(MemoryControls):
+    """Fails to read or to write, or has somebody write first."""
+
+    unread: StepwardError | None = None
+    unwritten: StepwardError | None = None
+    before_write: Callable[[], object] = field(default=lambda: None)
+
+    def read(self, name: str) -> Control | None:
+        if self.unread:
+            raise self.unread
+        return MemoryControls.read(self, name)
+
+    def write(self, control: Control, *, replaces: Control | None) -> bool:
+        if self.unwritten:
+            raise self.unwritten
+        act, self.before_write = self.before_write, lambda: None
+        act()
+        return MemoryControls.write(self, control, replaces=replaces)
+
+
+@dataclass(slots=True)
+class Slow(MemoryTaskStore):
+    """Something else happens while a shard is read."""
+
+    meanwhile: Callable[[int], object] = field(default=lambda _: None)
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        self.meanwhile(shard)
+        yield from MemoryTaskStore.due(self, shard, until)
+
+
+def overdue(count: int = 9, controls: MemoryControls | None = None) -> World:
+    """Orders of every shard whose first step is overdue."""
+    world = World()
+    world.controls = controls or world.controls
+    for number in range(count):
+        world.ask(f"ord-{number}")
+    world.clock.now += 2 * MINUTE
+    return world
+
+
+def slow(world: World, meanwhile: Callable[[int], object]) -> Slow:
+    store = world.store
+    return Slow(store.shard_of, store.orders, store.tasks, store.plans, store.lock, meanwhile)
+
+
+def failures(world: World) -> set[int]:
+    return {task.steps["reserve"].failure_count for task in world.store.tasks.values()}
+
+
+def held_by_the_dead(world: World, *shards: int) -> None:
+    """A Supervisor took these and died."""
+    for shard in shards:
+        assert world.leases("supervisor-0").take(shard)
+
+
+def fence(world: World, shard: int) -> int:
+    lease = lease_of(world.controls.kept[f"lease/{shard}"].body)
+    assert lease is not None
+    return lease.fence
+
+
+def test_a_shard_that_another_one_holds_is_skipped_and_counted() -> None:
+    """S15."""
+    world = overdue()
+    held_by_the_dead(world, 2)
+
+    figures = world.supervise().sweep(lambda: PLENTY)
+
+    assert (figures.swept, figures.skipped, figures.complete) == (SHARDS - 1, 1, True)
+    untouched = {order_id for order_id, task in world.store.tasks.items() if not task.steps["reserve"].failure_count}
+    assert untouched == {order_id for order_id in world.store.tasks if world.store.shard_of(order_id) == 2}
+
+
+def test_a_dead_ones_shard_is_taken_over_within_two_periods() -> None:
+    """S15: Supervisors are woken every minute."""
+    world = overdue()
+    held_by_the_dead(world, *range(SHARDS))
+    world.clock.now += MINUTE
+    assert world.supervise().sweep(lambda: PLENTY).skipped == SHARDS
+
+    world.clock.now += MINUTE
+
+    assert world.supervise().sweep(lambda: PLENTY).swept == SHARDS
+    assert failures(world) == {1}
+
+
+def test_a_shard_is_given_back_once_it_is_swept() -> None:
+    """S15: the next one finds it free, and the fence higher."""
+    world = overdue()
+    for number in (1, 2, 3):
+        figures = world.supervise(instance=f"supervisor-{number}").sweep(lambda: PLENTY)
+        assert (figures.swept, figures.skipped) == (SHARDS, 0)
+
+    assert [fence(world, shard) for shard in range(SHARDS)] == [3] * SHARDS
+
+
+def test_a_shard_is_swept_by_one_at_a_time() -> None:
+    """S15, tl_two_supervisors: a second one that runs through while the first is busy skips just that shard."""
+    world = overdue()
+    found: list[tuple[int, int]] = []
+
+    def another_runs(_shard: int) -> None:
+        figures = world.supervise(instance="supervisor-2").sweep(lambda: PLENTY)
+        found.append((figures.swept, figures.skipped))
+
+    world.supervise(slow(world, another_runs)).sweep(lambda: PLENTY)
+
+    assert found == [(SHARDS - 1, 1)] * SHARDS
+    assert failures(world) == {1}
+
+
+def test_one_that_was_faster_keeps_the_shard() -> None:
+    """S15: the other one takes it between our read and our write."""
+    controls = Faulty()
+    world = overdue(controls=controls)
+    controls.before_write = lambda: world.leases("supervisor-2").take(0)
+
+    assert world.leases("supervisor-1").take(0) is None
+    lease = lease_of(controls.kept["lease/0"].body)
+    assert lease is not None
+    assert lease.holder == "supervisor-2"
+
+
+def test_a_run_leaves_a_shard_when_its_lease_is_over() -> None:
+    """tl_zombie_reply: one that was held up may have been replaced; what it has not reached stays due."""
+    world = overdue()
+    first: list[int] = []
+
+    def hangs(shard: int) -> None:
+        if not first:
+            first.append(shard)
+            world.clock.now += LEASE
+
+    figures = world.supervise(slow(world, hangs)).sweep(lambda: PLENTY)
+
+    assert (figures.complete, figures.swept) == (False, SHARDS - 1)
+    left = {world.store.shard_of(name) for name, task in world.store.tasks.items() if task.revision == 2}
+    assert left == set(first)
+
+
+@pytest.mark.parametrize("error", [Transient("throttled"), Misconfigured("no such table"), Unreadable("not JSON")])
+@pytest.mark.parametrize("when", ["unread", "unwritten"])
+def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(when: str, error: StepwardError) -> None:
+    """S12, S15: two of them, each without a lease; every recovery is conditional, so each failure counts once."""
+    controls = Faulty()
+    world = overdue(controls=controls)
+    setattr(controls, when, error)
+    for number in (1, 2):
+        leases = world.leases(f"supervisor-{number}")
+        assert [leases.take(shard) is not None for shard in range(SHARDS)] == [True] * SHARDS
+
+    figures = world.supervise().sweep(lambda: PLENTY)
+    world.supervise(instance="supervisor-2").sweep(lambda: PLENTY)
+
+    assert (figures.swept, figures.overdue, failures(world)) == (SHARDS, 9, {1})
+    assert world.telemetry.count(FactKind.UNLEASED) >= SHARDS
+    assert any(str(error) in fact.note for _, fact in world.telemetry.facts)
+
+
+def test_a_lease_that_cannot_be_given_back_runs_out() -> None:
+    """S15."""
+    controls = Faulty()
+    world = overdue(controls=controls)
+    leases = world.leases()
+    hold = leases.take(0)
+    assert hold is not None
+    controls.unwritten = Transient("throttled")
+    leases.give_back(0, hold)
+    controls.unwritten = None
+    assert world.telemetry.count(FactKind.UNLEASED) == 1
+    assert world.leases("supervisor-2").take(0) is None
+
+    world.clock.now += LEASE + world.timing.skew_margin
+
+    assert world.leases("supervisor-2").take(0)
+
+
+def test_one_that_was_replaced_does_not_give_back_the_others_lease() -> None:
+    """tl_zombie_reply: its write is conditional on its own."""
+    world = overdue()
+    leases = world.leases("supervisor-1")
+    hold = leases.take(0)
+    assert hold is not None
+    world.clock.now += LEASE + world.timing.skew_margin
+    assert world.leases("supervisor-2").take(0)
+
+    leases.give_back(0, hold)
+
+    assert world.leases("supervisor-3").take(0) is None
+
+
+def test_the_lease_begins_before_it_is_asked_for() -> None:
+    """delta-rs 153: a slow write makes it shorter for its holder, never longer."""
+    controls = Faulty()
+    world = overdue(controls=controls)
+    before = world.clock.now
+
+    def slow_write() -> None:
+        world.clock.now += 20 * SECOND
+
+    controls.before_write = slow_write
+    hold = world.leases().take(0)
+
+    assert hold is not None
+    assert hold.until == before + LEASE
+
+
+def test_a_record_that_no_supervisor_wrote_holds_nobody_up() -> None:
+    """S15."""
+    world = overdue()
+    world.controls.write(Control("lease/0", 5, {"holder": 1}), replaces=None)
+
+    assert world.supervise().sweep(lambda: PLENTY).swept == SHARDS
+
+
+def test_supervisors_that_are_woken_together_begin_at_different_shards() -> None:
+    """S15: with eight of them, not all at one."""
+    world = overdue(0)
+    firsts = set()
+    for number in range(8):
+        seen: list[int] = []
+        world.supervise(slow(world, seen.append), f"supervisor-{number}").sweep(lambda: PLENTY)
+        firsts.add(seen[0])
+
+    assert len(firsts) > 1
+
+
+def test_leases_know_nothing_of_tasks() -> None:
+    """S14: a lease names a shard and a holder."""
+    world = overdue(1)
+    hold = Leases(world.controls, world.telemetry, "supervisor-1", LEASE, 0, world.clock).take(3)
+
+    assert hold is not None
+    assert hold.record is not None
+    assert hold.record.known == world.controls.kept["lease/3"]
+    assert set(world.controls.kept["lease/3"].body) == {"holder", "fence", "until"}

@@ -1,0 +1,175 @@
+"""The audit trail: every command that was given, once, with what came of it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from stepward.app.scheduler.audit_log import LONGEST, Entry, Trail
+from stepward.domain.coordination.shared_record import Control
+from stepward.domain.errors import Conflict, Permanent, Transient, Unreadable
+from stepward.domain.history import Fact, FactKind
+from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Start, Undo
+from stepward.domain.workflow.definition import Call
+from stepward.testing.memory.shared_records import MemoryControls
+from stepward.wire.messages import encode
+from tests.factories import ORDER_ID, T0, order_text
+from tests.unit.engine.world import World, operation
+
+PAUSE = Pause(ORDER_ID, "ada", "asking the customer")
+
+
+def given(world: World, *commands: Command) -> list[tuple[str, bool]]:
+    for command in commands:
+        world.schedule().handle(encode(command))
+        world.clock.now += 1_000
+    return [(entry.command, entry.applied) for entry in kept(world)]
+
+
+def kept(world: World) -> tuple[Entry, ...]:
+    return Trail(world.controls).of(ORDER_ID)
+
+
+@pytest.fixture
+def world() -> World:
+    """One order whose first step is at work."""
+    world = World()
+    world.ask()
+    return world
+
+
+def test_a_command_is_kept_with_who_why_and_when(world: World) -> None:
+    """An audit trail per task, in rows of its own."""
+    given(world, PAUSE)
+
+    assert kept(world) == (Entry(T0, "pause", "", 0, "ada", "asking the customer", applied=True),)
+    assert f"trail/{ORDER_ID}" in world.controls.kept
+
+
+def test_what_was_refused_is_kept_with_the_reason(world: World) -> None:
+    given(world, Resume(ORDER_ID, "alex", "go on"))
+
+    (entry,) = kept(world)
+    assert (entry.command, entry.applied) == ("resume", False)
+    assert entry.note == "nothing to resume: the order is not paused"
+
+
+@pytest.mark.parametrize("who", ["ada", "a" * 201])
+def test_a_failed_step_that_is_resubmitted_is_kept_with_step_and_attempt(world: World, who: str) -> None:
+    """S7: who resubmitted which attempt, however long their name is."""
+
+    def decline(_: Call) -> dict[str, Any]:
+        raise Permanent("sold out")
+
+    world.serve(operation(decline)).handle(world.ask("ord-2"))
+    world.schedule().handle(world.take(world.queues.responses))
+    world.schedule().handle(encode(Resubmit("ord-2", "reserve", 1, who, "restocked")))
+
+    (entry,) = Trail(world.controls).of("ord-2")
+    assert (entry.command, entry.step, entry.attempt, entry.applied) == ("resubmit", "reserve", 1, True)
+    assert (entry.who, entry.why) == (who[:200], "restocked")
+
+
+def test_a_cancel_is_told_from_an_undo(world: World) -> None:
+    assert given(world, Cancel(ORDER_ID, "the submitter", "changed my mind")) == [("cancel", True)]
+
+
+def test_what_is_no_command_leaves_no_trail(world: World) -> None:
+    world.schedule().handle(encode(Start(ORDER_ID)))
+
+    assert kept(world) == ()
+
+
+@pytest.mark.parametrize("command", [PAUSE, Resume(ORDER_ID, "alex", "go on"), Undo(ORDER_ID, "ada", "withdrawn")])
+def test_a_message_that_is_delivered_twice_is_kept_once(world: World, command: Command) -> None:
+    """S22: at least once, as queues deliver."""
+    assert len(given(world, command, command, command)) == 1
+
+
+def test_the_same_words_said_again_later_are_a_command_of_their_own(world: World) -> None:
+    resume = Resume(ORDER_ID, "ada", "agreed")
+
+    assert given(world, PAUSE, resume, PAUSE, resume) == [
+        ("pause", True),
+        ("resume", True),
+        ("pause", True),
+        ("resume", True),
+    ]
+
+
+def test_two_people_who_ask_for_the_same_are_both_kept(world: World) -> None:
+    assert given(world, PAUSE, Pause(ORDER_ID, "alex", "asking too")) == [("pause", True), ("pause", False)]
+
+
+@dataclass(slots=True)
+class Dying(MemoryControls):
+    """Dies, or loses, the first `times` writes."""
+
+    times: int = 1
+    dies: bool = True
+    asked: int = field(default=0)
+
+    def write(self, control: Control, *, replaces: Control | None) -> bool:
+        if self.asked < self.times:
+            self.asked += 1
+            if self.dies:
+                raise Transient("throttled")
+            return False
+        return MemoryControls.write(self, control, replaces=replaces)
+
+
+@pytest.mark.parametrize("command", [PAUSE, Undo(ORDER_ID, "ada", "withdrawn")])
+def test_dying_between_the_change_and_its_trail_loses_no_entry(world: World, command: Command) -> None:
+    """S16, S22: the next delivery is refused by the order, which remembers that this very command was applied."""
+    world.controls = Dying()
+    with pytest.raises(Transient):
+        given(world, command)
+    changed_at = world.clock.now
+    world.clock.now += 30_000
+
+    assert given(world, command) == [(type(command).__name__.lower(), True)]
+    assert kept(world)[0].at == changed_at
+
+
+def test_a_lost_race_is_run_again(world: World) -> None:
+    world.controls = Dying(times=3, dies=False)
+
+    assert given(world, PAUSE) == [("pause", True)]
+
+
+def test_a_race_that_is_never_won_goes_back_to_the_queue(world: World) -> None:
+    world.controls = Dying(times=100, dies=False)
+
+    with pytest.raises(Conflict):
+        given(world, PAUSE)
+
+
+def test_a_trail_keeps_its_newest_entries_and_stays_small() -> None:
+    """A record of DynamoDB holds 400 KB; each sign may take six bytes of JSON."""
+    controls = MemoryControls()
+    trail, long = Trail(controls), "\u1234" * 1_000
+    for number in range(LONGEST + 5):
+        fact = Fact(T0 + number, FactKind.PAUSED, by=long, note=long[:200])
+        trail.keep(ORDER_ID, Pause(ORDER_ID, long, long), (fact,), lambda: None)
+
+    entries = trail.of(ORDER_ID)
+    assert [entry.at for entry in entries] == [T0 + number for number in range(5, LONGEST + 5)]
+    assert len(str(controls.kept[f"trail/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
+
+
+def test_a_trail_that_cannot_be_read_is_told_as_such() -> None:
+    controls = MemoryControls()
+    controls.write(Control(f"trail/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
+
+    with pytest.raises(Unreadable, match=f"trail/{ORDER_ID}"):
+        Trail(controls).of(ORDER_ID)
+
+
+def test_a_refusal_is_not_kept_for_an_order_that_has_gone() -> None:
+    world = World()
+    world.submit.handle(order_text())
+    trail = Trail(world.controls)
+
+    trail.keep(ORDER_ID, PAUSE, (Fact(T0, FactKind.REFUSED, by="ada", note="no"),), lambda: None)
+
+    assert trail.of(ORDER_ID) == ()

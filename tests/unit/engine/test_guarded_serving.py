@@ -1,0 +1,195 @@
+"""Many instances of one agent before one service, each with a guard of its own, under one clock."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from stepward.app.agent.breakers import Breakers
+from stepward.app.agent.serve import Serve
+from stepward.domain.coordination.breaker import Admitted, Mode
+from stepward.domain.errors import Permanent, PutBack, StepwardError, Transient, Unreadable
+from stepward.domain.health import Called, Health
+from stepward.domain.history import FactKind
+from stepward.domain.messages import Reply
+from stepward.domain.workflow.definition import Call
+from stepward.wire.messages import decode_for_scheduler
+from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
+from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, Counting, breaker, breaks
+from tests.unit.engine.world import World, operation
+
+
+@dataclass(slots=True)
+class Bank:
+    """A service that is down until `up_at`; `asked` holds when each call came."""
+
+    world: World
+    up_at: int
+    asked: list[int] = field(default_factory=list)
+
+    def __call__(self, _: Call) -> Mapping[str, Any]:
+        self.asked.append(self.world.clock())
+        if self.world.clock() < self.up_at:
+            raise OSError("connection refused")
+        return {"ref": "r-1"}
+
+
+def slow_world(orders: int = 1) -> tuple[World, list[str]]:
+    """Orders whose one step may take 20 minutes, and the requests that follow."""
+    world = World(sequence("reserve", complete_within=20 * MINUTE))
+    return world, [world.ask(f"ord-{number}") for number in range(orders)]
+
+
+def replies(world: World) -> list[Reply]:
+    sent = [decode_for_scheduler(text) for text in world.queues.responses.bodies]
+    return [message for message in sent if isinstance(message, Reply)]
+
+
+def run_until_done(world: World, serves: list[Serve], requests: list[str]) -> dict[str, int]:
+    """Deliver each request, to one instance after another, whenever it is visible; its number of deliveries."""
+    due = dict.fromkeys(requests, world.clock.now)
+    deliveries = dict.fromkeys(requests, 0)
+    while due:
+        text = min(due, key=lambda one: due[one])
+        world.clock.now = max(world.clock.now, due[text])
+        deliveries[text] += 1
+        try:
+            serves[sum(deliveries.values()) % len(serves)].handle(text)
+            del due[text]
+        except PutBack as put_back:
+            due[text] = world.clock.now + put_back.seconds * 1000
+    return deliveries
+
+
+def test_a_service_that_is_down_for_minutes_is_left_alone_and_found_again() -> None:
+    """S5: open, half-open with one probe at a time, closed; every order is done at its first attempt."""
+    world, requests = slow_world(orders=20)
+    bank = Bank(world, up_at=T0 + 5 * MINUTE)
+    serves = [world.serve(operation(bank), guard=world.guard(LIMITS)) for _ in range(INSTANCES)]
+
+    deliveries = run_until_done(world, serves, requests)
+
+    assert [reply.attempt for reply in replies(world)] == [1] * 20
+    told = breaks(world)
+    assert told[:2] == [FactKind.BREAKER_OPENED, FactKind.BREAKER_PROBING]
+    assert told[-2:] == [FactKind.BREAKER_PROBING, FactKind.BREAKER_CLOSED]
+    while_down = [at for at in bank.asked if at < bank.up_at]
+    believed_it_well = INSTANCES - 1
+    assert len(while_down) < LIMITS.failures + told.count(FactKind.BREAKER_PROBING) + believed_it_well
+    assert breaker(world).mode is Mode.CLOSED
+    assert bank.asked[len(while_down)] <= bank.up_at + LIMITS.longest + 2 * SECOND
+    assert max(deliveries.values()) < 1_000
+
+
+def test_a_service_that_is_well_costs_no_write() -> None:
+    """The shared record is not even made."""
+    world, requests = slow_world(orders=30)
+    serves = [world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)) for _ in range(INSTANCES)]
+
+    run_until_done(world, serves, requests)
+
+    assert len(replies(world)) == 30
+    assert (world.controls.writes, world.controls.read("breaker/worker")) == (0, None)
+
+
+def test_a_refusal_by_the_service_shows_that_it_is_well() -> None:
+    """S7: `declined` is an answer."""
+    world, (text,) = slow_world()
+    guard = world.guard(LIMITS)
+    guard.failed(Admitted(T0), T0)
+
+    def decline(_: Call) -> Mapping[str, Any]:
+        raise Permanent("card declined")
+
+    world.serve(operation(decline), guard=guard).handle(text)
+
+    assert breaker(world).failures == 0
+
+
+def test_an_operation_that_is_not_deployed_tells_nothing_of_the_service() -> None:
+    world, (text,) = slow_world()
+    guard = world.guard(LIMITS)
+    for _ in range(LIMITS.failures):
+        guard.failed(Admitted(T0), T0)
+    world.clock.now = breaker(world).until
+
+    world.serve(guard=guard).handle(text)
+
+    assert breaker(world).mode is Mode.OPEN
+    assert len(replies(world)) == 1
+
+
+def test_while_an_agent_is_paused_its_service_is_not_called() -> None:
+    """S13: nothing is answered, no attempt is burned, and the request comes back until somebody resumes."""
+    world, (text,) = slow_world()
+    bank = Bank(world, up_at=T0)
+    breakers, serve = Breakers(world.controls), world.serve(operation(bank), guard=world.guard(LIMITS))
+    assert breakers.pause("worker", PAUSE)
+
+    for _ in range(3):
+        with pytest.raises(PutBack, match="paused by ada: the bank works on it; back in 60 s"):
+            serve.handle(text)
+        world.clock.now += MINUTE
+    assert (bank.asked, replies(world)) == ([], [])
+
+    assert breakers.resume("worker", T0)
+    serve.handle(text)
+    assert [reply.attempt for reply in replies(world)] == [1]
+
+
+def test_a_request_is_not_put_back_past_its_complete_by() -> None:
+    """S6: it comes back to be dropped, in silence."""
+    world = World(sequence("reserve", complete_within=30 * SECOND))
+    text = world.ask()
+    Breakers(world.controls).pause("worker", PAUSE)
+    serve = world.serve(operation(Bank(world, up_at=T0)))
+
+    with pytest.raises(PutBack) as caught:
+        serve.handle(text)
+    assert caught.value.seconds == 30
+
+    world.clock.now += 30 * SECOND
+    serve.handle(text)
+    assert (world.kinds()[-1], replies(world)) == (FactKind.EXPIRED, [])
+
+
+@pytest.mark.parametrize("trouble", [Transient("throttled"), Unreadable("breaker: ?")])
+def test_a_guard_that_cannot_read_lets_the_work_go_on(trouble: StepwardError) -> None:
+    """It tells of its trouble, and asks again a second later."""
+    world, (text,) = slow_world()
+    world.controls = Counting(trouble=trouble)
+
+    world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)).handle(text)
+
+    assert len(replies(world)) == 1
+    told = [fact for _, fact in world.telemetry.facts if fact.kind in {FactKind.POSTPONED, FactKind.UNREADABLE}]
+    assert [(fact.by, fact.note) for fact in told] == [("worker", str(trouble))]
+
+
+def test_how_a_service_is_doing_is_told_after_each_call() -> None:
+    """S22."""
+    world, (text,) = slow_world()
+    guard = world.guard(replace(LIMITS, failures=2))
+    bank = Bank(world, up_at=T0 + MINUTE)
+
+    with pytest.raises(PutBack):
+        world.serve(operation(bank), guard=guard).handle(text)
+
+    assert world.telemetry.looks == [
+        Called("worker", in_flight=1, breaker=0, took=0, succeeded=False),
+        Called("worker", in_flight=1, breaker=2, took=0, succeeded=False),
+        Health("worker", in_flight=1, breaker=2),
+    ]
+    assert guard.in_flight == 0
+
+
+def test_every_call_is_admitted_anew() -> None:
+    """Inside one delivery too: what opens meanwhile stops the retries."""
+    world, (text,) = slow_world()
+    bank = Bank(world, up_at=T0 + HOUR)
+
+    with pytest.raises(PutBack, match="the breaker has been open"):
+        world.serve(operation(bank), guard=world.guard(replace(LIMITS, failures=2))).handle(text)
+
+    assert len(bank.asked) == 2

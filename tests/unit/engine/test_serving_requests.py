@@ -1,0 +1,293 @@
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepward.app.agent.serve import Serve
+from stepward.domain.errors import Permanent, PutBack, Rejected, Transient
+from stepward.domain.history import FactKind
+from stepward.domain.messages import Outcome, Reply
+from stepward.domain.workflow.definition import Call
+from stepward.wire.messages import decode_for_scheduler, decode_request, encode
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, sequence
+from tests.unit.engine.world import World, operation
+
+
+def replies(world: World) -> list[Reply]:
+    sent = [decode_for_scheduler(text) for text in world.queues.responses.bodies]
+    return [message for message in sent if isinstance(message, Reply)]
+
+
+def serve_to_the_end(world: World, serve: Serve, text: str) -> list[int]:
+    """Deliver a request again whenever it comes back; how many seconds it was away each time."""
+    away: list[int] = []
+    while True:
+        try:
+            serve.handle(text)
+        except PutBack as put_back:
+            away.append(put_back.seconds)
+            world.clock.now += put_back.seconds * 1000
+        else:
+            return away
+
+
+def succeed(call: Call) -> Mapping[str, Any]:
+    return {"key": call.idempotency_key}
+
+
+def decline(_: Call) -> Mapping[str, Any]:
+    raise Permanent("card declined")
+
+
+class Flaky:
+    """Fails `failures` times, each call taking `call_ms`, and notes when each call began and what it was given."""
+
+    def __init__(self, world: World, failures: int, call_ms: int = 200) -> None:
+        self.world, self.failures, self.call_ms = world, failures, call_ms
+        self.began: list[int] = []
+        self.calls: list[Call] = []
+        self.remaining: list[float] = []
+
+    def __call__(self, call: Call) -> Mapping[str, Any]:
+        self.began.append(self.world.clock())
+        self.calls.append(call)
+        self.remaining.append(call.remaining())
+        self.world.clock.now += self.call_ms
+        if len(self.began) <= self.failures:
+            raise OSError("connection reset")
+        return {"ref": "r-1"}
+
+
+def test_an_operation_gets_the_order_the_results_and_its_deadline() -> None:
+    """S4, S5."""
+    world = World()
+    text = encode(replace(decode_request(world.ask()), results={"check": {"score": 7}}, attempt=2, fence=9))
+    flaky = Flaky(world, failures=0)
+
+    world.serve(operation(flaky)).handle(text)
+
+    (call,) = flaky.calls
+    assert call.order["orderId"] == ORDER_ID
+    assert call.results == {"check": {"score": 7}}
+    assert (call.idempotency_key, call.attempt, call.fence) == (f"{ORDER_ID}/reserve", 2, 9)
+    assert flaky.remaining == [60.0]
+
+
+def test_a_success_is_answered_under_the_attempt_and_token_that_asked() -> None:
+    """S4."""
+    world = World()
+    request = decode_request(world.ask())
+
+    world.serve(operation(succeed)).handle(encode(request))
+
+    assert replies(world) == [
+        Reply(ORDER_ID, "reserve", 1, request.token, Outcome.OK, {"key": request.idempotency_key}),
+    ]
+
+
+def test_a_request_that_waited_past_complete_by_calls_nobody() -> None:
+    """S6, tl_request_expired_in_queue: no call, no reply."""
+    world = World()
+    text = world.ask()
+    world.clock.now += MINUTE
+    flaky = Flaky(world, failures=0)
+
+    world.serve(operation(flaky)).handle(text)
+
+    assert (flaky.calls, replies(world), world.kinds()[-1]) == ([], [], FactKind.EXPIRED)
+
+
+def test_a_request_is_served_up_to_the_last_millisecond() -> None:
+    """S6."""
+    world = World()
+    text = world.ask()
+    world.clock.now += MINUTE - 1
+
+    world.serve(operation(succeed)).handle(text)
+
+    assert len(replies(world)) == 1
+
+
+def test_a_service_that_fails_twice_and_then_works_costs_one_attempt() -> None:
+    """S5: retries happen inside complete-by, under one key and one fence."""
+    world = World()
+    flaky = Flaky(world, failures=2)
+
+    world.serve(operation(flaky)).handle(world.ask())
+
+    assert [reply.outcome for reply in replies(world)] == [Outcome.OK]
+    assert {(call.idempotency_key, call.fence) for call in flaky.calls} == {(f"{ORDER_ID}/reserve", 1)}
+    assert world.clock.slept == [0.2, 0.4]
+    assert world.telemetry.count(FactKind.CALL_FAILED) == 2
+
+
+@pytest.mark.parametrize("jitter", [0.0, 1.0])
+def test_after_two_seconds_of_waiting_the_queue_waits(jitter: float) -> None:
+    """S5: no one pays for sleep; the same attempt goes on when the request comes back, and waits longer each time."""
+    world = World(sequence("reserve", complete_within=10 * MINUTE))
+    flaky = Flaky(world, failures=20, call_ms=0)
+    text = world.ask()
+
+    away = serve_to_the_end(world, world.serve(operation(flaky), jitter=jitter), text)
+
+    assert [reply.attempt for reply in replies(world)] == [1]
+    assert {(call.attempt, call.fence) for call in flaky.calls} == {(1, 1)}
+    assert sum(world.clock.slept) <= 2.0 * (len(away) + 1)
+    assert away == sorted(away)
+    assert 1 < len(away) < 6
+    assert min(away) >= 2
+    assert world.telemetry.count(FactKind.PUT_BACK) == len(away)
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.37, 1.0])
+@pytest.mark.parametrize("call_ms", [0, 200, 4_999])
+def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -> None:
+    """tl_agent_deadline, S6: under a deadline of 5 s nothing begins after it, and the agent goes silent before it."""
+    world = World(sequence("reserve", complete_within=5 * SECOND))
+    text = world.ask()
+    flaky = Flaky(world, failures=1_000, call_ms=call_ms)
+
+    serve_to_the_end(world, world.serve(operation(flaky), jitter=jitter), text)
+
+    assert max(flaky.began) < T0 + 5 * SECOND
+    assert min(flaky.remaining) > 0
+    assert sum(world.clock.slept) <= 2 * (world.telemetry.count(FactKind.PUT_BACK) + 1)
+    assert world.clock() <= T0 + 5 * SECOND
+    assert replies(world) == []
+    assert world.kinds()[-1] in {FactKind.SILENT, FactKind.EXPIRED}
+
+
+def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
+    """S6, S11: the effect may have happened; another instance may own the step, and the same key finds it."""
+    world = World()
+    text = world.ask()
+
+    world.serve(operation(Flaky(world, failures=0, call_ms=MINUTE))).handle(text)
+
+    assert (replies(world), world.kinds()[-1]) == ([], FactKind.SILENT)
+
+
+def test_not_even_a_refusal_is_answered_past_complete_by() -> None:
+    """S6: no error reply either."""
+    world = World()
+    text = world.ask()
+
+    def slow(_: Call) -> Mapping[str, Any]:
+        world.clock.now += MINUTE
+        raise Permanent("card declined")
+
+    world.serve(operation(slow)).handle(text)
+
+    assert replies(world) == []
+
+
+def test_a_refusal_is_answered_at_once() -> None:
+    """S7: a permanent fault is not tried again."""
+    world = World()
+
+    world.serve(operation(decline)).handle(world.ask())
+
+    (reply,) = replies(world)
+    assert (reply.outcome, reply.error) == (Outcome.PERMANENT, "card declined")
+    assert world.clock.slept == []
+
+
+def test_an_operation_that_the_agent_does_not_have_is_a_permanent_fault() -> None:
+    """S7: an operator deploys it, and resubmits."""
+    world = World()
+
+    world.serve(operation(succeed, name="charge")).handle(world.ask())
+
+    (reply,) = replies(world)
+    assert (reply.outcome, reply.error) == (
+        Outcome.PERMANENT,
+        "agent worker has no operation 'reserve'; deploy it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "fault"),
+    [
+        ({"blob": "x" * 2_000}, "the limit is 2,000"),
+        ({"price": 1.5}, "price: is of type float"),
+        ({"when": object()}, "when: is of type object"),
+        (None, "the operation returned a NoneType"),
+        (["r-1"], "the operation returned a list"),
+    ],
+)
+def test_a_result_that_cannot_be_kept_is_a_permanent_fault(result: Any, fault: str) -> None:
+    """S7: it is refused by the agent, before it could make a task that cannot be written."""
+    world = World()
+
+    world.serve(operation(lambda _: result)).handle(world.ask())
+
+    (reply,) = replies(world)
+    assert reply.outcome is Outcome.PERMANENT
+    assert fault in reply.error
+
+
+@pytest.mark.parametrize("error", [ValueError("bad"), KeyError("items"), Transient("busy"), Rejected("sku", "odd")])
+def test_whatever_else_an_operation_raises_may_pass(error: Exception) -> None:
+    """S5: the user's code is not trusted to sort its errors; only Permanent is for good."""
+    world = World()
+    outcomes: Iterator[Exception | None] = iter([error, None])
+
+    def run(_: Call) -> Mapping[str, Any]:
+        if (failure := next(outcomes)) is not None:
+            raise failure
+        return {}
+
+    world.serve(operation(run)).handle(world.ask())
+
+    assert [reply.outcome for reply in replies(world)] == [Outcome.OK]
+
+
+@pytest.mark.parametrize("behind", [0, 30 * SECOND, 90 * SECOND])
+def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> None:
+    """tl_clock_skew: the time left is measured on the agent's own clock, so a delivery does not overrun."""
+    world = World()
+    text = world.ask()
+    flaky = Flaky(world, failures=1_000, call_ms=MINUTE - 1)
+
+    world.serve(operation(flaky), now=lambda: world.clock() - behind).handle(text)
+
+    assert flaky.remaining == [60.0]
+    assert world.kinds()[-1] is FactKind.SILENT
+    assert world.clock() < T0 + MINUTE
+
+
+def test_an_agent_whose_clock_is_ahead_stops_early() -> None:
+    """tl_clock_skew: early is a delay, late would be a second holder."""
+    world = World()
+    text = world.ask()
+    flaky = Flaky(world, failures=1_000)
+
+    serve_to_the_end(world, world.serve(operation(flaky), now=lambda: world.clock() + 40 * SECOND), text)
+
+    assert flaky.remaining[0] == 20.0
+    assert max(flaky.began) < T0 + 20 * SECOND
+
+
+def test_an_answer_that_cannot_be_sent_brings_the_request_back() -> None:
+    """S18, I4: the second call carries the same key."""
+    world = World()
+    text = world.ask()
+    flaky = Flaky(world, failures=0)
+    world.queues.responses.faults = lambda _: "InternalError"
+    with pytest.raises(Transient):
+        world.serve(operation(flaky)).handle(text)
+
+    world.queues.responses.faults = lambda _: ""
+    world.serve(operation(flaky)).handle(text)
+
+    assert len({call.idempotency_key for call in flaky.calls}) == 1
+    assert len(replies(world)) == 1
+
+
+def test_a_message_that_is_no_request_is_rejected() -> None:
+    """Design rule 11."""
+    world = World()
+
+    with pytest.raises(Rejected, match="does not belong on this queue"):
+        world.serve().handle('{"type": "task.start", "orderId": "ord-1"}')

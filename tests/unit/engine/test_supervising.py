@@ -1,0 +1,274 @@
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from stepward.app.supervisor.supervise import MOST_PER_RUN, TIME_TO_FINISH
+from stepward.domain.errors import StepwardError, Transient, Unreadable
+from stepward.domain.health import Swept
+from stepward.domain.history import FactKind
+from stepward.domain.messages import Retry
+from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.testing.memory.queues import MemoryQueues
+from stepward.testing.memory.task_store import MemoryTaskStore
+from stepward.wire.messages import decode_for_scheduler
+from tests.factories import MINUTE, SECOND, T0, order_text
+from tests.unit.engine.world import SHARDS, World
+
+PLENTY = 10 * MINUTE
+
+
+@dataclass(slots=True)
+class Troubled(MemoryTaskStore):
+    """Fails to read or to write some tasks, and may list what is not due, or what is, twice."""
+
+    unreadable: Mapping[str, StepwardError] = field(default_factory=dict)
+    contested: frozenset[str] = frozenset()
+    dark: frozenset[int] = frozenset()
+    """Shards of the index that cannot be read."""
+    doubled: int = 1
+    stale: tuple[str, ...] = ()
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        if order_id in self.unreadable:
+            raise self.unreadable[order_id]
+        return MemoryTaskStore.load(self, order_id, with_order=with_order)
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        return task.order_id not in self.contested and MemoryTaskStore.save(self, task, replaces=replaces)
+
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        if shard in self.dark:
+            raise Transient("throttled")
+        listed = list(MemoryTaskStore.due(self, shard, until))
+        yield from (order_id for order_id in (*self.stale, *listed) for _ in range(self.doubled))
+
+
+def troubled(world: World, **troubles: Any) -> Troubled:
+    store = world.store
+    return Troubled(store.shard_of, store.orders, store.tasks, store.plans, store.lock, **troubles)
+
+
+def abandoned(count: int) -> World:
+    """Orders each of whose first step is claimed, and whose agent died; the time is well past complete-by."""
+    world = World()
+    for number in range(count):
+        world.ask(f"ord-{number}")
+    world.clock.now += 2 * MINUTE
+    return world
+
+
+def retried(world: World) -> list[str]:
+    told = [decode_for_scheduler(text) for text in world.queues.scheduler.bodies]
+    return sorted(message.order_id for message in told if isinstance(message, Retry))
+
+
+def test_every_overdue_task_of_every_shard_is_recovered() -> None:
+    """S12: and the run tells how many there were, and how old the oldest."""
+    world = abandoned(9)
+    assert {world.store.shard_of(order_id) for order_id in world.store.tasks} == set(range(SHARDS))
+
+    figures = world.supervise().sweep(lambda: PLENTY)
+
+    assert retried(world) == sorted(world.store.tasks)
+    assert figures == Swept(listed=9, overdue=9, oldest=MINUTE, complete=True, swept=SHARDS)
+    assert world.telemetry.sweeps == [figures]
+
+
+def test_what_is_not_due_is_not_read() -> None:
+    """S12: the cost follows the overdue tasks, not all of them."""
+    world = abandoned(1)
+    world.ask("ord-new")
+    store = troubled(world, unreadable={"ord-new": Unreadable("should not be read")})
+
+    figures = world.supervise(store).sweep(lambda: PLENTY)
+
+    assert (figures.listed, world.telemetry.count(FactKind.UNREADABLE)) == (1, 0)
+
+
+def test_the_margin_of_the_clocks_is_kept() -> None:
+    """tl_clock_skew: what is overdue by less than the margin is not even listed."""
+    world = World()
+    world.ask()
+    world.clock.now = T0 + MINUTE + world.timing.skew_margin - 1
+    assert world.supervise().sweep(lambda: PLENTY).listed == 0
+
+    world.clock.now += 1
+
+    assert world.supervise().sweep(lambda: PLENTY).overdue == 1
+
+
+def test_a_lost_start_is_found() -> None:
+    """S12, I1: the order was accepted, and the message to the Scheduler never sent."""
+    world = World()
+    world.submit.handle(order_text("ord-1"))
+    world.take(world.queues.scheduler)
+    world.clock.now += 2 * MINUTE
+
+    figures = world.supervise().sweep(lambda: PLENTY)
+
+    assert (retried(world), figures.overdue) == (["ord-1"], 1)
+
+
+def test_a_second_run_finds_nothing_to_do() -> None:
+    """S15."""
+    world = abandoned(3)
+    world.supervise().sweep(lambda: PLENTY)
+
+    assert world.supervise().sweep(lambda: PLENTY) == Swept(swept=SHARDS)
+    assert len(retried(world)) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [(Unreadable("ord-1: no such state"), FactKind.UNREADABLE), (Transient("throttled"), FactKind.POSTPONED)],
+)
+def test_a_record_that_cannot_be_read_never_stops_the_rest(error: StepwardError, kind: FactKind) -> None:
+    """S12: it is told of, and the others are recovered."""
+    world = abandoned(5)
+    store = troubled(world, unreadable={"ord-1": error})
+
+    figures = world.supervise(store).sweep(lambda: PLENTY)
+
+    assert retried(world) == ["ord-0", "ord-2", "ord-3", "ord-4"]
+    assert (figures.listed, figures.overdue, figures.complete) == (5, 4, True)
+    assert [(order_id, fact.note) for order_id, fact in world.telemetry.facts if fact.kind is kind] == [
+        ("ord-1", str(error))
+    ]
+
+
+def test_a_record_that_others_keep_changing_never_stops_the_rest() -> None:
+    """S12."""
+    world = abandoned(5)
+
+    world.supervise(troubled(world, contested=frozenset({"ord-1"}))).sweep(lambda: PLENTY)
+
+    assert retried(world) == ["ord-0", "ord-2", "ord-3", "ord-4"]
+    assert world.telemetry.count(FactKind.POSTPONED) == 1
+
+
+def test_a_listing_of_a_task_that_is_gone_never_stops_the_rest() -> None:
+    """Design rule 2: the index is a hint."""
+    world = abandoned(2)
+
+    world.supervise(troubled(world, stale=("ord-gone",))).sweep(lambda: PLENTY)
+
+    assert retried(world) == ["ord-0", "ord-1"]
+
+
+def test_a_doubled_or_stale_listing_changes_nothing() -> None:
+    """Design rule 2, tl_two_supervisors: the item decides; each failure is counted once."""
+    world = abandoned(3)
+    world.ask("ord-new")
+    before = world.store.tasks["ord-new"]
+
+    world.supervise(troubled(world, doubled=3, stale=("ord-new",))).sweep(lambda: PLENTY)
+
+    assert retried(world) == ["ord-0", "ord-1", "ord-2"]
+    assert world.store.tasks["ord-new"] is before
+    assert all(world.store.tasks[f"ord-{number}"].steps["reserve"].failure_count == 1 for number in range(3))
+
+
+def test_a_run_is_bounded_and_the_next_goes_on() -> None:
+    """S12: what is not reached stays due."""
+    world = abandoned(2)
+    crowd = ("ord-gone",) * MOST_PER_RUN
+
+    first = world.supervise(troubled(world, stale=crowd)).sweep(lambda: PLENTY)
+    assert (first.listed, first.complete, retried(world)) == (MOST_PER_RUN, False, [])
+
+    assert world.supervise().sweep(lambda: PLENTY).complete
+    assert retried(world) == ["ord-0", "ord-1"]
+
+
+def test_a_run_ends_before_its_time_is_up() -> None:
+    """S12: each task costs it 10 s here, of 34 s; it stops while there is time to finish."""
+    world = abandoned(6)
+    left = iter(range(34 * SECOND, 0, -10 * SECOND))
+
+    figures = world.supervise().sweep(lambda: next(left))
+
+    assert (figures.listed, figures.complete) == (3, False)
+
+
+def test_a_run_without_time_does_nothing() -> None:
+    """S12."""
+    world = abandoned(1)
+
+    figures = world.supervise().sweep(lambda: TIME_TO_FINISH - 1)
+
+    assert (figures.listed, figures.complete, retried(world)) == (0, False, [])
+
+
+def test_no_shard_is_always_last() -> None:
+    """S12: under more work than a run can do, the shards take turns."""
+    world = abandoned(8)
+    firsts = set()
+    for _ in range(SHARDS):
+        world.clock.now += MINUTE
+        world.supervise().sweep(partial(next, iter([PLENTY, 0])))
+        firsts.add(world.store.shard_of(retried_last(world)))
+
+    assert firsts == set(range(SHARDS))
+
+
+def retried_last(world: World) -> str:
+    return decode_for_scheduler(world.queues.scheduler.bodies[-1]).order_id
+
+
+def test_the_supervisor_asks_and_never_acts() -> None:
+    """S14: it frees the step and tells the Scheduler; no agent hears of it."""
+    world = abandoned(1)
+
+    world.supervise().sweep(lambda: PLENTY)
+
+    assert world.queues.agents["worker"].bodies == []
+    assert world.store.tasks["ord-0"].steps["reserve"].process_state is ProcessState.PENDING
+
+
+@pytest.mark.parametrize(("requests", "counted"), [(2, 1), (3, 0)])
+def test_a_step_is_excused_while_its_agent_has_a_backlog(requests: int, counted: int) -> None:
+    """Design rule 13: more requests in line than the agent takes at once, so it may never have seen this one."""
+    world = abandoned(1)
+    world.queues = replace(world.queues, backlog=2)
+    for _ in range(requests):
+        world.queues.agents["worker"].send("{}")
+
+    world.supervise().sweep(lambda: PLENTY)
+
+    assert world.store.tasks["ord-0"].steps["reserve"].failure_count == counted
+    assert retried(world) == ["ord-0"]
+
+
+def test_a_shard_that_cannot_be_read_never_stops_the_others() -> None:
+    """S12: what is in it stays due."""
+    world = abandoned(5)
+    dark = world.store.shard_of("ord-0")
+    world.store = troubled(world, dark=frozenset({dark}))
+
+    figures = world.supervise().sweep(lambda: PLENTY)
+
+    assert retried(world) == [f"ord-{n}" for n in range(5) if world.store.shard_of(f"ord-{n}") != dark]
+    assert (figures.complete, figures.swept) == (False, SHARDS - 1)
+    assert world.telemetry.count(FactKind.POSTPONED) == 1
+
+
+class Blind(MemoryQueues):
+    """Cannot tell how many requests wait."""
+
+    def backlogged(self) -> frozenset[str]:
+        raise Transient("GetQueueAttributes is throttled")
+
+
+def test_recovery_goes_on_when_the_backlog_cannot_be_asked_for() -> None:
+    """S12: knowing it only serves to be lenient."""
+    world = abandoned(2)
+    seeing = world.queues
+    world.queues = Blind(seeing.scheduler, seeing.responses, seeing.agents)
+
+    world.supervise().sweep(lambda: PLENTY)
+
+    assert retried(world) == ["ord-0", "ord-1"]
+    assert world.telemetry.count(FactKind.POSTPONED) == 1

@@ -1,0 +1,228 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from stepward.app.optimistic import TRIES
+from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
+from stepward.domain.history import FactKind
+from stepward.domain.messages import Alert, Start
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.workflow.definition import Call
+from stepward.testing.memory.queues import MemoryAlerts
+from stepward.testing.memory.task_store import MemoryTaskStore
+from stepward.wire.messages import decode_request, encode
+from tests.factories import MINUTE, ORDER_ID, order_text
+from tests.unit.engine.world import World, operation
+
+
+@dataclass(slots=True)
+class Racing(MemoryTaskStore):
+    """Lets somebody else act between a read and the write that follows it, the first `times` times."""
+
+    act: Callable[[], object] = tuple
+    times: int = 1
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        if self.times:
+            self.times -= 1
+            self.act()
+        return MemoryTaskStore.save(self, task, replaces=replaces)
+
+
+def racing(world: World, act: Callable[[], object], times: int = 1) -> Racing:
+    store = world.store
+    return Racing(store.shard_of, store.orders, store.tasks, store.plans, store.lock, act, times)
+
+
+def run(world: World, *, most: int = 20) -> None:
+    """Let every part handle what is sent to it, until nothing is left."""
+    serve = world.serve(operation(lambda _: {}), operation(lambda _: {}, name="ship"))
+    for _ in range(most):
+        for queue, handle in (
+            (world.queues.scheduler, world.schedule().handle),
+            (world.queues.agents["worker"], serve.handle),
+            (world.queues.responses, world.schedule("scheduler-2").handle),
+        ):
+            for text in world.drain(queue):
+                handle(text)
+
+
+def test_an_order_runs_to_its_end() -> None:
+    """S1, S2, I1: submission, Scheduler and Agent, joined by nothing but messages and records."""
+    world = World()
+    world.submit.handle(order_text())
+
+    run(world)
+
+    task = world.store.tasks[ORDER_ID]
+    assert (task.process_state, task.due, task.revision) == (ProcessState.PROCESSED, None, 4)
+    assert world.kinds() == [
+        FactKind.SUBMITTED,
+        FactKind.CLAIMED,
+        FactKind.COMPLETED,
+        FactKind.CLAIMED,
+        FactKind.COMPLETED,
+        FactKind.PROCESSED,
+    ]
+
+
+def test_the_request_carries_the_order() -> None:
+    """S4: it is kept once, with the order, and joined to the request when that is sent."""
+    world = World()
+
+    request = decode_request(world.ask())
+
+    assert (request.order["orderId"], request.order["version"]) == (ORDER_ID, 1)
+
+
+def test_of_two_schedulers_one_claims() -> None:
+    """S10, I2: the loser reads again, decides again, and sends what the winner's message claimed."""
+    world = World()
+    world.submit.handle(order_text())
+    winner = world.schedule("scheduler-2")
+    loser = world.schedule("scheduler-1", racing(world, lambda: winner.handle(encode(Start(ORDER_ID)))))
+
+    loser.handle(encode(Start(ORDER_ID)))
+
+    record = world.store.tasks[ORDER_ID].steps["reserve"]
+    assert (record.locked_by, record.attempt) == ("scheduler-2", 1)
+    assert world.telemetry.count(FactKind.CLAIMED) == 1
+    assert {decode_request(text).token for text in world.queues.agents["worker"].bodies} == {record.token}
+
+
+def test_of_two_supervisors_one_recovers() -> None:
+    """tl_two_supervisors, S15: one failure is counted, one retry is sent."""
+    world = World()
+    world.ask()
+    world.clock.now += 2 * MINUTE
+    rival = world.transition("supervisor-2")
+    store = racing(world, lambda: rival.apply(ORDER_ID, Look()))
+
+    facts = world.transition("supervisor-1", store).apply(ORDER_ID, Look())
+
+    assert facts == ()
+    assert world.store.tasks[ORDER_ID].steps["reserve"].failure_count == 1
+    assert len(world.queues.scheduler.bodies) == 1
+
+
+def test_a_reply_that_races_the_supervisor_has_one_outcome() -> None:
+    """tl_supervisor_vs_reply: the Supervisor writes first, so the reply is a zombie's."""
+    world = World()
+    world.serve(operation(lambda _: {})).handle(world.ask())
+    reply = world.take(world.queues.responses)
+    supervisor = world.transition("supervisor-1")
+
+    def recover() -> None:
+        world.clock.now += 2 * MINUTE
+        supervisor.apply(ORDER_ID, Look())
+
+    world.schedule("scheduler-2", racing(world, recover)).handle(reply)
+
+    assert world.store.tasks[ORDER_ID].steps["reserve"].process_state is ProcessState.PENDING
+    assert world.kinds()[-2:] == [FactKind.RECOVERED, FactKind.LATE_REPLY]
+
+
+def test_a_race_that_is_never_won_goes_back_to_the_queue() -> None:
+    """Nothing is sent for a change that was not written."""
+    world = World()
+    world.submit.handle(order_text())
+
+    def touch() -> None:
+        task = world.store.tasks[ORDER_ID]
+        world.store.tasks[ORDER_ID] = Task(
+            task.order_id, task.plan_id, task.created_at, task.steps, task.due, task.revision + 1
+        )
+
+    with pytest.raises(Conflict, match=f"{ORDER_ID}: {TRIES} writes lost the race"):
+        world.transition("scheduler-1", racing(world, touch, times=TRIES)).apply(ORDER_ID, Start(ORDER_ID))
+
+    assert world.queues.agents["worker"].bodies == []
+    assert world.telemetry.count(FactKind.CLAIMED) == 0
+
+
+def test_a_race_is_won_at_the_last_try() -> None:
+    world = World()
+    world.submit.handle(order_text())
+    rival = world.transition("supervisor-1")
+
+    world.transition("scheduler-1", racing(world, lambda: rival.apply(ORDER_ID, Look()), TRIES - 1)).apply(
+        ORDER_ID, Start(ORDER_ID)
+    )
+
+    assert world.store.tasks[ORDER_ID].steps["reserve"].attempt == 1
+
+
+def test_a_message_about_an_order_that_is_not_there_is_rejected() -> None:
+    """Design rule 7: an update never creates."""
+    world = World()
+
+    with pytest.raises(Rejected, match="orderId: there is no task for 'ord-9'"):
+        world.schedule().handle(encode(Start("ord-9")))
+
+    assert world.store.tasks == {}
+
+
+def test_dying_between_the_write_and_the_send_loses_nothing() -> None:
+    """tl_crash_between_write_and_send, design rule 1: the message comes again, and what it claimed is sent."""
+    world = World()
+    world.submit.handle(order_text())
+    start = world.take(world.queues.scheduler)
+    world.queues.agents["worker"].faults = lambda _: "InternalError"
+    with pytest.raises(Transient):
+        world.schedule("scheduler-1").handle(start)
+    claimed = world.store.tasks[ORDER_ID]
+
+    world.queues.agents["worker"].faults = lambda _: ""
+    world.schedule("scheduler-2").handle(start)
+
+    assert world.store.tasks[ORDER_ID] is claimed
+    assert decode_request(world.take(world.queues.agents["worker"])).token == claimed.steps["reserve"].token
+
+
+def decline(_: Call) -> dict[str, object]:
+    raise Permanent("card declined")
+
+
+def declined(world: World) -> str:
+    """The reply of an agent that refused, taken out of its queue."""
+    world.serve(operation(decline)).handle(world.ask())
+    return world.take(world.queues.responses)
+
+
+def test_an_operator_is_told_once_of_an_error() -> None:
+    """S7, I1: told, confirmed in the record, and gone from the index."""
+    world = World()
+    reply = declined(world)
+
+    world.schedule().handle(reply)
+    world.schedule().handle(reply)
+
+    assert [(alert.alert_id, alert.reason) for alert in world.alerts.told] == [
+        (f"{ORDER_ID}/reserve/1", "card declined")
+    ]
+    task = world.store.tasks[ORDER_ID]
+    assert (task.process_state, task.due, task.steps["reserve"].alert_by) == (ProcessState.ERROR, None, None)
+
+
+class Deaf(MemoryAlerts):
+    def tell(self, alert: Alert) -> bool:
+        raise Transient(f"{alert.alert_id}: the topic is throttled")
+
+
+def test_an_alert_that_cannot_be_told_is_told_later() -> None:
+    """S7, I1: the reply comes again, or the Supervisor finds the task still due."""
+    world = World()
+    reply = declined(world)
+    hearing, world.alerts = world.alerts, Deaf()
+    with pytest.raises(Transient, match="throttled"):
+        world.schedule().handle(reply)
+    assert world.store.tasks[ORDER_ID].due is not None
+
+    world.alerts = hearing
+    world.clock.now += 2 * MINUTE
+    world.supervise().sweep(lambda: MINUTE)
+
+    assert [alert.alert_id for alert in world.alerts.told] == [f"{ORDER_ID}/reserve/1"]
+    assert world.store.tasks[ORDER_ID].due is None

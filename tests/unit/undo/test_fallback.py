@@ -1,0 +1,178 @@
+"""S13, S21: another agent takes the step, once what the first one did or may have done is undone."""
+
+from stepward.domain.history import FactKind
+from stepward.domain.task.deadlines import Look
+from stepward.domain.task.record import ProcessState
+from tests.factories import (
+    ALERTS,
+    MINUTE,
+    ORDER_ID,
+    OTHER,
+    UNDOES,
+    alerts,
+    answer,
+    paying,
+    requests,
+    retries,
+    waits,
+)
+
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_ = ProcessState
+
+
+def test_fallback_undoes_what_the_first_may_have_done_before_another_takes_over() -> None:
+    """S13, S17, S21: an attempt in doubt is taken back under its own key first."""
+    life = paying(OTHER, ALERTS)
+
+    decision = life.used_up("pay")
+    assert [retry.step for retry in retries(decision)] == ["pay/undo"]
+    assert (life.state("pay"), life.step("pay").failure_count, life.step("pay").policy) == (PENDING, 0, 1)
+
+    (undo,) = requests(life.retry("pay/undo", 0))
+    assert (undo.agent, undo.operation, undo.idempotency_key) == ("worker", "refund", f"{ORDER_ID}/pay/undo")
+    assert life.retry("pay", life.step("pay").attempt).messages == ()
+
+    (request,) = requests(life.done("pay/undo"))
+    assert (request.agent, request.operation, request.step) == ("other", "by_other", "pay")
+    assert request.idempotency_key == f"{ORDER_ID}/pay/by-other"
+    assert request.attempt == 3
+    life.done("pay")
+    life.done("ship")
+    assert life.task.process_state is PROCESSED
+
+
+def test_the_first_executor_answering_after_all_changes_nothing() -> None:
+    """S6, S13: it was fenced by the fallback, and is taken back."""
+    life = paying(OTHER, ALERTS)
+    zombie = life.request("pay")
+    life.used_up("pay")
+    life.asked.append(zombie)
+
+    decision = life.done("pay")
+
+    assert (decision.messages, life.state("pay")) == ((), PENDING)
+    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]
+
+
+def test_when_the_fallback_fails_too_the_next_policy_undoes_both() -> None:
+    """S13, S17, I6: each under its own key; the one that was undone before is not undone again."""
+    life = paying(OTHER, UNDOES)
+    life.used_up("pay")
+    life.retry("pay/undo", 0)
+    life.done("pay/undo")
+
+    decision = life.used_up("pay")
+
+    assert [retry.step for retry in retries(decision)] == ["pay/by-other/undo"]
+    (undo,) = requests(life.retry("pay/by-other/undo", 0))
+    assert (undo.agent, undo.operation) == ("other", "unpay")
+    assert undo.idempotency_key == f"{ORDER_ID}/pay/by-other/undo"
+    assert [request.step for request in requests(life.done("pay/by-other/undo"))] == ["reserve/undo"]
+    life.done("reserve/undo")
+    assert life.task.process_state is ProcessState.UNDONE
+    assert [request.step for request in life.asked].count("pay/undo") == 1
+
+
+def test_an_undo_that_fails_keeps_the_fallback_waiting() -> None:
+    """S13, S17: nobody else takes the step while the first one's effect may stand; an operator is told."""
+    life = paying(OTHER, ALERTS)
+    life.used_up("pay")
+    life.retry("pay/undo", 0)
+
+    decision = life.declined("pay/undo", "no such payment")
+
+    assert [alert.step for alert in alerts(decision)] == ["pay/undo"]
+    assert (life.state("pay"), life.task.process_state) == (PENDING, ERROR)
+    life.resubmit("pay/undo", 1)
+    assert [request.agent for request in requests(life.done("pay/undo"))] == ["other"]
+
+
+def test_a_fallback_that_is_resubmitted_keeps_the_step() -> None:
+    """S7: who took over goes on; waiting begins anew."""
+    life = paying(OTHER, waits(MINUTE), ALERTS, threshold=1)
+    life.used_up("pay")
+    life.retry("pay/undo", 0)
+    life.done("pay/undo")
+    life.used_up("pay")
+    life.retry("pay", 2)
+    life.used_up("pay")
+    assert life.state("pay") is ERROR
+
+    (request,) = requests(life.resubmit("pay", 3))
+
+    assert (request.agent, life.step("pay").policy, life.step("pay").rounds) == ("other", 1, 0)
+    life.used_up("pay")
+    assert life.state("pay") is PENDING
+
+
+def test_an_agent_that_takes_no_requests_gives_way_to_its_fallback() -> None:
+    """S20, S21: its policy is taken without waiting for the threshold."""
+    life = paying(OTHER, ALERTS, threshold=3)
+
+    decision = life.overdue("pay")
+    assert life.step("pay").policy == 0
+    life.retry("pay", 1)
+    life.apply(Look(unavailable=frozenset({"worker"})), at=life.now + 2 * MINUTE, by="supervisor-1")
+
+    assert retries(decision)[0].step == "pay"
+    assert (life.step("pay").policy, life.step("pay").failure_count) == (1, 0)
+    assert life.state("pay/undo") is PENDING
+
+
+def test_an_undo_in_the_midst_of_a_fallback_takes_back_both() -> None:
+    """S17, I6: what the first one did is being undone already, and is not undone twice."""
+    life = paying(OTHER, ALERTS)
+    life.used_up("pay")
+    life.retry("pay/undo", 0)
+
+    life.undo()
+    life.retry("pay/by-other/undo", 0)
+    life.done("pay/undo")
+    life.done("pay/by-other/undo")
+    life.done("reserve/undo")
+
+    assert life.task.process_state is ProcessState.UNDONE
+    assert [request.step for request in life.asked].count("pay/undo") == 1
+
+
+def test_an_undo_beside_one_that_failed_has_failed_until_that_is_resubmitted() -> None:
+    """S17, I8: the submitter is told what is so."""
+    life = paying(OTHER, ALERTS)
+    life.used_up("pay")
+    life.retry("pay/undo", 0)
+    life.declined("pay/undo", "no such payment")
+
+    assert requests(life.undo()) == []
+    assert life.task.process_state is ProcessState.UNDO_FAILED
+    assert [request.step for request in requests(life.resubmit("pay/undo", 1))] == ["pay/undo", "pay/by-other/undo"]
+
+
+def test_an_effect_that_stands_is_named_once_whoever_had_it() -> None:
+    """S17: an operator reads names of steps."""
+    life = paying(OTHER, ALERTS)
+    life.used_up("pay")
+    life.retry("pay/undo", 0)
+    life.undo()
+    life.retry("pay/by-other/undo", 0)
+
+    (alert,) = alerts(life.declined("pay/by-other/undo"))
+
+    assert alert.standing == ("pay", "reserve")
+
+
+def test_the_first_executor_is_not_taken_for_the_second_once_an_undo_has_begun() -> None:
+    """S17, I6: its answer is no effect of who took over, so that one's undo is not run again."""
+    life = paying(OTHER, ALERTS)
+    life.used_up("pay")
+    late = answer(life.request("pay"))
+    life.retry("pay/undo", 0)
+    life.undo()
+    life.retry("pay/by-other/undo", 0)
+    for name in ("pay/undo", "pay/by-other/undo", "reserve/undo"):
+        life.done(name)
+    before = life.task
+
+    decision = life.apply(late)
+
+    assert (decision.task, decision.messages) == (before, ())
+    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]

@@ -1,0 +1,232 @@
+"""S17: undo takes back all that an order did or may have done, in reverse of its dependencies, once."""
+
+import pytest
+
+from stepward.domain.history import FactKind
+from stepward.domain.task.record import ProcessState
+from stepward.domain.workflow.plan import Plan
+from tests.factories import (
+    ORDER_ID,
+    T0,
+    Life,
+    alerts,
+    planned,
+    requests,
+    retries,
+    shipping,
+    undoable,
+    undoable_diamond,
+)
+
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+
+
+def shipped_diamond() -> Life:
+    life = Life(undoable_diamond())
+    life.start()
+    for name in ("check", "pick", "pay", "ship"):
+        life.done(name)
+    return life
+
+
+def test_one_write_fences_what_runs_and_begins_the_undo() -> None:
+    """S17, S10: no state in between in which a step could still complete."""
+    life = shipping()
+    revision = life.task.revision
+
+    decision = life.undo()
+
+    record = life.step("ship")
+    assert life.task.revision == revision + 1
+    assert (record.process_state, record.locked_by, record.complete_by) == (STOPPED, None, None)
+    assert life.task.process_state is UNDOING
+    assert [request.step for request in requests(decision)] == ["ship/undo"]
+
+
+def test_all_running_steps_of_a_graph_are_fenced_at_once() -> None:
+    """S17: and both are compensated side by side, for both are in doubt."""
+    life = Life(undoable_diamond())
+    life.start()
+    life.done("check")
+
+    decision = life.undo()
+
+    assert {life.state(name) for name in ("pick", "pay", "ship")} == {STOPPED}
+    assert [request.step for request in requests(decision)] == ["pick/undo", "pay/undo"]
+
+
+def test_what_has_not_begun_is_dropped_and_needs_no_undo() -> None:
+    """S17."""
+    life = Life(undoable())
+    life.start()
+    life.done("reserve")
+
+    life.undo()
+
+    assert life.state("ship") is STOPPED
+    assert list(life.task.steps)[3:] == ["reserve/undo", "charge/undo"]
+
+
+def test_completed_steps_are_undone_in_reverse_of_their_order() -> None:
+    """S17, I6: each only when what came after it is undone."""
+    life = shipping()
+    asked = [request.step for request in requests(life.undo())]
+    for name in ("ship/undo", "charge/undo", "reserve/undo"):
+        asked += [request.step for request in requests(life.done(name))]
+
+    assert asked == ["ship/undo", "charge/undo", "reserve/undo"]
+    assert (life.task.process_state, life.task.due) == (UNDONE, None)
+    assert life.count(FactKind.UNDONE) == 1
+
+
+def test_independent_compensations_run_side_by_side() -> None:
+    """S17, S1: a diamond is undone from its tip, both sides at once, its root last."""
+    life = shipped_diamond()
+
+    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+    assert [request.step for request in requests(life.done("ship/undo"))] == ["pick/undo", "pay/undo"]
+    assert requests(life.done("pay/undo")) == []
+    assert [request.step for request in requests(life.done("pick/undo"))] == ["check/undo"]
+
+
+def test_a_step_without_an_undo_does_not_break_the_order_around_it() -> None:
+    """S17, I6: what came after it, however far, is undone before what came before it."""
+    plan = Plan("line", 1, (planned("a", undo="un_a"), planned("b", "a"), planned("c", "b", undo="un_c")))
+    life = Life(plan)
+    life.start()
+    for name in ("a", "b", "c"):
+        life.done(name)
+
+    assert [request.step for request in requests(life.undo())] == ["c/undo"]
+    assert [request.step for request in requests(life.done("c/undo"))] == ["a/undo"]
+
+
+def test_a_step_in_doubt_is_undone_although_nobody_holds_it() -> None:
+    """S17, design rule 6: it ran past complete-by and was freed; its outcome is unknown."""
+    life = shipping()
+    life.overdue("ship")
+    assert life.state("ship") is PENDING
+
+    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+
+
+def test_a_step_in_error_is_undone_too_and_its_alert_is_over() -> None:
+    """S17: the operator who undoes need not be told of the error any more."""
+    life = shipping()
+    life.declined("ship")
+
+    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+    assert life.step("ship").alert_by is None
+    assert alerts(life.look(at=T0 + 10 * 60_000)) == []
+
+
+def test_a_compensation_has_a_key_of_its_own_and_sees_what_its_step_gave() -> None:
+    """S17, design rule 5: what it needs was stored while going forward."""
+    life = shipping()
+    (undo_ship,) = requests(life.undo())
+    (undo_charge,) = requests(life.done("ship/undo"))
+
+    assert (undo_ship.idempotency_key, undo_charge.idempotency_key) == (
+        f"{ORDER_ID}/ship/undo",
+        f"{ORDER_ID}/charge/undo",
+    )
+    assert (undo_charge.operation, undo_charge.attempt) == ("refund", 1)
+    assert undo_charge.results["charge"] == {"ref": "charge"}
+    assert "ship" not in undo_ship.results
+    assert undo_ship.fence > life.request("ship").fence
+
+
+def test_a_compensation_is_supervised_and_retried_as_any_step() -> None:
+    """S17, S12: under the same key, with a higher fence."""
+    life = shipping()
+    (first,) = requests(life.undo())
+
+    decision = life.overdue("ship/undo")
+    assert [retry.step for retry in retries(decision)] == ["ship/undo"]
+    (second,) = requests(life.retry("ship/undo", 1))
+
+    assert (second.idempotency_key, second.attempt) == (first.idempotency_key, 2)
+    assert second.fence > first.fence
+
+
+def test_an_undo_that_fails_ends_in_undo_failed_and_names_what_still_stands() -> None:
+    """tl_compensation_fails, S17: an operator is told once; nothing before it is undone by accident."""
+    life = shipping()
+    life.undo()
+    life.done("ship/undo")
+
+    decision = life.declined("charge/undo", "card closed")
+
+    assert life.task.process_state is UNDO_FAILED
+    assert [(alert.step, alert.reason, alert.standing) for alert in alerts(decision)] == [
+        ("charge/undo", "card closed", ("reserve", "charge"))
+    ]
+    assert requests(decision) == []
+    assert life.state("reserve/undo") is PENDING
+    life.told("charge/undo")
+    later = life.look(at=T0 + 3_600_000)
+    assert (later.messages, life.task.due, life.task.needs_attention is not None) == ((), None, True)
+
+
+def test_a_compensation_whose_attempts_are_used_up_is_raised_to_an_operator() -> None:
+    """S17, S13, I5."""
+    life = shipping(threshold=2)
+    life.undo()
+
+    decision = life.used_up("ship/undo")
+
+    assert life.task.process_state is UNDO_FAILED
+    assert [alert.step for alert in alerts(decision)] == ["ship/undo"]
+    assert life.step("ship/undo").failure_count == 2
+
+
+def test_a_failed_undo_goes_on_from_the_compensation_that_failed() -> None:
+    """tl_compensation_fails, S7, S17: what was undone is not undone again."""
+    life = shipping()
+    life.undo()
+    life.done("ship/undo")
+    life.declined("charge/undo")
+    life.told("charge/undo")
+
+    (request,) = requests(life.resubmit("charge/undo", 1))
+    assert (request.step, request.attempt, life.task.process_state) == ("charge/undo", 2, UNDOING)
+    life.done("charge/undo")
+    life.done("reserve/undo")
+
+    assert life.task.process_state is UNDONE
+    assert [request.step for request in life.asked].count("ship/undo") == 1
+    assert life.task.ended_at is not None
+    assert life.task.needs_attention is None
+
+
+@pytest.mark.parametrize("word", ["undo", "cancel"])
+def test_an_order_that_has_not_begun_is_undone_at_once(word: str) -> None:
+    """S17: a start that comes later starts nothing."""
+    life = Life(undoable())
+
+    decision = getattr(life, word)()
+
+    assert (life.task.process_state, life.task.due, decision.messages) == (UNDONE, None, ())
+    assert (life.start().messages, life.retry("reserve", 0).messages) == ((), ())
+    assert life.task.process_state is UNDONE
+
+
+def test_a_cancel_in_mid_flight_undoes_what_was_done() -> None:
+    """S17, S19: the submitter's word, with who and why."""
+    life = shipping()
+
+    life.cancel()
+
+    (fact,) = [fact for fact in life.task.history if fact.kind is FactKind.UNDO_BEGUN]
+    assert (fact.by, fact.note, life.task.undoing) == ("shop", "no longer wanted", "no longer wanted")
+
+
+def test_a_processed_order_can_be_undone() -> None:
+    """S17, I9: it had left the index, and is listed again."""
+    life = shipping()
+    life.done("ship")
+    assert (life.task.process_state, life.task.due) == (PROCESSED, None)
+
+    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+
+    assert life.task.due == life.step("ship/undo").complete_by

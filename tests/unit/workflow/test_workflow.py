@@ -1,0 +1,278 @@
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.definition import Agent, Call, Operation, Step, Workflow, minutes, seconds
+from stepward.domain.workflow.plan import Exhausted, Plan
+from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, planned, waits
+
+warehouse = Agent("warehouse")
+bank = Agent("bank")
+
+
+@warehouse.operation
+def reserve(call: Call) -> Mapping[str, Any]:
+    return {"for": call.idempotency_key}
+
+
+@warehouse.operation
+def release(_: Call) -> Mapping[str, Any]:
+    return {}
+
+
+@bank.operation
+def charge(_: Call) -> Mapping[str, Any]:
+    return {}
+
+
+@warehouse.operation
+def ship(_: Call) -> Mapping[str, Any]:
+    return {}
+
+
+def step(operation: Operation, **settings: Any) -> Step:
+    return Step(operation, **{"complete_within": minutes(1)} | settings)
+
+
+def refusal(*steps: Step, name: str = "fulfilment", version: int = 1) -> str:
+    with pytest.raises(WorkflowError) as caught:
+        Workflow(name, version, steps)
+    return str(caught.value)
+
+
+def test_steps_follow_each_other_as_they_are_written() -> None:
+    """S1, S2: without `after`, a step waits for the one written before it."""
+    plan = Workflow("fulfilment", 1, [step(reserve), step(charge), step(ship)]).plan()
+
+    assert [(each.name, each.after) for each in plan.steps] == [
+        ("reserve", ()),
+        ("charge", ("reserve",)),
+        ("ship", ("charge",)),
+    ]
+
+
+def test_after_makes_a_graph() -> None:
+    """S1: independent steps may run side by side; an operation or a name says what is waited for."""
+    steps = [step(reserve), step(charge, after=[]), step(ship, after=[reserve, "charge"])]
+
+    plan = Workflow("fulfilment", 1, steps).plan()
+
+    assert [each.after for each in plan.steps] == [(), (), ("reserve", "charge")]
+
+
+def test_a_step_may_wait_for_one_that_is_written_after_it() -> None:
+    plan = Workflow("fulfilment", 1, [step(ship, after=[charge]), step(charge, after=[])]).plan()
+
+    assert plan.by_name["ship"].after == ("charge",)
+
+
+def test_one_operation_can_serve_two_steps_of_different_names() -> None:
+    plan = Workflow("fulfilment", 1, [step(charge, name="deposit"), step(charge, name="rest")]).plan()
+
+    assert [(each.name, each.operation, each.after) for each in plan.steps] == [
+        ("deposit", "charge", ()),
+        ("rest", "charge", ("deposit",)),
+    ]
+
+
+def test_a_plan_says_all_that_a_step_needs() -> None:
+    """S2, S17: who does it, who undoes it, how long an attempt may take, and how often."""
+    workflow = Workflow("fulfilment", 1, [step(reserve, undo=release, complete_within=seconds(90), threshold=5)])
+
+    plain = planned("reserve", complete_within=90_000, threshold=5)
+    assert workflow.plan().steps == (replace(plain, agent="warehouse", undo_agent="warehouse", undo="release"),)
+
+
+def test_a_deployment_may_shorten_every_step() -> None:
+    plan = Workflow("fulfilment", 1, [step(reserve), step(ship)]).plan(complete_within=timedelta(seconds=2))
+
+    assert [each.complete_within for each in plan.steps] == [2_000, 2_000]
+
+
+def test_a_step_without_complete_within_is_refused() -> None:
+    """S2: every step has an upper limit."""
+    assert refusal(Step(reserve)) == (
+        "workflow 'fulfilment', step 'reserve': has no complete_within; say how long one attempt may take"
+    )
+
+
+@pytest.mark.parametrize("limit", [timedelta(milliseconds=999), timedelta(hours=12, milliseconds=1), minutes(-1)])
+def test_a_complete_within_that_no_attempt_could_keep_is_refused(limit: timedelta) -> None:
+    assert "step 'reserve': complete_within" in (told := refusal(step(reserve, complete_within=limit)))
+    assert "is outside 1 s to 12 h" in told
+
+
+@pytest.mark.parametrize("limit", [timedelta(seconds=1), timedelta(hours=12)])
+def test_the_shortest_and_the_longest_complete_within_are_taken(limit: timedelta) -> None:
+    assert Workflow("fulfilment", 1, [step(reserve, complete_within=limit)]).plan().steps[0].complete_within > 0
+
+
+def test_steps_that_wait_for_each_other_are_refused() -> None:
+    told = refusal(step(reserve, after=["ship"]), step(charge), step(ship))
+
+    assert told.startswith("workflow 'fulfilment': steps wait for each other in a circle: ")
+    circle = told.rpartition(": ")[2].split(" -> ")
+    assert circle[0] == circle[-1]
+    assert {tuple(sorted(pair)) for pair in pairwise(circle)} == {
+        ("charge", "reserve"),
+        ("charge", "ship"),
+        ("reserve", "ship"),
+    }
+
+
+def test_a_step_that_waits_for_itself_is_refused() -> None:
+    assert "in a circle: reserve -> reserve" in refusal(step(reserve, after=[reserve]))
+
+
+def test_waiting_for_a_step_that_does_not_exist_is_refused() -> None:
+    told = refusal(step(reserve), step(ship, after=["chrage"]))
+
+    assert told == "workflow 'fulfilment', step 'ship': waits for 'chrage', which is not a step of this workflow"
+
+
+def test_two_steps_of_one_name_are_refused() -> None:
+    told = refusal(step(charge), step(charge))
+
+    assert told == "workflow 'fulfilment': 2 steps are named 'charge'; give each Step its own name="
+
+
+@pytest.mark.parametrize("count", [0, 51])
+def test_a_workflow_of_no_or_too_many_steps_is_refused(count: int) -> None:
+    told = refusal(*(step(charge, name=f"charge-{number}") for number in range(count)))
+
+    assert told == f"workflow 'fulfilment': {count} steps; a workflow has 1 to 50"
+
+
+def test_fifty_steps_are_taken() -> None:
+    steps = [step(charge, name=f"charge-{number}") for number in range(50)]
+
+    assert len(Workflow("fulfilment", 1, steps).plan().steps) == 50
+
+
+@pytest.mark.parametrize("name", ["Reserve", "1st", "", "über", "a b", "a/b", "a" * 41, "a\n"])
+def test_a_name_that_cannot_be_part_of_a_key_is_refused(name: str) -> None:
+    """A step's name is part of the idempotency key, so it is kept to what every service can take."""
+    assert f"workflow {name!r}: a name is 1-40 lower-case letters" in refusal(step(reserve), name=name)
+    if name:
+        assert f"step {name!r}: a name is 1-40 lower-case letters" in refusal(step(reserve, name=name))
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 101])
+def test_a_threshold_out_of_range_is_refused(threshold: int) -> None:
+    """S12: a threshold of no attempt would never let a step run."""
+    assert refusal(step(reserve, threshold=threshold)).endswith(
+        f"step 'reserve': threshold {threshold} is outside 1-100"
+    )
+
+
+def test_a_version_below_one_is_refused() -> None:
+    assert refusal(step(reserve), version=0) == "workflow 'fulfilment': version 0 is below 1"
+
+
+@pytest.mark.parametrize("name", ["Bank", "bank_1", "", "1bank", "b" * 31, "bank\n"])
+def test_an_agent_whose_name_cannot_name_a_queue_is_refused(name: str) -> None:
+    with pytest.raises(WorkflowError, match=r"a name is 1-30 lower-case letters, digits or '-', a letter first"):
+        Agent(name)
+
+
+@pytest.mark.parametrize("concurrency", [1, 0, 1001])
+def test_a_concurrency_that_sqs_would_not_take_is_refused(concurrency: int) -> None:
+    with pytest.raises(WorkflowError, match=rf"agent 'bank': max_concurrency {concurrency} is outside 2-1000"):
+        Agent("bank", max_concurrency=concurrency)
+
+
+def test_an_agent_finds_its_operations_forward_and_undo() -> None:
+    """S5: an agent serves what the workflow asks of it, and nothing else."""
+    workflow = Workflow("fulfilment", 1, [step(reserve, undo=release), step(charge)])
+
+    assert workflow.operations("warehouse") == {"reserve": reserve, "release": release}
+    assert workflow.operations("bank") == {"charge": charge}
+    assert [agent.name for agent in workflow.agents] == ["bank", "warehouse"]
+
+
+def test_an_operation_is_still_a_function() -> None:
+    call = Call({}, {}, "ord-1/reserve", 1, 1, lambda: 1.0)
+
+    assert reserve(call) == {"for": "ord-1/reserve"}
+    assert (reserve.agent, reserve.name) == (warehouse, "reserve")
+
+
+def test_two_agents_of_one_name_are_refused() -> None:
+    """Their requests would share a queue, and only one of the two concurrencies could be meant."""
+    other = Agent("bank", max_concurrency=20).operation(refund)
+
+    told = refusal(step(charge), step(other))
+
+    assert told == "workflow 'fulfilment': 2 different agents are named 'bank'; rename one"
+
+
+def test_two_operations_of_one_name_are_refused() -> None:
+    """A request names its operation; it could not tell which is meant."""
+    other = replace(charge, run=refund)
+
+    told = refusal(step(charge), step(other, name="charge-again"))
+
+    assert told == "workflow 'fulfilment': 2 different operations are named 'bank.charge'; rename one"
+
+
+def refund(_: Call) -> Mapping[str, Any]:
+    return {}
+
+
+PLAN = Plan("fulfilment", 1, (planned("reserve"), planned("ship", "reserve")))
+
+
+def test_a_plan_is_read_back_as_it_was_written() -> None:
+    """The plan is frozen at submission and read for the whole life of the task."""
+    policies = (waits(MINUTE, 2), falls_back("post", undo="recall"), UNDOES)
+    full = planned("ship", "reserve", "pay", undo="refund", exhausted=policies, on_permanent=Exhausted.UNDO)
+    plan = Plan("fulfilment", 7, (full, planned("bill", "ship", point_of_no_return=True)))
+
+    assert Plan.from_json(plan.to_json()) == plan
+    assert Plan.from_json(plan.to_json()).plan_id == plan.plan_id
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(PLAN, workflow="other"),
+        replace(PLAN, version=2),
+        replace(PLAN, steps=PLAN.steps[:1]),
+        replace(PLAN, steps=PLAN.steps[::-1]),
+        *(
+            replace(PLAN, steps=(replace(PLAN.steps[0], **change), PLAN.steps[1]))
+            for change in (
+                {"name": "set-aside"},
+                {"agent": "other"},
+                {"operation": "other"},
+                {"after": ("ship",)},
+                {"complete_within": 61_000},
+                {"threshold": 4},
+                {"exhausted": (UNDOES,)},
+                {"exhausted": (waits(MINUTE), ALERTS)},
+                {"exhausted": (waits(MINUTE, 2), ALERTS)},
+                {"exhausted": (waits(HOUR), ALERTS)},
+                {"exhausted": (falls_back("post"), ALERTS)},
+                {"exhausted": (falls_back("post", undo="recall"), ALERTS)},
+                {"on_permanent": Exhausted.UNDO},
+                {"point_of_no_return": True},
+                {"undo": "release"},
+                {"undo_agent": "other"},
+            )
+        ),
+    ],
+)
+def test_any_other_content_gives_a_plan_another_id(changed: Plan) -> None:
+    """A deployment never changes the plan of a task in flight."""
+    assert changed.plan_id != PLAN.plan_id
+
+
+def test_the_same_content_gives_the_same_id() -> None:
+    steps: Sequence[Step] = [step(reserve), step(charge)]
+
+    assert Workflow("fulfilment", 1, steps).plan().plan_id == Workflow("fulfilment", 1, list(steps)).plan().plan_id

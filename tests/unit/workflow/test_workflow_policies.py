@@ -1,0 +1,163 @@
+"""What a workflow may say of policies, fallbacks and the point of no return, checked when it is imported."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Wait, Workflow, minutes
+from stepward.domain.workflow.plan import Exhausted, Policy
+from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, waits
+
+bank, broker, post = Agent("bank"), Agent("broker"), Agent("post")
+
+
+def operation(agent: Agent, name: str) -> Operation:
+    def run(_: Call) -> Mapping[str, Any]:
+        return {}
+
+    return Operation(agent, name, run)
+
+
+charge, refund = operation(bank, "charge"), operation(bank, "refund")
+charge_there, refund_there = operation(broker, "charge_there"), operation(broker, "refund_there")
+ship = operation(post, "ship")
+
+
+def step(done_by: Operation, **settings: Any) -> Step:
+    return Step(done_by, **{"complete_within": minutes(1)} | settings)
+
+
+def policies(**settings: Any) -> tuple[Policy, ...]:
+    return Workflow("pay", 1, [step(charge, undo=refund, **settings)]).plan().steps[0].exhausted
+
+
+def refusal(*steps: Step) -> str:
+    with pytest.raises(WorkflowError) as caught:
+        Workflow("pay", 1, steps)
+    return str(caught.value)
+
+
+def test_what_is_not_said_is_an_alert() -> None:
+    """S13: the last policy is always an end."""
+    assert policies() == (ALERTS,)
+    assert policies(exhausted=[]) == (ALERTS,)
+    assert policies(exhausted=Wait(minutes(1))) == (waits(MINUTE), ALERTS)
+    assert policies(exhausted=Exhausted.UNDO) == (UNDOES,)
+
+
+def test_policies_follow_each_other_as_they_are_written() -> None:
+    """S13: as data, frozen with the plan."""
+    chain = [Wait(minutes(60), rounds=2), Fallback(charge_there, undo=refund_there), Exhausted.UNDO]
+
+    assert policies(exhausted=chain) == (
+        waits(HOUR, 2),
+        Policy(Exhausted.FALLBACK, agent="broker", operation="charge_there", undo_agent="broker", undo="refund_there"),
+        UNDOES,
+    )
+
+
+def test_a_fallback_needs_no_undo_of_its_own() -> None:
+    """S13: nobody takes over from the last."""
+    assert policies(exhausted=Fallback(charge_there))[0].undo == ""
+
+
+def test_an_agent_of_a_fallback_is_an_agent_of_the_workflow() -> None:
+    """S3, S21: its queue and its function are derived from it."""
+    workflow = Workflow("pay", 1, [step(charge, undo=refund, exhausted=Fallback(charge_there, undo=refund_there))])
+
+    assert [agent.name for agent in workflow.agents] == ["bank", "broker"]
+    assert set(workflow.operations("broker")) == {"charge_there", "refund_there"}
+    assert workflow.plan().agents == ("bank", "broker")
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        Exhausted.WAIT,
+        Wait(minutes(0)),
+        Wait(minutes(-1)),
+        Wait(minutes(1), 0),
+        Wait(minutes(1), 101),
+        Wait(minutes(43201)),
+    ],
+)
+def test_a_wait_that_is_none_or_never_ends_is_refused(wait: Any) -> None:
+    """S13."""
+    assert refusal(step(charge, exhausted=wait)).endswith(
+        "step 'charge': a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)"
+    )
+
+
+def test_the_longest_wait_is_taken() -> None:
+    """S13."""
+    assert policies(exhausted=Wait(minutes(43200), 100))[0].rounds == 100
+
+
+def test_a_fallback_without_an_operation_is_refused() -> None:
+    """S13."""
+    assert refusal(step(charge, undo=refund, exhausted=Exhausted.FALLBACK)).endswith(
+        "step 'charge': a fallback needs its operation: Fallback(charge_elsewhere)"
+    )
+
+
+def test_a_fallback_for_what_cannot_be_taken_back_is_refused() -> None:
+    """S13, S17: an attempt in doubt might have worked."""
+    told = refusal(step(charge, exhausted=Fallback(charge_there)))
+
+    assert told.endswith(
+        "step 'charge': charge has no undo; an attempt in doubt must be taken back before another agent takes the step"
+    )
+    third = operation(post, "charge_by_post")
+    again = refusal(step(charge, undo=refund, exhausted=[Fallback(charge_there), Fallback(third)]))
+    assert "charge_there has no undo" in again
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        [Fallback(operation(bank, "charge_slowly"), undo=refund)],
+        [Fallback(charge_there, undo=refund_there), Fallback(charge_there, undo=refund_there)],
+        [Fallback(charge_there, undo=refund_there), Fallback(operation(broker, "charge_later"), undo=refund_there)],
+    ],
+)
+def test_a_fallback_to_an_agent_that_had_the_step_is_refused(chain: list[Fallback]) -> None:
+    """S13: what was undone under its key would be refused by its service."""
+    assert refusal(step(charge, undo=refund, exhausted=chain)).endswith(
+        "step 'charge': two of its operations are of one agent; a fallback is another agent's"
+    )
+
+
+@pytest.mark.parametrize("end", [Exhausted.ALERT, Exhausted.UNDO])
+def test_a_policy_after_an_end_is_refused(end: Exhausted) -> None:
+    """S13: it would never be reached."""
+    assert refusal(step(charge, undo=refund, exhausted=[end, Wait(minutes(1))])).endswith(
+        f"step 'charge': exhausted goes on after {end.name}, which is an end"
+    )
+
+
+@pytest.mark.parametrize("policy", [Exhausted.WAIT, Exhausted.FALLBACK])
+def test_a_refusal_for_good_can_only_alert_or_undo(policy: Exhausted) -> None:
+    """S7, S13."""
+    assert refusal(step(charge, on_permanent=policy)).endswith(
+        f"step 'charge': on_permanent is ALERT or UNDO, not {policy.name}"
+    )
+
+
+@pytest.mark.parametrize("asks", [{"exhausted": Exhausted.UNDO}, {"on_permanent": Exhausted.UNDO}])
+@pytest.mark.parametrize("where", ["at", "after"])
+def test_an_undo_past_the_point_of_no_return_is_refused(where: str, asks: Mapping[str, Any]) -> None:
+    """S17: it could never be done."""
+    steps = [step(charge, point_of_no_return=True), step(ship)]
+    place = 0 if where == "at" else 1
+    steps[place] = step([charge, ship][place], point_of_no_return=not place, **asks)
+
+    assert refusal(*steps).endswith(f"step '{steps[place].name}': asks for UNDO past the point of no return, 'charge'")
+
+
+def test_an_undo_before_the_point_of_no_return_is_taken() -> None:
+    """S17."""
+    steps = [step(charge, undo=refund, exhausted=Exhausted.UNDO), step(ship, point_of_no_return=True)]
+
+    assert Workflow("pay", 1, steps).plan().steps[1].point_of_no_return
