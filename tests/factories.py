@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
     Alert,
     Cancel,
@@ -24,8 +24,8 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import Look
-from stepward.domain.task.decide import Event, Told, decide
+from stepward.domain.task.deadlines import DeadlineCheck
+from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
@@ -129,7 +129,7 @@ class Life:
     reply_to: str = ""
     task: Task = field(init=False)
     asked: list[StepRequest] = field(default_factory=list)
-    facts: list[Fact] = field(default_factory=list)
+    history: list[HistoryEntry] = field(default_factory=list)
     told_submitter: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ class Life:
         decision = decide(self.task, self.plan, event, now=self.now, by=by, timing=self.timing)
         self.task = decision.task
         self.asked += requests(decision)
-        self.facts += decision.facts
+        self.history += decision.history
         self.told_submitter += notices(decision)
         return decision
 
@@ -152,7 +152,7 @@ class Life:
 
     def look(self, **how: Any) -> Decision:
         """The Supervisor looks."""
-        return self.apply(Look(), **{"by": "supervisor-1"} | how)
+        return self.apply(DeadlineCheck(), **{"by": "supervisor-1"} | how)
 
     def done(self, step: str, **how: Any) -> Decision:
         """The agent last asked for `step` answers that it is done."""
@@ -206,7 +206,7 @@ class Life:
 
     def told(self, step: str, **how: Any) -> Decision:
         """The alert of the step's Error is out."""
-        return self.apply(Told(step, self.step(step).attempt), **how)
+        return self.apply(AlertSent(step, self.step(step).attempt), **how)
 
     def step(self, name: str) -> StepRecord:
         """The step's record."""
@@ -220,9 +220,9 @@ class Life:
         """The newest request for `step`."""
         return next(request for request in reversed(self.asked) if request.step == step)
 
-    def count(self, kind: FactKind) -> int:
+    def count(self, kind: HistoryKind) -> int:
         """How often this has happened."""
-        return sum(fact.kind is kind for fact in self.facts)
+        return sum(entry.kind is kind for entry in self.history)
 
 
 def requests(decision: Decision) -> list[StepRequest]:

@@ -25,15 +25,15 @@ _TRY_AGAIN = {408, 425, 429}
 _STILL_RUNNING = {"", "in_progress"}
 
 
-def post(place: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -> dict[str, Any]:
+def post(position: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -> dict[str, Any]:
     """Ask the operation at `place` (`service/operation`) to do its work, once, in the time that the call has left.
 
     Raises Transient if it may work later, Permanent if the service refuses for good, Misconfigured without an address.
     """
-    service, _, operation = place.partition("/")
+    service, _, operation = position.partition("/")
     url = f"{service_url(service)}/{operation}"
     if (left := call.remaining()) <= 0:
-        raise Transient(f"{place}: no time left before complete-by")
+        raise Transient(f"{position}: no time left before complete-by")
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
@@ -54,37 +54,37 @@ def post(place: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -
             preload_content=False,
         )
         with closing(response):
-            text = _read(place, response, call)
+            text = _read(position, response, call)
     except HTTPError as error:
         # The kind is enough: the text of some of these errors quotes the request.
-        raise Transient(f"{place}: {type(error).__name__}") from None
-    return _sort(place, response.status, text)
+        raise Transient(f"{position}: {type(error).__name__}") from None
+    return _sort(position, response.status, text)
 
 
-def _read(place: str, response: BaseHTTPResponse, call: Call) -> bytes:
+def _read(position: str, response: BaseHTTPResponse, call: Call) -> bytes:
     text = b""
     # In pieces, because a service that drips its answer never runs into a timeout between two bytes.
     while len(text) <= MAX_ANSWER and (piece := response.read1(MAX_ANSWER)):
         text += piece
         if call.remaining() <= 0:
-            raise Transient(f"{place}: the answer was not complete before complete-by")
+            raise Transient(f"{position}: the answer was not complete before complete-by")
     return text
 
 
-def _sort(place: str, status: int, text: bytes) -> dict[str, Any]:
+def _sort(position: str, status: int, text: bytes) -> dict[str, Any]:
     answer = _object(text)
     if 200 <= status < 300:
         if answer is None:
             # The work may be done; the same key brings the same answer, readable the next time.
-            raise Transient(f"{place}: HTTP {status} with an answer that is not a small JSON object")
+            raise Transient(f"{position}: HTTP {status} with an answer that is not a small JSON object")
         return answer
     code = _code(answer)
     if status >= 500 or status in _TRY_AGAIN or (status == 409 and code in _STILL_RUNNING):
-        raise Transient(f"{place}: HTTP {status} {code}".rstrip())
+        raise Transient(f"{position}: HTTP {status} {code}".rstrip())
     # A stale fence is for good, too. A replaced attempt must stop, not try again until its time is up, and its
     # reply is dropped with its token. Should the attempt be the current one, then the service remembers more than
     # the state store does (a restored backup), which no retry mends: an operator has to look.
-    raise Permanent(f"{place}: refused with {code or f'http_{status}'}")
+    raise Permanent(f"{position}: refused with {code or f'http_{status}'}")
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

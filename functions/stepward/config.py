@@ -44,9 +44,9 @@ class Config:
         return self._text("STEPWARD_REJECTS_TABLE")
 
     @property
-    def controls_table(self) -> str:
+    def shared_records_table(self) -> str:
         """Name of the table of the small records that all instances share."""
-        return self._text("STEPWARD_CONTROLS_TABLE")
+        return self._text("STEPWARD_SHARED_RECORDS_TABLE")
 
     @property
     def scheduler_queue(self) -> str:
@@ -64,9 +64,9 @@ class Config:
         return self._object("STEPWARD_AGENT_QUEUES")
 
     @property
-    def agent_lanes(self) -> Mapping[str, str]:
+    def agent_priority_queues(self) -> Mapping[str, str]:
         """URL of the queue for urgent requests of each agent that has one (a JSON object)."""
-        return self._object("STEPWARD_AGENT_LANES") if self.env.get("STEPWARD_AGENT_LANES") else {}
+        return self._object("STEPWARD_AGENT_PRIORITY_QUEUES") if self.env.get("STEPWARD_AGENT_PRIORITY_QUEUES") else {}
 
     @property
     def reply_queues(self) -> Allowed:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # a function loads what its own ports speak of, and no more
-    from stepward.domain.convoy.event import Kept
+    from stepward.domain.convoy.event import StoredEvent
     from stepward.domain.convoy.lane import Lane
     from stepward.domain.convoy.lane_message import LaneMessage
-    from stepward.domain.coordination.shared_record import Control
-    from stepward.domain.errors import Unreadable
+    from stepward.domain.coordination.shared_record import SharedRecord
+    from stepward.domain.errors import Corrupt
     from stepward.domain.health import Health, Swept
-    from stepward.domain.history import Fact
+    from stepward.domain.history import HistoryEntry
     from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
     from stepward.domain.rejects import Reject
     from stepward.domain.submission import Order, Submission
@@ -44,7 +44,7 @@ class TaskStore(Protocol):
     def needing_attention(self) -> Iterator[str]:
         """The ids of tasks that wait for an operator, oldest first: a hint, like `due`."""
 
-    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
+    def every(self, state: ProcessState | None) -> Iterator[Task | Corrupt]:
         """Every task, or those in `state`, in no order: a look through the whole store, for people.
 
         What cannot be understood comes as the error that says so, and does not keep the rest from coming.
@@ -67,10 +67,12 @@ class Lanes(Protocol):
     def load(self, order_id: str) -> Lane | None:
         """The lane, read consistently; None if there is none. Raises Transient or Unreadable."""
 
-    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
         """The first `most` rows from the place `first` on, in their order; raises Transient or Unreadable."""
 
-    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+    def save(
+        self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
+    ) -> bool:
         """Write the lane and its new `rows` at once, if it is still at the revision of `replaces` (0: absent).
 
         `older` are events that `replaces` held and `lane` holds no more: they get rows of their own before. False if
@@ -140,13 +142,13 @@ class Rejects(Protocol):
         """The newest rejects first, at most `limit`."""
 
 
-class Controls(Protocol):
+class SharedRecords(Protocol):
     """Where the records live by which instances agree; one conditional write per change."""
 
-    def read(self, name: str) -> Control | None:
+    def read(self, name: str) -> SharedRecord | None:
         """The record under this name, read consistently; None if there is none. Raises Transient or Unreadable."""
 
-    def write(self, control: Control, *, replaces: Control | None) -> bool:
+    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         """Write `control` if the record is still as `replaces` says, absent if that is None.
 
         False if somebody was faster; raises Transient.
@@ -156,7 +158,7 @@ class Controls(Protocol):
 class Telemetry(Protocol):
     """Log lines and metrics; it never raises."""
 
-    def record(self, order_id: str, fact: Fact) -> None:
+    def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Tell one fact of one order."""
 
     def swept(self, figures: Swept) -> None:

@@ -46,20 +46,20 @@ class Project:
 
         Puts `functions` on the import path. Raises Misconfigured.
         """
-        place = named or os.environ.get(APP) or self._settings.get("app", "")
-        if not place:
+        position = named or os.environ.get(APP) or self._settings.get("app", "")
+        if not position:
             raise Misconfigured(
                 f'no application is named; add `[tool.stepward] app = "module:app"` to pyproject.toml, or set {APP}'
             )
         if str(self.functions) not in sys.path:
             sys.path.insert(0, str(self.functions))
-        module, _, name = place.partition(":")
+        module, _, name = position.partition(":")
         try:
             found = getattr(import_module(module), name or "app")
         except (ImportError, AttributeError, TypeError, ValueError) as error:
-            raise Misconfigured(f"no application {place!r} in {self.functions}: {error}") from error
+            raise Misconfigured(f"no application {position!r} in {self.functions}: {error}") from error
         if not isinstance(found, App):
-            raise Misconfigured(f"{place!r} is {type(found).__name__}, not an application")
+            raise Misconfigured(f"{position!r} is {type(found).__name__}, not an application")
         return found
 
     @property

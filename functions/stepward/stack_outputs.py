@@ -32,7 +32,7 @@ class Deployment:
     orders_table: str
     tasks_table: str
     rejects_table: str
-    controls_table: str
+    shared_records_table: str
     lanes_table: str
     ledgers_bucket: str
     alerts_topic_arn: str
@@ -55,7 +55,7 @@ class Deployment:
             orders_table=_text(outputs, "OrdersTableName"),
             tasks_table=_text(outputs, "TasksTableName"),
             rejects_table=_text(outputs, "RejectsTableName"),
-            controls_table=_text(outputs, "ControlsTableName"),
+            shared_records_table=_text(outputs, "SharedRecordsTableName"),
             lanes_table=_text(outputs, "LanesTableName"),
             ledgers_bucket=_text(outputs, "LedgersBucketName"),
             alerts_topic_arn=_text(outputs, "AlertsTopicArn"),

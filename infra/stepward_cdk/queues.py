@@ -89,7 +89,9 @@ class Queues(Construct):
         self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
         self.agents = {agent.name: self._requests(f"Agent-{agent.name}", agent, settings) for agent in agents}
         self.lanes = {
-            agent.name: self._requests(f"Lane-{agent.name}", agent, settings) for agent in agents if agent.priority_lane
+            agent.name: self._requests(f"Lane-{agent.name}", agent, settings)
+            for agent in agents
+            if agent.priority_queue
         }
         convoy = settings.convoy
         self.order_events = self._convoy("OrderEvents", convoy.lane_timeout_s, settings)

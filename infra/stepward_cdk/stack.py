@@ -93,7 +93,7 @@ class StepwardStack(Stack):
                 "TasksTableName": tables.tasks.table_name,
                 "LanesTableName": tables.lanes.table_name,
                 "RejectsTableName": tables.rejects.table_name,
-                "ControlsTableName": tables.controls.table_name,
+                "SharedRecordsTableName": tables.shared_records.table_name,
                 "LedgersBucketName": objects.bucket.bucket_name,
             }
         )

@@ -18,7 +18,7 @@ _RESTORABLE = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_e
 class Tables(Construct):
     """On demand, restorable to any second of the last 35 days, and in production protected from deletion.
 
-    Orders, tasks, lanes and rejects have replicas if the deployment names regions for them. Controls never has:
+    Orders, tasks, lanes and rejects have replicas if the deployment names regions for them. Shared records never has:
     leases and breakers are of one region.
     """
 
@@ -37,7 +37,7 @@ class Tables(Construct):
         self.rejects = self._restored("rejects") or rejects
         self.tasks = self._restored("tasks", DUE_INDEX, ATTENTION_INDEX) or tasks
         self.lanes = self._restored("lanes", DUE_INDEX, ATTENTION_INDEX) or lanes
-        self.controls = self._table("Controls", partition_key=_text("Name"))
+        self.shared_records = self._table("SharedRecords", partition_key=_text("Name"))
 
     def _restored(self, name: str, *indexes: str) -> dynamodb.ITable | None:
         """The table that the deployment names in place of its own, which stays: so there is a way back."""

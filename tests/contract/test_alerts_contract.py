@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepward.domain.convoy.lane import Told
+from stepward.domain.convoy.lane import Alerted
 from stepward.domain.messages import LaneWaits, StepFailed
 from tests.contract.worlds.queue_worlds import QueueWorld
 
@@ -23,11 +23,13 @@ def test_an_alert_told_twice_carries_the_same_id(queue_world: QueueWorld) -> Non
 
 
 @pytest.mark.parametrize(
-    ("standing", "kind"), [((), "stepward.step.failed"), (("charge", "reserve"), "stepward.undo.failed")]
+    ("remaining_effects", "kind"), [((), "stepward.step.failed"), (("charge", "reserve"), "stepward.undo.failed")]
 )
-def test_a_machine_hears_of_the_same_fact(hearing_world: QueueWorld, standing: tuple[str, ...], kind: str) -> None:
+def test_a_machine_hears_of_the_same_fact(
+    hearing_world: QueueWorld, remaining_effects: tuple[str, ...], kind: str
+) -> None:
     """S7: as an event with everything that the text says."""
-    hearing_world.alerts.tell(StepFailed("ord-1", "charge", 3, "card declined", 1_000_000, standing))
+    hearing_world.alerts.tell(StepFailed("ord-1", "charge", 3, "card declined", 1_000_000, remaining_effects))
     assert hearing_world.heard(1) == [
         (
             kind,
@@ -38,7 +40,7 @@ def test_a_machine_hears_of_the_same_fact(hearing_world: QueueWorld, standing: t
                 "attempt": 3,
                 "reason": "card declined",
                 "at": 1_000_000,
-                "standing": list(standing),
+                "standing": list(remaining_effects),
             },
         )
     ]
@@ -70,7 +72,7 @@ def test_a_summary_arrives_with_its_counts(queue_world: QueueWorld) -> None:
 @pytest.mark.parametrize("trouble", ["blocked", "gap", "idle"])
 def test_a_lane_that_waits_has_a_type_of_its_own_for_machines(hearing_world: QueueWorld, trouble: str) -> None:
     """C6: people and machines hear which event it is, and what holds the lane up."""
-    hearing_world.alerts.tell(LaneWaits("ord-1", "5", Told(trouble), "op: no create", 1_000_000))
+    hearing_world.alerts.tell(LaneWaits("ord-1", "5", Alerted(trouble), "op: no create", 1_000_000))
     alert_id = f"ord-1/event 5/{trouble}/1000000"
     assert hearing_world.told(1) == [(alert_id, "ord-1", "event 5", 0)]
     detail = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from tests.contract.worlds.store_worlds import NOW, StoreWorld, changed, submitted, world_named
 
@@ -19,7 +19,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[StoreWorld]:
 def in_error(task: Task, at: int) -> Task:
     """The task a step of which failed at `at`."""
     record = replace(task.steps["reserve"], process_state=ProcessState.ERROR, error="declined")
-    steps, history = {**task.steps, "reserve": record}, (Fact(at, FactKind.FAILED, "reserve", 1),)
+    steps, history = {**task.steps, "reserve": record}, (HistoryEntry(at, HistoryKind.FAILED, "reserve", 1),)
     return changed(task, steps=steps, history=history, due=None)
 
 
@@ -28,12 +28,12 @@ def test_what_needs_an_operator_is_listed_oldest_first(world: StoreWorld) -> Non
     older, newer, stuck, paused, _ = (submitted(world.store, f"ord-{name}") for name in "abcde")
     world.store.save(in_error(newer, NOW + 30), replaces=newer)
     world.store.save(in_error(older, NOW + 10), replaces=older)
-    halted = changed(paused, paused="counting", history=(Fact(NOW + 20, FactKind.PAUSED),))
+    halted = changed(paused, paused="counting", history=(HistoryEntry(NOW + 20, HistoryKind.PAUSED),))
     world.store.save(halted, replaces=paused)
     undo = StepRecord(stuck.order_id, "reserve/undo", ProcessState.ERROR, attempt=1)
     undoing = {**stuck.steps, "reserve/undo": undo}
     failed = changed(
-        stuck, steps=undoing, undoing="sold", history=(Fact(NOW + 40, FactKind.FAILED, "reserve/undo", 1),)
+        stuck, steps=undoing, undoing="sold", history=(HistoryEntry(NOW + 40, HistoryKind.FAILED, "reserve/undo", 1),)
     )
     world.store.save(failed, replaces=stuck)
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.convoy.event import Kept
-from stepward.domain.convoy.lane import Blocked, Lane, Told
+from stepward.domain.convoy.event import StoredEvent
+from stepward.domain.convoy.lane import Alerted, Blocked, Lane
 from stepward.ports import Lanes
 from tests.contract.worlds.lane_worlds import (
     NOW,
@@ -42,7 +42,7 @@ def test_a_lane_comes_back_as_it_was_written(lanes: Lanes, lane: Lane) -> None:
 
     assert found == lane
     assert found is not None
-    assert list(found.marks) == list(lane.marks), "the ledger heard of last is the last"
+    assert list(found.offsets) == list(lane.offsets), "the ledger heard of last is the last"
 
 
 def test_a_lane_that_is_there_is_not_begun_again(lanes: Lanes) -> None:
@@ -101,7 +101,7 @@ def test_what_left_the_lane_may_be_written_by_a_change_that_loses(lanes: Lanes) 
     assert not lanes.save(applied(3, recent=(kept(3),)), replaces=applied(2), older=applied(2).recent)
 
     assert lanes.load(ORDER_ID) == applied(3)
-    assert [row.place for row in lanes.rows(ORDER_ID, 1, 10)] in ([], [1, 2])
+    assert [row.position for row in lanes.rows(ORDER_ID, 1, 10)] in ([], [1, 2])
 
 
 def test_older_events_and_new_rows_go_with_one_change(lanes: Lanes) -> None:
@@ -111,25 +111,25 @@ def test_older_events_and_new_rows_go_with_one_change(lanes: Lanes) -> None:
         applied(3, recent=(kept(3),), highest=7), replaces=applied(2), rows=[kept(7)], older=applied(2).recent
     )
 
-    assert [row.place for row in lanes.rows(ORDER_ID, 1, 10)] == [1, 2, 7]
+    assert [row.position for row in lanes.rows(ORDER_ID, 1, 10)] == [1, 2, 7]
 
 
 def test_rows_come_in_the_order_of_their_places(lanes: Lanes) -> None:
-    places = [1_000_000_000, 2, -1, 10, 999_999_999, 9, -10, 1, -2]
-    lanes.save(applied(1), replaces=ABSENT, rows=[kept(place) for place in places])
+    positions = [1_000_000_000, 2, -1, 10, 999_999_999, 9, -10, 1, -2]
+    lanes.save(applied(1), replaces=ABSENT, rows=[kept(position) for position in positions])
 
-    assert [row.place for row in lanes.rows(ORDER_ID, -20, 50)] == sorted(places)
-    assert [row.place for row in lanes.rows(ORDER_ID, 1, 50)] == [1, 2, 9, 10, 999_999_999, 1_000_000_000]
-    assert [row.place for row in lanes.rows(ORDER_ID, 3, 2)] == [9, 10]
-    assert [row.place for row in lanes.rows(ORDER_ID, -2, 1)] == [-2]
+    assert [row.position for row in lanes.rows(ORDER_ID, -20, 50)] == sorted(positions)
+    assert [row.position for row in lanes.rows(ORDER_ID, 1, 50)] == [1, 2, 9, 10, 999_999_999, 1_000_000_000]
+    assert [row.position for row in lanes.rows(ORDER_ID, 3, 2)] == [9, 10]
+    assert [row.position for row in lanes.rows(ORDER_ID, -2, 1)] == [-2]
 
 
 def test_a_row_comes_back_as_it_was_written(lanes: Lanes) -> None:
     rows = [
-        Kept(-1, event(0, sequence="three")),
-        Kept(2, event(2, note="ärger €"), "skipped by ada: lost for good"),
-        Kept(3, event(3, op="modify", modifies=3)),
-        Kept(4, event(4, padding="x" * 300_000)),
+        StoredEvent(-1, event(0, sequence="three")),
+        StoredEvent(2, event(2, note="ärger €"), "skipped by ada: lost for good"),
+        StoredEvent(3, event(3, op="modify", modifies=3)),
+        StoredEvent(4, event(4, padding="x" * 300_000)),
     ]
     assert rows[0].event.fault
     assert rows[2].event.fault
@@ -149,7 +149,7 @@ def test_a_row_can_be_written_anew(lanes: Lanes) -> None:
 
 def test_lanes_do_not_touch_each_other(lanes: Lanes) -> None:
     """C1."""
-    other = applied(1, order_id="ord-2", recent=(Kept(1, event(1, "ord-2")),))
+    other = applied(1, order_id="ord-2", recent=(StoredEvent(1, event(1, "ord-2")),))
     lanes.save(applied(1), replaces=ABSENT, rows=[kept(4)])
     lanes.save(other, replaces=Lane("ord-2"))
 
@@ -178,8 +178,8 @@ def test_lanes_that_wait_for_an_operator_are_listed_oldest_first(lanes: Lanes) -
     """C6: visibly."""
     waiting = [
         Lane("ord-b", 1, blocked=Blocked(3, "op: why", NOW)),
-        Lane("ord-a", 1, gap_since=NOW + 5, told=Told.GAP, last=1, highest=3),
-        Lane("ord-c", 1, touched_at=NOW - 5, told=Told.IDLE),
+        Lane("ord-a", 1, gap_since=NOW + 5, told=Alerted.GAP, last=1, highest=3),
+        Lane("ord-c", 1, touched_at=NOW - 5, told=Alerted.IDLE),
         Lane("ord-d", 1, gap_since=NOW),
         Lane("ord-e", 1),
     ]

@@ -12,7 +12,7 @@ from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.sqs.notices import CheckedNotices, Post, SqsReplyQueues
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Notice, Status
 from stepward.domain.reply_address import Allowed
 from stepward.testing.memory.notices import MemoryReplyQueues
@@ -51,7 +51,7 @@ class World:
         return [json.loads(body) for body in self.read(queue)]
 
     def lost(self) -> list[str]:
-        return [fact.note for _, fact in self.telemetry.facts if fact.kind is FactKind.NOTICE_LOST]
+        return [entry.note for _, entry in self.telemetry.history if entry.kind is HistoryKind.NOTICE_LOST]
 
 
 def in_memory() -> World:

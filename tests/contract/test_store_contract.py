@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.submission import Submission
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from tests.contract.worlds.store_worlds import (
@@ -62,8 +62,8 @@ FULL_TASK = Task(
     fence=4,
     fence_base=1,
     history=(
-        Fact(NOW, FactKind.RECOVERED, "reserve", 2, "supervisor-1", "no answer by complete-by", 5_001),
-        Fact(NOW + 2, FactKind.FAILED, "reserve", 3, "scheduler-1", 'said "no" ✗'),
+        HistoryEntry(NOW, HistoryKind.RECOVERED, "reserve", 2, "supervisor-1", "no answer by complete-by", 5_001),
+        HistoryEntry(NOW + 2, HistoryKind.FAILED, "reserve", 3, "scheduler-1", 'said "no" ✗'),
     ),
     undoing="sold twice ✗",
     paused="stock is being counted",

@@ -13,10 +13,10 @@ from stepward_cdk.settings.settings import Settings
 PROJECT = Project(Path(__file__).parents[2])
 
 inventory = Agent("inventory")
-payments = Agent("payments", max_concurrency=7, priority_lane=True)
+payments = Agent("payments", max_concurrency=7, priority_queue=True)
 refunds = Agent("refunds", max_concurrency=2)
 shipping = Agent("shipping")
-courier = Agent("courier", max_concurrency=40, priority_lane=True)
+courier = Agent("courier", max_concurrency=40, priority_queue=True)
 
 
 @inventory.operation

@@ -65,7 +65,7 @@ class Template:
 
     def lanes(self) -> Mapping[str, str]:
         """The logical ids of the priority lanes, by agent."""
-        return dict(joined(self.environment(self.function("scheduler"))["STEPWARD_AGENT_LANES"]))
+        return dict(joined(self.environment(self.function("scheduler"))["STEPWARD_AGENT_PRIORITY_QUEUES"]))
 
     def source_queues(self) -> Mapping[str, Mapping[str, Any]]:
         """The queues that functions take messages from, by logical id."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters import telemetry
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from tests.infra.template import Template, as_list, joined, target
 
 
@@ -76,7 +76,7 @@ def test_the_first_ledger_processor_that_dies_raises_an_alarm(production: Templa
 
 
 @pytest.mark.parametrize(
-    "metric", ["Rejected", "Failed", "Unreadable", "OverdueAge", "Overtime", "Excused", "Blocked", "Gaps"]
+    "metric", ["Rejected", "Failed", "Corrupt", "OverdueAge", "Overtime", "Uncounted", "Blocked", "Gaps"]
 )
 def test_the_engines_own_bad_news_raises_an_alarm(template: Template, metric: str) -> None:
     """S7, S12, C5, C6."""
@@ -96,7 +96,7 @@ def test_the_first_breaker_and_the_first_order_past_its_own_worst_case_raise_an_
 
 def test_a_few_steps_that_an_outage_held_up_wake_nobody(template: Template) -> None:
     """S22: they are excused and go on by themselves; many of them are an outage that somebody should look at."""
-    (alarm,) = alarms_on(template, "Excused").values()
+    (alarm,) = alarms_on(template, "Uncounted").values()
     assert alarm["Threshold"] == 100
 
 
@@ -193,7 +193,7 @@ def test_the_dashboard_shows_every_step_queue_and_function(template: Template) -
         assert name in shown, name
     for metric in ("Submitted", "Processed", "Failed", "Recovered", "LateReplies", "SubmissionToEnd", "Alerted"):
         assert metric in shown, metric
-    for metric in ("Ledgers", "Applied", "Parked", "Ended", "Blocked", "Gaps", "Idle", "PassedOver"):
+    for metric in ("Ledgers", "Applied", "Parked", "Ended", "Blocked", "Gaps", "Idle", "Skipped"):
         assert f'\\"{metric}\\"' in shown, metric
 
 
@@ -219,7 +219,7 @@ def test_the_dashboard_shows_how_the_service_of_every_agent_is_doing(template: T
 
 def test_every_metric_that_is_watched_is_one_that_the_engine_counts(template: Template) -> None:
     """S21: an alarm on a name with a slip in it stays quiet for ever."""
-    counted = {name for kind in FactKind for name in (kind.metric, kind.timer)}
+    counted = {name for kind in HistoryKind for name in (kind.metric, kind.timer)}
     measured = Path(telemetry.__file__).read_text(encoding="utf-8")
     alarms = template.properties("CloudWatch::Alarm").values()
     watched = {alarm["MetricName"] for alarm in alarms if alarm["Namespace"] == "Stepward"}

@@ -158,7 +158,7 @@ def test_scheduler_and_supervisor_are_told_the_queue_of_every_agent(template: Te
     for name in ("scheduler", "supervisor"):
         told = template.environment(template.function(name))
         assert joined(told["STEPWARD_AGENT_QUEUES"]) == expected
-        assert joined(told["STEPWARD_AGENT_LANES"]) == template.lanes()
+        assert joined(told["STEPWARD_AGENT_PRIORITY_QUEUES"]) == template.lanes()
     assert joined(template.body["Outputs"]["AgentQueueUrls"]["Value"]) == expected
 
 
@@ -166,7 +166,7 @@ def test_who_decides_about_tasks_is_told_where_to_agree_and_whom_to_tell(product
     """S7, S15, S16."""
     for name in ("scheduler", "supervisor"):
         told = production.environment(production.function(name))
-        assert target(told["STEPWARD_CONTROLS_TABLE"]) == production.output("ControlsTableName")
+        assert target(told["STEPWARD_SHARED_RECORDS_TABLE"]) == production.output("SharedRecordsTableName")
         assert (told["STEPWARD_EVENT_BUS"], told["STEPWARD_FINISHED_DAYS"]) == ("orders", "90")
     assert production.environment(production.function("supervisor"))["STEPWARD_LEASE_MS"] == "300000"
 
@@ -175,7 +175,7 @@ def test_an_agent_is_told_its_own_queue_and_when_to_leave_its_service_alone(prod
     """S20."""
     for agent in AGENTS:
         told = production.environment(production.function("agent", agent))
-        assert target(told["STEPWARD_CONTROLS_TABLE"]) == production.output("ControlsTableName")
+        assert target(told["STEPWARD_SHARED_RECORDS_TABLE"]) == production.output("SharedRecordsTableName")
         limits = [told[f"STEPWARD_BREAKER_{name}"] for name in ("FAILURES", "OPEN_MS", "LONGEST_MS")]
         assert limits == ["20", "30000", "600000"]
 
@@ -200,7 +200,7 @@ def test_the_fullest_environment_fits_what_lambda_gives(production: Template) ->
 
 
 def _fullest(told: Mapping[str, Any]) -> int:
-    variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_LANES"]
+    variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_PRIORITY_QUEUES"]
     variable += ["STEPWARD_REPLY_ACCOUNTS", "STEPWARD_REPLY_REGIONS", "STEPWARD_REPLY_PREFIXES"]
     fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in told.items())
     each_queue = LONGEST_NAME + len('"": "", ') + 30

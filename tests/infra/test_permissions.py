@@ -19,7 +19,7 @@ def agent_queues(template: Template) -> set[str]:
 
 def agreed(template: Template) -> str:
     """The table of what the functions agree on."""
-    return template.output("ControlsTableName")
+    return template.output("SharedRecordsTableName")
 
 
 def test_submission_writes_orders_and_tasks_and_tells_only_the_scheduler(template: Template) -> None:

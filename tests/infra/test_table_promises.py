@@ -37,7 +37,7 @@ def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) ->
         "OrdersTableName": [("OrderID", "HASH", "S")],
         "TasksTableName": [("OrderID", "HASH", "S")],
         "RejectsTableName": [("Day", "HASH", "S"), ("Key", "RANGE", "S")],
-        "ControlsTableName": [("Name", "HASH", "S")],
+        "SharedRecordsTableName": [("Name", "HASH", "S")],
         "LanesTableName": [("OrderID", "HASH", "S"), ("Place", "RANGE", "S")],
     }
     for output, keys in expected.items():
@@ -92,7 +92,7 @@ def test_replicas_are_made_only_where_a_deployment_names_regions(template: Templ
     for name, table in tables.items():
         regions = {replica["Region"] for replica in table["Replicas"]}
         assert regions == {"eu-central-1", "eu-west-1", "us-east-1"}, name
-    assert set(replicated.of("DynamoDB::Table")) == {replicated.output("ControlsTableName")}
+    assert set(replicated.of("DynamoDB::Table")) == {replicated.output("SharedRecordsTableName")}
 
 
 def test_every_replica_can_be_restored_and_refuses_to_be_deleted(replicated: Template) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from stepward.domain.errors import Misconfigured
 from stepward.local.access import access
-from stepward.local.cloud import StandingCloud, local_cloud
+from stepward.local.cloud import RunningCloud, local_cloud
 from stepward.local.server import CloudFailed, Server
 
 pytestmark = pytest.mark.cloud
@@ -30,8 +30,8 @@ with local_cloud(log=Path(sys.argv[1])) as server:
 
 
 @pytest.fixture
-def standing(tmp_path: Path) -> Iterator[StandingCloud]:
-    cloud = StandingCloud(tmp_path / ".local")
+def standing(tmp_path: Path) -> Iterator[RunningCloud]:
+    cloud = RunningCloud(tmp_path / ".local")
     yield cloud
     cloud.down()
 
@@ -120,14 +120,14 @@ def test_a_cloud_that_cannot_start_shows_the_end_of_its_log(tmp_path: Path, monk
         pass
 
 
-def test_a_standing_cloud_is_started_once_and_found_again(standing: StandingCloud) -> None:
+def test_a_standing_cloud_is_started_once_and_found_again(standing: RunningCloud) -> None:
     first = standing.up()
 
     assert standing.up() == first
-    assert StandingCloud(standing.folder).server == first
+    assert RunningCloud(standing.folder).server == first
 
 
-def test_a_standing_cloud_goes_down_with_its_files(standing: StandingCloud) -> None:
+def test_a_standing_cloud_goes_down_with_its_files(standing: RunningCloud) -> None:
     server = standing.up()
 
     assert standing.down()
@@ -137,7 +137,7 @@ def test_a_standing_cloud_goes_down_with_its_files(standing: StandingCloud) -> N
     assert [it.name for it in standing.folder.iterdir()] == ["cloud.log"]
 
 
-def test_a_cloud_that_died_is_not_taken_for_a_running_one(standing: StandingCloud) -> None:
+def test_a_cloud_that_died_is_not_taken_for_a_running_one(standing: RunningCloud) -> None:
     dead = standing.up()
     os.killpg(dead.pid, signal.SIGKILL)
     psutil.Process(dead.pid).wait(timeout=5)
@@ -146,7 +146,7 @@ def test_a_cloud_that_died_is_not_taken_for_a_running_one(standing: StandingClou
     assert standing.up().pid != dead.pid
 
 
-def test_another_process_under_the_same_id_is_left_alone(standing: StandingCloud) -> None:
+def test_another_process_under_the_same_id_is_left_alone(standing: RunningCloud) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True) as other:
         standing.folder.mkdir()
         (standing.folder / "cloud.json").write_text(json.dumps({"pid": other.pid, "port": 1, "created_at": 1.0}))
@@ -157,7 +157,7 @@ def test_another_process_under_the_same_id_is_left_alone(standing: StandingCloud
 
 
 @pytest.mark.parametrize("state", ["", "[]", "{}", "null"])
-def test_a_damaged_state_file_reads_as_no_cloud(standing: StandingCloud, state: str) -> None:
+def test_a_damaged_state_file_reads_as_no_cloud(standing: RunningCloud, state: str) -> None:
     standing.folder.mkdir()
     (standing.folder / "cloud.json").write_text(state)
 

@@ -44,7 +44,7 @@ OUTPUTS = {
     "OrdersTableName": "orders",
     "TasksTableName": "tasks",
     "RejectsTableName": "rejects",
-    "ControlsTableName": "controls",
+    "SharedRecordsTableName": "shared_records",
     "LanesTableName": "lanes",
     "LedgersBucketName": "ledgers",
     "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orders.demo.ledgers import LedgerOrder, LedgerScenario, Story
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, Task
@@ -20,7 +20,7 @@ class LaneRecord:
     """A lane as it stands at the end, with all that it holds in the order of the places."""
 
     lane: Lane
-    kept: Sequence[Kept]
+    kept: Sequence[StoredEvent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +80,17 @@ def _faults_of(order: LedgerOrder, evidence: LedgerEvidence) -> Iterator[str]:
 
 
 def _unlike_a_replay(order: LedgerOrder, record: LaneRecord) -> Iterator[str]:
-    applied = [kept for kept in record.kept if 0 < kept.place <= record.lane.last and not kept.passed_over]
-    again = [place for place, times in Counter(kept.place for kept in applied).items() if times > 1]
+    applied = [kept for kept in record.kept if 0 < kept.position <= record.lane.last and not kept.skipped]
+    again = [position for position, times in Counter(kept.position for kept in applied).items() if times > 1]
     if again:
         yield f"{order.order_id}: applied more than once: {again}"
-    if [kept.place for kept in applied] != list(range(1, len(order.entries) + 1)):
+    if [kept.position for kept in applied] != list(range(1, len(order.entries) + 1)):
         yield f"{order.order_id}: {len(applied)} of its {len(order.entries)} events are applied"
     meant = {entry["sequence"]: event_of(entry).digest for entry in order.entries}
     yield from (
-        f"{order.order_id}: event {kept.place} is not the one that its customer meant"
+        f"{order.order_id}: event {kept.position} is not the one that its customer meant"
         for kept in applied
-        if kept.event.digest != meant.get(kept.place)
+        if kept.event.digest != meant.get(kept.position)
     )
     if record.lane.end != len(order.entries) or record.lane.blocked:
         yield f"{order.order_id}: its lane did not come to its end"

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from orders.demo.ledger_audit import LaneRecord, LedgerEvidence
 from orders.demo.ledgers import LedgerScenario, Story, replacement
 from orders.demo.stage import Stage
-from stepward.domain.convoy.lane import Lane, Told
+from stepward.domain.convoy.lane import Alerted, Lane
 from stepward.local.services import Ledger
 
 LOOK_EVERY_S = 1.5
@@ -92,8 +92,8 @@ class LedgerPlay:
             if lane is None:
                 continue
             if lane.blocked and not (before and before.blocked):
-                self.line(f"{lane.order_id}  stops at event {lane.blocked.place}: {lane.blocked.reason}", seconds)
-            if lane.told is Told.GAP and not (before and before.told is Told.GAP):
+                self.line(f"{lane.order_id}  stops at event {lane.blocked.position}: {lane.blocked.reason}", seconds)
+            if lane.told is Alerted.GAP and not (before and before.told is Alerted.GAP):
                 self.line(
                     f"{lane.order_id}  waits for event {lane.last + 1}; {lane.waiting - 1} stand behind it", seconds
                 )
@@ -103,7 +103,7 @@ class LedgerPlay:
         troubled = {order.order_id for order in self.acts.orders if order.troubled}
         others = [order.order_id for order in self.acts.orders if not order.troubled]
         told = [self.lanes[order_id].told for order_id in troubled if order_id in self.lanes]
-        stand = len(told) == len(troubled) and Told.NOTHING not in told
+        stand = len(told) == len(troubled) and Alerted.NOTHING not in told
         return stand and all(order_id in self.lanes and self.lanes[order_id].end for order_id in others)
 
     def _mend(self, seconds: float) -> None:

@@ -120,8 +120,8 @@ def _ledgers(
     for _ in range(DUPLICATES // len(CUSTOMERS)):
         of_plain = [at for at, entry in enumerate(entries) if entry.get("orderId") in plain]
         if of_plain:
-            place = chance.choice(of_plain)
-            entries.insert(chance.randrange(place, len(entries)) + 1, entries[place])
+            position = chance.choice(of_plain)
+            entries.insert(chance.randrange(position, len(entries)) + 1, entries[position])
     size = max(1, -(-len(entries) // LEDGERS_PER_CUSTOMER))
     for number, start in enumerate(range(0, len(entries), size), start=1):
         yield _ledger(customer, f"{seed}-{number}", entries[start : start + size])

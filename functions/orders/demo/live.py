@@ -14,23 +14,23 @@ from rich.text import Text
 from orders.demo.audit import Heard
 from orders.demo.ledger_play import LedgerPlay
 from orders.demo.scenario import Scenario
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 
 _TOLD = {
-    FactKind.RECOVERED: ("yellow", "ran past complete-by and was recovered"),
-    FactKind.EXCUSED: ("yellow", "never got its turn and was recovered"),
-    FactKind.REMINDED: ("yellow", "had been picked up by nobody and was sent again"),
-    FactKind.FAILED: ("red", "ended in Error"),
-    FactKind.ALERTED: ("red", "was brought to the operator"),
-    FactKind.RESUBMITTED: ("cyan", "was resubmitted"),
-    FactKind.WAITING: ("yellow", "rests before it is tried again"),
-    FactKind.FELL_BACK: ("yellow", "goes to another agent"),
-    FactKind.LATE_EFFECT: ("magenta", "had its effect after the undo had begun"),
-    FactKind.UNDO_BEGUN: ("magenta", "the undo begins"),
-    FactKind.UNDONE: ("magenta", "all of it is undone"),
+    HistoryKind.RECOVERED: ("yellow", "ran past complete-by and was recovered"),
+    HistoryKind.UNCOUNTED: ("yellow", "never got its turn and was recovered"),
+    HistoryKind.REMINDED: ("yellow", "had been picked up by nobody and was sent again"),
+    HistoryKind.FAILED: ("red", "ended in Error"),
+    HistoryKind.ALERTED: ("red", "was brought to the operator"),
+    HistoryKind.RESUBMITTED: ("cyan", "was resubmitted"),
+    HistoryKind.WAITING: ("yellow", "rests before it is tried again"),
+    HistoryKind.FELL_BACK: ("yellow", "goes to another agent"),
+    HistoryKind.LATE_EFFECT: ("magenta", "had its effect after the undo had begun"),
+    HistoryKind.UNDO_BEGUN: ("magenta", "the undo begins"),
+    HistoryKind.UNDONE: ("magenta", "all of it is undone"),
 }
-_WITH_NOTE = {FactKind.FAILED, FactKind.UNDO_BEGUN}
+_WITH_NOTE = {HistoryKind.FAILED, HistoryKind.UNDO_BEGUN}
 _COUNTED = [state for state in ProcessState if state is not ProcessState.STOPPED]
 
 
@@ -50,8 +50,8 @@ class Screen:
     def show(self, tasks: Mapping[str, Task], ledgers: LedgerPlay, seconds: float) -> None:
         """Bring the table up to date and tell what is new."""
         for task in tasks.values():
-            for fact in task.history[self.told[task.order_id] :]:
-                self._tell(task, fact, seconds)
+            for entry in task.history[self.told[task.order_id] :]:
+                self._tell(task, entry, seconds)
             self.told[task.order_id] = len(task.history)
         self.live.update(self._table(tasks, ledgers, seconds), refresh=True)
 
@@ -71,13 +71,13 @@ class Screen:
         plain = [order.order_id for order in self.acts.orders if order.kind.cancelled]
         return (plain or [self.acts.orders[0].order_id])[0]
 
-    def _tell(self, task: Task, fact: Fact, seconds: float) -> None:
-        style, words = _TOLD.get(fact.kind, ("", fact.kind.value))
-        where = f"{fact.step}, attempt {fact.attempt}, " if fact.step else ""
+    def _tell(self, task: Task, entry: HistoryEntry, seconds: float) -> None:
+        style, words = _TOLD.get(entry.kind, ("", entry.kind.value))
+        where = f"{entry.step}, attempt {entry.attempt}, " if entry.step else ""
         line = Text(f"{seconds:5.1f} s  {task.order_id}  {where}")
         line.append(words, style)
-        if fact.kind in _WITH_NOTE:
-            line.append(f": {fact.note}")
+        if entry.kind in _WITH_NOTE:
+            line.append(f": {entry.note}")
         self.console.print(line, soft_wrap=True)
 
     def _table(self, tasks: Mapping[str, Task], ledgers: LedgerPlay, seconds: float) -> Table:

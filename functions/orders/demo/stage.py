@@ -24,8 +24,8 @@ from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsSender
 from stepward.app.agent.breakers import Breakers
-from stepward.domain.convoy.event import Kept
-from stepward.domain.convoy.lane import MOST_STRAYS, Lane
+from stepward.domain.convoy.event import StoredEvent
+from stepward.domain.convoy.lane import MOST_UNSEQUENCED, Lane
 from stepward.domain.errors import Transient
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import Task
@@ -33,8 +33,8 @@ from stepward.local.access import REGION, access
 from stepward.local.services import Ledger
 from stepward.local.wake import wake
 from stepward.stack_outputs import Deployment
-from stepward.wiring.lanes import kept_lanes
-from stepward.wiring.parts import kept_rejects, shared_controls
+from stepward.wiring.lanes import lanes_in
+from stepward.wiring.parts import rejects_of, shared_records_of
 from stepward.wiring.tasks import task_store
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class Stage:
         there, names = Access(REGION, self.endpoint, ("test", "test")), self.deployment
         self.orders = DynamoOrders(bound(OrderItem, names.orders_table, there))
         self.store = task_store(there, orders=None, tasks=names.tasks_table, shards=names.shards)
-        self.lanes = kept_lanes(there, names.lanes_table, names.shards)
-        self.rejects = kept_rejects(there, names.rejects_table)
-        self.breakers = Breakers(shared_controls(there, names.controls_table))
+        self.lanes = lanes_in(there, names.lanes_table, names.shards)
+        self.rejects = rejects_of(there, names.rejects_table)
+        self.breakers = Breakers(shared_records_of(there, names.shared_records_table))
         self.sqs = boto3.client("sqs", **access(self.endpoint))
         self.operator = Inbox(self.endpoint, "demo-operator")
         self.operator.subscribe(names.alerts_topic_arn)
@@ -116,13 +116,13 @@ class Stage:
             replayed=sum(entry.outcome == "replayed" for entry in ledger.entries()),
         )
 
-    def kept(self, lane: Lane) -> Sequence[Kept]:
+    def kept(self, lane: Lane) -> Sequence[StoredEvent]:
         """All that a lane holds, in the order of the places."""
-        rows, first = {kept.place: kept for kept in lane.recent}, -MOST_STRAYS
+        rows, first = {kept.position: kept for kept in lane.recent}, -MOST_UNSEQUENCED
         while found := self.lanes.rows(lane.order_id, first, MOST_ROWS):
-            rows = {kept.place: kept for kept in found} | rows
-            first = found[-1].place + 1
-        return [rows[place] for place in sorted(rows)]
+            rows = {kept.position: kept for kept in found} | rows
+            first = found[-1].position + 1
+        return [rows[position] for position in sorted(rows)]
 
     def newest_rejects(self) -> Sequence[Reject]:
         """Everything that was rejected and kept."""

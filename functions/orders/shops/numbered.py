@@ -27,8 +27,8 @@ def numbered_message(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
     resource = content["resource"]
     if not isinstance(resource, Mapping) or resource.get("typeId") != "order":
         raise Rejected("resource.typeId", "is not order; subscribe this queue to the messages of orders only")
-    placed = {"orderId": resource.get("id"), "sequence": content["sequenceNumber"]}
-    return {**placed, **_said(content)}
+    position_for = {"orderId": resource.get("id"), "sequence": content["sequenceNumber"]}
+    return {**position_for, **_said(content)}
 
 
 def _said(content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaVa
 
 from stepward.domain.errors import StepwardError
 from stepward.domain.health import Called, Health, Swept
-from stepward.domain.history import WARNING, Fact
+from stepward.domain.history import WARNING, HistoryEntry
 
 AnyMetrics = Metrics | EphemeralMetrics
 
@@ -42,26 +42,26 @@ class PowertoolsTelemetry:
     lock: Lock = field(default_factory=Lock)
     """Requests are served in threads, and Powertools adds and writes without one."""
 
-    def record(self, order_id: str, fact: Fact) -> None:
+    def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Log and count one fact; see the port."""
-        before, after = fact.kind.change or (None, None)
+        before, after = entry.kind.change or (None, None)
         keys = {
             "task": order_id,
-            "step": fact.step,
-            "attempt": fact.attempt,
+            "step": entry.step,
+            "attempt": entry.attempt,
             "from": before,
             "to": after,
-            "by": fact.by,
-            "reason": fact.note,
-            "ms": fact.value,
+            "by": entry.by,
+            "reason": entry.note,
+            "ms": entry.value,
         }
         told = {key: value for key, value in keys.items() if value}
-        log = self.logger.warning if WARNING in fact.kind.marks else self.logger.info
-        log(fact.kind.value, extra=told)
-        if fact.kind.metric:
-            self._measure(fact.kind.metric, MetricUnit.Count, 1)
-        if fact.kind.timer:
-            self._measure(fact.kind.timer, MetricUnit.Milliseconds, fact.value)
+        log = self.logger.warning if WARNING in entry.kind.marks else self.logger.info
+        log(entry.kind.value, extra=told)
+        if entry.kind.metric:
+            self._measure(entry.kind.metric, MetricUnit.Count, 1)
+        if entry.kind.timer:
+            self._measure(entry.kind.timer, MetricUnit.Milliseconds, entry.value)
 
     def swept(self, figures: Swept) -> None:
         """Log and measure a run of the Supervisor; see the port."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.alert_limit import admitted
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import StepwardError
 from stepward.domain.messages import Alert
-from stepward.ports import Alerts, Controls
+from stepward.ports import Alerts, SharedRecords
 
 TRIES = 3
 
@@ -20,7 +20,7 @@ class Throttled:
     """`ports.Alerts` that lets only so many single alerts out; what it holds back stays due, for a summary."""
 
     alerts: Alerts
-    controls: Controls
+    shared_records: SharedRecords
     now: Callable[[], int]
 
     def tell(self, alert: Alert) -> bool:
@@ -33,7 +33,7 @@ class Throttled:
 
     def _admit(self) -> bool:
         """Count one more, in the record that all instances share; nothing is let out uncounted."""
-        record = SharedValue(self.controls, "alerts", _times, lambda times: {"times": list(times)})
+        record = SharedValue(self.shared_records, "alerts", _times, lambda times: {"times": list(times)})
         try:
             before, after = record.change(lambda times: admitted(times, self.now()) or times, TRIES)
         except StepwardError:
@@ -71,6 +71,6 @@ def tell_all(due: Sequence[Alert], alerts: Alerts, told: Callable[[Alert], None]
         told(alert)
 
 
-def _times(control: Control | None) -> tuple[int, ...]:
-    times = control.body.get("times") if control else None
+def _times(shared_record: SharedRecord | None) -> tuple[int, ...]:
+    times = shared_record.body.get("times") if shared_record else None
     return tuple(time for time in times if isinstance(time, int)) if isinstance(times, list | tuple) else ()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stepward.app.agent.guard import Guard
     from stepward.app.agent.serve import Serve
     from stepward.app.alerting import Throttled
-    from stepward.app.convoy.alerting import LaneTelling
+    from stepward.app.convoy.alerting import LaneAlerting
     from stepward.app.convoy.intake import LaneIntake
     from stepward.app.intake import Intake
     from stepward.app.ledger.intake import LedgerIntake
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from stepward.domain.workflow.plan import Plan
     from stepward.ports import (
         Alerts,
-        Controls,
         LaneQueue,
         Lanes,
         Ledgers,
         Notices,
         Queues,
         Rejects,
+        SharedRecords,
         TaskStore,
         Telemetry,
     )
@@ -101,7 +101,7 @@ class Assembly:
     store: TaskStore = _ABSENT
     queues: Queues = _ABSENT
     rejects: Rejects = _ABSENT
-    controls: Controls = _ABSENT
+    shared_records: SharedRecords = _ABSENT
     alerts: Alerts = _ABSENT
     notices: Notices | None = None
     lanes: Lanes = _ABSENT
@@ -128,10 +128,10 @@ class Assembly:
 
     def scheduler(self, instance: str) -> Schedule:
         """Runs the steps of every task in their order, and notifies submitters."""
-        from stepward.app.scheduler.audit_log import Trail
+        from stepward.app.scheduler.audit_log import AuditLog
         from stepward.app.scheduler.schedule import Schedule
 
-        return Schedule(self.transition(instance, notices=self.notices), Trail(self.controls))
+        return Schedule(self.transition(instance, notices=self.notices), AuditLog(self.shared_records))
 
     def agent(self, name: str, guard: Guard | None = None) -> Serve:
         """Calls the operations of one agent; `guard` is that of its process, if it has one already."""
@@ -157,11 +157,11 @@ class Assembly:
 
         length, skew_margin = self.settings.lease_length, self.settings.timing.skew_margin
         transition = self.transition(instance)
-        tasks = TaskSweep(transition, Watch(Breakers(self.controls), agents, self.telemetry))
-        lanes = [LaneSweep(self.telling(), skew_margin, self.now)] if self.lanes is not None else []
+        tasks = TaskSweep(transition, Watch(Breakers(self.shared_records), agents, self.telemetry))
+        lanes = [LaneSweep(self.alerting(), skew_margin, self.now)] if self.lanes is not None else []
         return Supervise(
             sweeps=[tasks, *lanes],
-            leases=Leases(self.controls, self.telemetry, instance, length, skew_margin, self.now),
+            leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
             alerts=transition.alerts,
             shards=self.settings.shards,
         )
@@ -174,7 +174,7 @@ class Assembly:
         split = Split(
             lanes=self.lane_queue,
             ledgers=self.ledgers,
-            controls=self.controls,
+            shared_records=self.shared_records,
             rejects=self.rejects,
             telemetry=self.telemetry,
             sources=self.app.sources,
@@ -188,20 +188,20 @@ class Assembly:
         from stepward.app.convoy.convoy import Convoy
         from stepward.app.convoy.effects import Effects
         from stepward.app.convoy.intake import LaneIntake
-        from stepward.app.scheduler.audit_log import Trail
+        from stepward.app.scheduler.audit_log import AuditLog
         from stepward.wire.convoy import decode_for_lane
-        from stepward.wire.order_event import EventMessage, kept_event
+        from stepward.wire.order_event import EventMessage, stored_event
 
         schema = self.app.event or EventMessage
         convoy = Convoy(
             lanes=self.lanes,
             effects=Effects(self.submission(), self.transition(instance, claims=False)),
             rejects=self.rejects,
-            telling=self.telling(),
-            trail=Trail(self.controls),
+            alerting=self.alerting(),
+            audit_log=AuditLog(self.shared_records),
             telemetry=self.telemetry,
             rules=self.settings.lane_rules,
-            decode=partial(kept_event, schema=schema),
+            decode=partial(stored_event, schema=schema),
             now=self.now,
         )
         decode = partial(decode_for_lane, schema=schema, sources=self.app.sources)
@@ -234,15 +234,15 @@ class Assembly:
         from stepward.app.agent.breakers import Breakers
         from stepward.app.agent.guard import Guard
 
-        return Guard(agent, Breakers(self.controls), self.telemetry, self.settings.breaker, self.new_id)
+        return Guard(agent, Breakers(self.shared_records), self.telemetry, self.settings.breaker, self.new_id)
 
-    def telling(self) -> LaneTelling:
+    def alerting(self) -> LaneAlerting:
         """Alerts operators to lanes that wait for them."""
-        from stepward.app.convoy.alerting import LaneTelling
+        from stepward.app.convoy.alerting import LaneAlerting
 
-        return LaneTelling(self.lanes, self._throttled(), self.telemetry, self.settings.lane_rules)
+        return LaneAlerting(self.lanes, self._throttled(), self.telemetry, self.settings.lane_rules)
 
     def _throttled(self) -> Throttled:
         from stepward.app.alerting import Throttled
 
-        return Throttled(self.alerts, self.controls, self.now)
+        return Throttled(self.alerts, self.shared_records, self.now)

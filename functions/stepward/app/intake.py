@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.domain.errors import Rejected
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.order import order_id_hint
@@ -51,4 +51,6 @@ def keep(message: Received, error: Rejected, rejects: Rejects, telemetry: Teleme
         order_id=order_id,
     )
     rejects.keep(reject)
-    telemetry.record(order_id, Fact(message.received_at, FactKind.REJECTED, by=message.source, note=str(error)))
+    telemetry.record(
+        order_id, HistoryEntry(message.received_at, HistoryKind.REJECTED, by=message.source, note=str(error))
+    )

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Conflict
-from stepward.ports import Controls
+from stepward.ports import SharedRecords
 
 TRIES = 8
 
@@ -41,21 +41,21 @@ class SharedValue(Generic[Value]):
     `decode` reads a record, which is None until somebody wrote it; `encode` makes the body of a record.
     """
 
-    controls: Controls
+    shared_records: SharedRecords
     name: str
-    decode: Callable[[Control | None], Value]
+    decode: Callable[[SharedRecord | None], Value]
     encode: Callable[[Value], Mapping[str, Any]]
-    known: Control | None = field(default=None, init=False)
+    known: SharedRecord | None = field(default=None, init=False)
 
     def read(self) -> Value:
         """The value, read consistently; raises Transient or Unreadable."""
-        self.known = self.controls.read(self.name)
+        self.known = self.shared_records.read(self.name)
         return self.decode(self.known)
 
     def write(self, value: Value) -> bool:
         """Write the value if the record is still as it was last read or written; raises Transient."""
-        following = Control(self.name, self.known.revision + 1 if self.known else 1, self.encode(value))
-        won = self.controls.write(following, replaces=self.known)
+        following = SharedRecord(self.name, self.known.revision + 1 if self.known else 1, self.encode(value))
+        won = self.shared_records.write(following, replaces=self.known)
         if won:
             self.known = following
         return won

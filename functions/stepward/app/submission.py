@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stepward.domain.errors import Rejected
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Start
 from stepward.domain.reply_address import Allowed, check
 from stepward.domain.submission import Submission
@@ -17,7 +17,7 @@ from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, OrderMessage, accept
 
-_FACTS = {Submission.ACCEPTED: FactKind.SUBMITTED, Submission.DUPLICATE: FactKind.DUPLICATE}
+_HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Submit:
         wanted = accept(text, self.schema)
         match wanted:
             case Ignored():
-                self.telemetry.record("", Fact(self.now(), FactKind.IGNORED, note=wanted.what))
+                self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))
             case Cancel():
                 self.queues.to_scheduler([wanted])
             case Accepted():
@@ -52,9 +52,9 @@ class Submit:
         now, order = self.now(), accepted.order
         outcome = self.store.submit(order, self._task(accepted, now), self.plan)
         if outcome is Submission.CONFLICT:
-            self.telemetry.record(order.order_id, Fact(now, FactKind.CONFLICT))
+            self.telemetry.record(order.order_id, HistoryEntry(now, HistoryKind.CONFLICT))
             raise Rejected("orderId", f"{order.order_id!r} was submitted before with other content")
-        self.telemetry.record(order.order_id, Fact(now, _FACTS[outcome]))
+        self.telemetry.record(order.order_id, HistoryEntry(now, _HISTORY[outcome]))
         self.queues.to_scheduler([Start(order.order_id)])
 
     def _task(self, accepted: Accepted, now: int) -> Task:

@@ -10,19 +10,19 @@ from rich.table import Table
 
 from stepward.app.agent.breakers import Breakers
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.timeline import awaited_agents
 from stepward.cli.orders.view import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, span
-from stepward.cli.user_error import Declined
-from stepward.domain.coordination.breaker import Breaker, Mode, Pause
+from stepward.cli.user_error import UserError
+from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
 from stepward.domain.task.record import Loaded
 
 Agent = Annotated[str, typer.Option(help="An agent, in place of an order.", show_default=False)]
 STYLES = {Mode.CLOSED: "green", Mode.HALF_OPEN: "yellow", Mode.OPEN: "bold red"}
 
 
-def agents(where: Where, *, as_json: AsJson = False) -> None:
+def agents(target: Target, *, as_json: AsJson = False) -> None:
     """List the agents: whether each one's circuit breaker lets calls through, since when, and who paused it and why.
 
     closed: calls go through · open: the service failed too often and is left alone for a while · half-open: one call
@@ -33,7 +33,7 @@ def agents(where: Where, *, as_json: AsJson = False) -> None:
     JSON: agents (list of: agent, breaker (closed, open or half-open), since (epoch milliseconds or null), failures
     (in a row), until (when an open breaker lets a call through, or null), paused (null, or: who, why, at)).
     """
-    connection = connect(where)
+    connection = connect(target)
     found = {name: connection.breakers.of(name) for name in _names(connection)}
     if as_json:
         print_json({"agents": [_document(name, breaker) for name, breaker in found.items()]})
@@ -41,37 +41,37 @@ def agents(where: Where, *, as_json: AsJson = False) -> None:
     OUT.print(_table(found, connection.now()))
     for name, breaker in found.items():
         if breaker.pause:
-            say(f"\nTo have {name} work again:\n  {where.typed('resume', '--agent', name)}")
+            say(f"\nTo have {name} work again:\n  {target.typed('resume', '--agent', name)}")
 
 
-def resting(loaded: Loaded, breakers: Breakers, where: Where, now: int) -> Iterator[str]:
+def resting(loaded: Loaded, breakers: Breakers, target: Target, now: int) -> Iterator[str]:
     """A sentence on each agent that leaves its service alone while a step of the order waits for it."""
     for name in sorted(awaited_agents(loaded.task, loaded.plan, now)):
         breaker = breakers.of(name)
         if breaker.pause:
-            resume = where.typed("resume", "--agent", name)
+            resume = target.typed("resume", "--agent", name)
             yield f"Agent {name} was paused by {breaker.pause.who}: {breaker.pause.why}. To go on: {resume}"
         elif breaker.mode is not Mode.CLOSED:
             since = day_and_time(breaker.since)
-            yield f"The service of {name} fails; its breaker is {breaker.mode} since {since}: {where.typed('agents')}"
+            yield f"The service of {name} fails; its breaker is {breaker.mode} since {since}: {target.typed('agents')}"
 
 
-def pause_agent(where: Where, agent: str, who: str, why: str, *, as_json: bool) -> None:
+def pause_agent(target: Target, agent: str, who: str, why: str, *, as_json: bool) -> None:
     """Have no instance of `agent` call its service."""
-    connection = _connected(where, agent)
-    changed = connection.breakers.pause(agent, Pause(who, why, connection.now()))
+    connection = _connected(target, agent)
+    changed = connection.breakers.pause(agent, AgentPause(who, why, connection.now()))
     pause = connection.breakers.of(agent).pause
     _tell(agent, pause, changed=changed, as_json=as_json)
     if not as_json and changed:
-        resume = where.typed("resume", "--agent", agent)
+        resume = target.typed("resume", "--agent", agent)
         say(f"Agent {agent} is paused: within two seconds its service is left alone. To go on: {resume}")
     elif not as_json and pause:
         say(f"Agent {agent} was paused already by {pause.who}: {pause.why}. That stays; nothing was changed.")
 
 
-def resume_agent(where: Where, agent: str, *, as_json: bool) -> None:
+def resume_agent(target: Target, agent: str, *, as_json: bool) -> None:
     """End the pause of `agent`."""
-    connection = _connected(where, agent)
+    connection = _connected(target, agent)
     changed = connection.breakers.resume(agent, connection.now())
     _tell(agent, None, changed=changed, as_json=as_json)
     if not as_json:
@@ -79,16 +79,18 @@ def resume_agent(where: Where, agent: str, *, as_json: bool) -> None:
         say(f"Agent {agent} {done}." if changed else f"Agent {agent} was not paused; nothing was changed.")
 
 
-def _tell(agent: str, pause: Pause | None, *, changed: bool, as_json: bool) -> None:
+def _tell(agent: str, pause: AgentPause | None, *, changed: bool, as_json: bool) -> None:
     if as_json:
         said = {"who": pause.who if pause else None, "why": pause.why if pause else None}
         print_json({"agent": agent, "paused": pause is not None, **said, "changed": changed})
 
 
-def _connected(where: Where, agent: str) -> Connection:
-    connection = connect(where)
+def _connected(target: Target, agent: str) -> Connection:
+    connection = connect(target)
     if agent not in _names(connection):
-        raise Declined(f"there is no agent {agent} in stack {where.stack}; its agents: {', '.join(_names(connection))}")
+        raise UserError(
+            f"there is no agent {agent} in stack {target.stack}; its agents: {', '.join(_names(connection))}"
+        )
     return connection
 
 
@@ -119,7 +121,7 @@ def _calls(breaker: Breaker, now: int) -> str:
     return f"go through; the last {breaker.failures} failed" if breaker.failures else "go through"
 
 
-def _paused(pause: Pause | None) -> str:
+def _paused(pause: AgentPause | None) -> str:
     return f"by {pause.who} at {day_and_time(pause.at)}: {pause.why}" if pause else ""
 
 

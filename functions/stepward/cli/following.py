@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import typer
 
-from stepward.app.scheduler.audit_log import LONGEST_TEXT, Entry
+from stepward.app.scheduler.audit_log import LONGEST_TEXT, AuditEntry
 from stepward.cli.terminal import complain, print_json, say
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.messages import Command
@@ -21,7 +21,7 @@ WITHIN_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CommandOutcome:
     """What came of a command: it was applied, or refused; `final` if nothing more is to come of it."""
 
     applied: bool
@@ -39,7 +39,7 @@ class Asked:
     who: str
     why: str
 
-    def entry(self, before: Sequence[Entry], now: Sequence[Entry]) -> Entry | None:
+    def entry(self, before: Sequence[AuditEntry], now: Sequence[AuditEntry]) -> AuditEntry | None:
         """What the trail has kept of it between two looks."""
         fresh = (entry for entry in reversed(now) if entry not in before)
         return next((e for e in fresh if Asked(e.command, e.step, e.attempt, e.who, e.why) == self), None)
@@ -66,7 +66,7 @@ class Following(Generic[S]):
     about: dict[str, Any]
     seen: S
     look: Callable[[], S]
-    outcome: Callable[[S], Outcome | None]
+    outcome: Callable[[S], CommandOutcome | None]
     state: Callable[[S], dict[str, Any]]
 
     def follow(self, now: Callable[[], int], *, wait: bool, as_json: bool) -> None:
@@ -83,7 +83,7 @@ class Following(Generic[S]):
         if found and not found.applied:
             raise typer.Exit(1)
 
-    def _document(self, found: Outcome | None) -> dict[str, Any]:
+    def _document(self, found: CommandOutcome | None) -> dict[str, Any]:
         ended = {True: "applied", False: "refused"}
         return {
             "command": self.asked.command,
@@ -96,14 +96,14 @@ class Following(Generic[S]):
             **self.state(self.seen),
         }
 
-    def _looked(self) -> Outcome | None:
+    def _looked(self) -> CommandOutcome | None:
         self.seen = self.look()
         return self.outcome(self.seen)
 
 
 def awaited(
-    look: Callable[[], Outcome | None], now: Callable[[], int], sleep: Callable[[float], object]
-) -> Outcome | None:
+    look: Callable[[], CommandOutcome | None], now: Callable[[], int], sleep: Callable[[float], object]
+) -> CommandOutcome | None:
     """The outcome, looked for every quarter of a second until it is final or ten seconds are over."""
     until = now() + WITHIN_MS
     found = look()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.deployment.options import USUAL_STACK, AsJson, Stack, Where, faults_told
+from stepward.cli.deployment.options import USUAL_STACK, AsJson, Stack, Target, faults_told
 from stepward.cli.terminal import ERR, print_json, say
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
@@ -24,15 +24,15 @@ def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -
     """
     # Help must not wait for these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
-    from stepward.local.processes import StandingServices, standing_cloud  # noqa: PLC0415
+    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
     from stepward.local.synth import synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
 
-    project, cloud = Project.here(), standing_cloud()
+    project, cloud = Project.here(), running_cloud()
     out = cloud.folder / "cdk.out"
     with ERR.status("Starting the local cloud") as status:
         server = cloud.up(port=port)
-        services = StandingServices(cloud.folder / "services").up()
+        services = RunningServices(cloud.folder / "services").up()
         status.update("Synthesising the stack")
         addresses = {agent.name: f"{services.endpoint}/{agent.name}" for agent in project.app().workflow.agents}
         synthesise(project.root, out, {"platform": "local", "service_urls": addresses, "stack": stack})
@@ -40,9 +40,9 @@ def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -
     if as_json:
         print_json(_state())
         return
-    where = Where(stack=stack, local=True)
+    target = Target(stack=stack, local=True)
     say(f"Stack {stack} is up at {server.endpoint}.\n\nSend an order, and look at it:")
-    say(f"  {where.typed('send', 'ORDER.json')}\n  {where.typed('show', 'ORDER-ID')}")
+    say(f"  {target.typed('send', 'ORDER.json')}\n  {target.typed('show', 'ORDER-ID')}")
     say(f"\nIts log is {cloud.log}. Stop it, and forget all that it holds: stepward local down")
 
 
@@ -53,10 +53,10 @@ def down(*, as_json: AsJson = False) -> None:
 
     JSON: stopped (whether it was running).
     """
-    from stepward.local.processes import StandingServices, standing_cloud  # noqa: PLC0415
+    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
 
-    cloud = standing_cloud()
-    StandingServices(cloud.folder / "services").down()
+    cloud = running_cloud()
+    RunningServices(cloud.folder / "services").down()
     stopped = cloud.down()
     if as_json:
         print_json({"stopped": stopped})
@@ -81,10 +81,10 @@ def status(*, as_json: AsJson = False) -> None:
 
 
 def _state() -> dict[str, object]:
-    from stepward.local.processes import StandingServices, standing_cloud  # noqa: PLC0415
+    from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
 
-    cloud = standing_cloud()
-    server, services = cloud.server, StandingServices(cloud.folder / "services").server
+    cloud = running_cloud()
+    server, services = cloud.server, RunningServices(cloud.folder / "services").server
     return {
         "running": server is not None,
         "endpoint": server.endpoint if server else None,

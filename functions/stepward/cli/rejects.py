@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from stepward.cli.deployment.connection import connect
-from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.json_documents import reject_document
 from stepward.cli.orders.tables import reject_view, rejects_table
 from stepward.cli.terminal import OUT, print_json, print_raw, say
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.domain.rejects import Reject
 
 MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this one: its id, or how its id begins.")]
@@ -22,7 +22,7 @@ LATELY = 10_000
 
 
 def rejects(
-    where: Where, message: MessageId = "", *, limit: Limit = 20, with_body: WithBody = False, as_json: AsJson = False
+    target: Target, message: MessageId = "", *, limit: Limit = 20, with_body: WithBody = False, as_json: AsJson = False
 ) -> None:
     """List rejected messages of the last two weeks, newest first, or show one.
 
@@ -33,7 +33,7 @@ def rejects(
     """
     if with_body and not (message or as_json):
         raise typer.BadParameter("--body needs the id of a message, or --json")
-    kept = connect(where).rejects
+    kept = connect(target).rejects
     found = [_named(message, kept.newest(LATELY))] if message else kept.newest(limit + 1)
     shown, more = found[:limit], len(found) > limit
     if as_json:
@@ -42,25 +42,25 @@ def rejects(
         print_raw(shown[0].body)
     elif message:
         OUT.print(reject_view(shown[0]))
-        say(f"  {where.typed('rejects', shown[0].message_id, '--body')} > order.json")
+        say(f"  {target.typed('rejects', shown[0].message_id, '--body')} > order.json")
     else:
-        _list(where, shown, more=more)
+        _list(target, shown, more=more)
 
 
-def _list(where: Where, shown: Sequence[Reject], *, more: bool) -> None:
+def _list(target: Target, shown: Sequence[Reject], *, more: bool) -> None:
     if not shown:
-        say(f"No message was rejected in the last two weeks in stack {where.stack}.")
+        say(f"No message was rejected in the last two weeks in stack {target.stack}.")
         return
     OUT.print(rejects_table(shown))
     count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
-    say(f"{count} See one: {where.typed('rejects', shown[0].message_id[:8])}")
+    say(f"{count} See one: {target.typed('rejects', shown[0].message_id[:8])}")
 
 
 def _named(name: str, kept: Sequence[Reject]) -> Reject:
     found = [reject for reject in kept if reject.message_id.startswith(name)]
     exact = [reject for reject in found if reject.message_id == name]
     if len(found) > 1 and not exact:
-        raise Declined(f"{len(found)} rejected messages begin with {name}; give more of the id")
+        raise UserError(f"{len(found)} rejected messages begin with {name}; give more of the id")
     if not found:
-        raise Declined(f"no rejected message begins with {name}; `stepward rejects` lists them")
+        raise UserError(f"no rejected message begins with {name}; `stepward rejects` lists them")
     return (exact or found)[0]

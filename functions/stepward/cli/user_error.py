@@ -5,5 +5,5 @@ from __future__ import annotations
 from stepward.domain.errors import StepwardError
 
 
-class Declined(StepwardError):
+class UserError(StepwardError):
     """What was asked cannot be done; the message says what to do instead."""

@@ -3,7 +3,7 @@
 StepwardError
 ├── Transient        try again later; the message goes back to its queue
 │   ├── Conflict     somebody else kept writing first; read again and decide again
-│   └── PutBack      not now, though nothing failed to be told; the message comes back after the time it names
+│   └── RetryLater      not now, though nothing failed to be told; the message comes back after the time it names
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is told
 ├── Rejected         a message that can never be accepted; kept with field and reason
 ├── Unreadable       a record that cannot be understood; others go on, an operator looks at it
@@ -24,7 +24,7 @@ class Conflict(Transient):
     """Every try lost the race for the record; the message will be delivered again."""
 
 
-class PutBack(Transient):
+class RetryLater(Transient):
     """The message is to come back after `seconds`; nothing was answered, so no attempt is used up."""
 
     def __init__(self, seconds: int, reason: str) -> None:
@@ -45,7 +45,7 @@ class Rejected(StepwardError):
         self.reason = reason
 
 
-class Unreadable(StepwardError):
+class Corrupt(StepwardError):
     """A record in the state store that cannot be understood; the message names it and what is wrong."""
 
 

@@ -26,7 +26,7 @@ PLAIN = Mark(0)
 WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START = Mark  # so that a row of the table stays a line
 
 
-class FactKind(StrEnum):
+class HistoryKind(StrEnum):
     """Everything worth telling: its name in a timeline, the metric that counts it, its marks.
 
     Then, where the fact is a change of state, the step's state before and after; and the metric of its value, in
@@ -58,7 +58,7 @@ class FactKind(StrEnum):
     PROCESSED = "Processed", "Processed", MILESTONE, None, "SubmissionToEnd"
     FAILED = "Failed", "Failed", WARNING | REMEMBERED | OVERDUE | MILESTONE, ("Processing", "Error")
     RECOVERED = "Recovered", "Recovered", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
-    EXCUSED = "Excused", "Excused", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
+    UNCOUNTED = "Uncounted", "Uncounted", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
     REMINDED = "Reminded", "Reminded", WARNING | REMEMBERED | OVERDUE
     WAITING = "Waiting", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
     FELL_BACK = "FellBack", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
@@ -74,10 +74,10 @@ class FactKind(StrEnum):
     EXPIRED = "Expired", "Expired"
     CALL_FAILED = "CallFailed", "CallsFailed"
     SILENT = "Silent", "Silent"
-    UNREADABLE = "Unreadable", "Unreadable", WARNING
+    CORRUPT = "Corrupt", "Corrupt", WARNING
     POSTPONED = "Postponed", "Postponed", WARNING
     NOTICE_LOST = "NoticeLost", "NoticesLost", WARNING
-    PUT_BACK = "PutBack", "PutBack"
+    RETRY_LATER = "RetryLater", "RetryLater"
     BREAKER_OPENED = "BreakerOpened", "BreakerOpened", WARNING
     BREAKER_PROBING = "BreakerProbing", "BreakerProbing"
     BREAKER_CLOSED = "BreakerClosed", "BreakerClosed"
@@ -85,7 +85,7 @@ class FactKind(StrEnum):
     APPLIED = "Applied", "Applied"
     PARKED = "Parked", "Parked"
     BLOCKED = "Blocked", "Blocked", WARNING
-    PASSED_OVER = "PassedOver", "PassedOver", WARNING
+    SKIPPED = "Skipped", "Skipped", WARNING
     REPLACED = "Replaced"
     RETRIED = "Retried"
     ENDED = "Ended", "Ended"
@@ -96,14 +96,14 @@ class FactKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class HistoryEntry:
     """One thing that happened at `at` (epoch ms); `value` is the fact's own measure, in milliseconds.
 
     `by` is who held the step or who acted, `note` the reason in words.
     """
 
     at: int
-    kind: FactKind
+    kind: HistoryKind
     step: str = ""
     attempt: int = 0
     by: str = ""

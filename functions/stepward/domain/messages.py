@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # who tells of no lane does not load them
-    from stepward.domain.convoy.lane import Told
+    from stepward.domain.convoy.lane import Alerted
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class StepFailed:
     attempt: int
     reason: str
     at: int
-    standing: tuple[str, ...] = ()
+    remaining_effects: tuple[str, ...] = ()
 
     @property
     def alert_id(self) -> str:
@@ -159,7 +159,7 @@ class LaneWaits:
 
     order_id: str
     event: str
-    trouble: Told
+    trouble: Alerted
     reason: str
     at: int
 

@@ -29,7 +29,7 @@ def local_cloud(*, log: Path, port: int = 0, functions_reach: str = "") -> Itera
 
 
 @dataclass(frozen=True, slots=True)
-class StandingCloud:
+class RunningCloud:
     """The cloud that `stepward local up` leaves running; `folder` holds its state, its files and its log."""
 
     folder: Path

@@ -75,14 +75,14 @@ class Assembly:
         """Every file to upload."""
         manifests = [it for it in self._artifacts.values() if it["type"] == "cdk:asset-manifest"]
         files = [file for it in manifests for file in _read(self.folder / it["properties"]["file"])["files"].values()]
-        return [self._asset(file["source"], place) for file in files for place in file["destinations"].values()]
+        return [self._asset(file["source"], position) for file in files for position in file["destinations"].values()]
 
-    def _asset(self, source: Mapping[str, str], place: Mapping[str, str]) -> Asset:
+    def _asset(self, source: Mapping[str, str], position: Mapping[str, str]) -> Asset:
         return Asset(
             source=self.folder / source["path"],
             zipped=source["packaging"] == "zip",
-            bucket=self.resolve(place["bucketName"]),
-            key=self.resolve(place["objectKey"]),
+            bucket=self.resolve(position["bucketName"]),
+            key=self.resolve(position["objectKey"]),
         )
 
     @property

@@ -12,23 +12,23 @@ from urllib.parse import urlsplit
 import psutil
 
 from stepward.domain.errors import Misconfigured
-from stepward.local.cloud import StandingCloud
+from stepward.local.cloud import RunningCloud
 from stepward.local.server import CloudFailed, Server
 from stepward.project import Project
 
 _IMPORT_ROOT = Path(__file__).resolve().parents[2]
 
 
-def standing_cloud() -> StandingCloud:
+def running_cloud() -> RunningCloud:
     """The local cloud of this project, running or not; outside of any, one that never runs."""
     try:
-        return StandingCloud(Project.here().root / ".local")
+        return RunningCloud(Project.here().root / ".local")
     except Misconfigured:
-        return StandingCloud(Path(".local"))
+        return RunningCloud(Path(".local"))
 
 
 @dataclass(frozen=True, slots=True)
-class StandingServices:
+class RunningServices:
     """The stand-ins for the remote services; `folder` is theirs alone: their state, their ledger and their log."""
 
     folder: Path

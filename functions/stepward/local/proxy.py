@@ -31,7 +31,7 @@ class Proxy:
     endpoint: str
     http: urllib3.PoolManager
 
-    def obey(self, rules: Sequence[Rule]) -> None:
+    def apply_command(self, rules: Sequence[Rule]) -> None:
         """Let these rules, and no others, hold from now on."""
         answer = self.http.request("POST", f"{self.endpoint}/_microburst/rules", json=list(rules))
         if answer.status != 200:

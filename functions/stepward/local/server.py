@@ -58,9 +58,9 @@ class Server:
     def keep_in(self, state: Path) -> None:
         """Write down which process it is, for commands that come later."""
         # Renamed into place, so that a reader never sees half of it.
-        draft = state.with_suffix(".new")
-        draft.write_text(json.dumps(asdict(self)))
-        draft.replace(state)
+        change = state.with_suffix(".new")
+        change.write_text(json.dumps(asdict(self)))
+        change.replace(state)
 
     @staticmethod
     def kept_in(state: Path) -> Server | None:
@@ -116,9 +116,9 @@ def installed(folder: str, variable: str, command: str) -> Path:
     Raises Misconfigured, and names the `command` that installs it.
     """
     named = os.environ.get(variable)
-    places = [Path(named)] if named else [place / folder for place in (Path.cwd(), *Path.cwd().parents)]
-    for place in places:
-        if (python := place / "bin" / "python").exists():
+    positions = [Path(named)] if named else [position / folder for position in (Path.cwd(), *Path.cwd().parents)]
+    for position in positions:
+        if (python := position / "bin" / "python").exists():
             return python.absolute()
     raise Misconfigured(f"{folder} is not installed; run `{command}`, or name an environment with {variable}")
 

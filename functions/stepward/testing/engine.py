@@ -163,7 +163,7 @@ class Engine(Harness):
     def record(self) -> Record:
         """Everything that the audits ask."""
         parts = self.parts
-        trouble = bool(parts.queues.backlogs) or any(name.startswith("breaker/") for name in parts.controls.kept)
+        trouble = bool(parts.queues.backlogs) or any(name.startswith("breaker/") for name in parts.shared_records.kept)
         return Record(
             plan=parts.plan,
             timing=self.settings.timing,

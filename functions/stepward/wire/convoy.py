@@ -34,11 +34,11 @@ class _Retry(_Asked, frozen=True, tag="convoy.retry"):
 
 
 class _Skip(_Asked, frozen=True, kw_only=True, rename="camel", tag="convoy.skip"):
-    place: _Place
+    position: _Place
 
 
 class _Replace(_Asked, frozen=True, kw_only=True, rename="camel", tag="convoy.replace"):
-    place: _Place
+    position: _Place
     body: str
 
 

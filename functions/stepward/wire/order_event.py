@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 
 from stepward.domain.convoy.event import Op, OrderEvent
-from stepward.domain.errors import Rejected, Unreadable
+from stepward.domain.errors import Corrupt, Rejected
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
@@ -117,7 +117,7 @@ def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]
     )
 
 
-def kept_event(body: str, schema: type[EventMessage] = EventMessage) -> OrderEvent:
+def stored_event(body: str, schema: type[EventMessage] = EventMessage) -> OrderEvent:
     """The event in the text that a lane has kept."""
     content = strict_json.parse(body)
     if not isinstance(content, dict):
@@ -149,7 +149,7 @@ def _parsed(event: OrderEvent) -> object:
     try:
         return strict_json.parse(event.body)
     except Rejected as error:
-        raise Unreadable(f"{event.order_id}: its event {event.sequence or ''}: {error}") from error
+        raise Corrupt(f"{event.order_id}: its event {event.sequence or ''}: {error}") from error
 
 
 def _check(message: EventMessage, body: str) -> None:

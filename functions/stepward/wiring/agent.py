@@ -31,7 +31,7 @@ def _worker(app: App, env: Mapping[str, str]) -> BatchWorker:
         app=app,
         queues=outbox,
         rejects=parts.rejects(),
-        controls=parts.controls(),
+        shared_records=parts.shared_records(),
         sleep=time.sleep,  # noqa: TID251 - short waits between the calls of one attempt, bounded by complete-by
         jitter=random.random,
     )

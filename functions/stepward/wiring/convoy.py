@@ -34,7 +34,7 @@ def _worker(app: App, env: Mapping[str, str]) -> GroupWorker:
         store=store_of(parts, config.orders_table),
         queues=queues,
         rejects=parts.rejects(),
-        controls=parts.controls(),
+        shared_records=parts.shared_records(),
         alerts=alerts(parts),
         lanes=lanes_of(parts),
     )

@@ -9,7 +9,7 @@ from stepward.wiring.clock import new_id
 from stepward.wiring.parts import Parts
 
 
-def kept_lanes(access: Access, table: str, shards: int) -> DynamoLanes:
+def lanes_in(access: Access, table: str, shards: int) -> DynamoLanes:
     """The lanes in the table of this name."""
     heads, events = bound(LaneItem, table, access), bound(LaneRowItem, table, access)
     return DynamoLanes(heads, events, access.connection, shards, new_id)
@@ -17,4 +17,4 @@ def kept_lanes(access: Access, table: str, shards: int) -> DynamoLanes:
 
 def lanes_of(parts: Parts) -> DynamoLanes:
     """The lanes of a function."""
-    return kept_lanes(parts.access, parts.config.lanes_table, parts.config.shards)
+    return lanes_in(parts.access, parts.config.lanes_table, parts.config.shards)

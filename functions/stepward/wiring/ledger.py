@@ -33,7 +33,7 @@ def _worker(app: App, env: Mapping[str, str]) -> GroupWorker:
         parts.assembly,
         app=app,
         rejects=parts.rejects(),
-        controls=parts.controls(),
+        shared_records=parts.shared_records(),
         lane_queue=SqsLaneQueue(sqs, parts.config.lanes_queue),
         ledgers=S3Ledgers(_s3(parts), parts.config.ledgers_bucket),
     )

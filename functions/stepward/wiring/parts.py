@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.config import Config as ClientConfig
 
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.shared_records import DynamoControls
-from stepward.adapters.dynamodb.tables import Access, ControlItem, RejectItem, bound
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
+from stepward.adapters.dynamodb.tables import Access, RejectItem, SharedRecordItem, bound
 from stepward.adapters.sqs.queues import SqsQueues
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.assembly import Assembly
@@ -49,15 +49,15 @@ class Parts:
 
     def rejects(self) -> DynamoRejects:
         """Where what cannot be accepted is kept."""
-        return kept_rejects(self.access, self.config.rejects_table)
+        return rejects_of(self.access, self.config.rejects_table)
 
-    def controls(self) -> DynamoControls:
+    def shared_records(self) -> DynamoSharedRecords:
         """The small records that all instances share."""
-        return shared_controls(self.access, self.config.controls_table)
+        return shared_records_of(self.access, self.config.shared_records_table)
 
     def queues(self, scheduler: str = "", responses: str = "", agents: Mapping[str, str] | None = None) -> SqsQueues:
         """The queues at these URLs."""
-        lanes = self.config.agent_lanes if agents else {}
+        lanes = self.config.agent_priority_queues if agents else {}
         return SqsQueues(self.sqs(), scheduler, responses, agents or {}, self.config.backlog, lanes)
 
     def sqs(self) -> SQSClient:
@@ -76,11 +76,11 @@ class Parts:
         return ClientConfig(connect_timeout=1, read_timeout=5, retries=retries)
 
 
-def kept_rejects(access: Access, table: str) -> DynamoRejects:
+def rejects_of(access: Access, table: str) -> DynamoRejects:
     """The rejects in the table of this name."""
     return DynamoRejects(bound(RejectItem, table, access), now)
 
 
-def shared_controls(access: Access, table: str) -> DynamoControls:
+def shared_records_of(access: Access, table: str) -> DynamoSharedRecords:
     """The small shared records in the table of this name."""
-    return DynamoControls(bound(ControlItem, table, access), new_id)
+    return DynamoSharedRecords(bound(SharedRecordItem, table, access), new_id)

@@ -37,7 +37,7 @@ def _worker(env: Mapping[str, str]) -> BatchWorker:
         store=store_of(parts, parts.config.orders_table),
         queues=outbox,
         rejects=parts.rejects(),
-        controls=parts.controls(),
+        shared_records=parts.shared_records(),
         alerts=alerts(parts),
         notices=_notices(parts),
     )

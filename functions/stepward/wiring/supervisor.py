@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+import stepward.app.supervisor.lane_sweep
+import stepward.app.supervisor.task_sweep  # noqa: F401
 from stepward.adapters.lambda_.sweep import SweepWorker
 from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
@@ -26,7 +28,7 @@ def _worker(env: Mapping[str, str]) -> SweepWorker:
         parts.assembly,
         store=store_of(parts),
         queues=parts.queues(scheduler=parts.config.scheduler_queue, agents=parts.config.agent_queues),
-        controls=parts.controls(),
+        shared_records=parts.shared_records(),
         alerts=alerts(parts),
         lanes=lanes_of(parts),
     )

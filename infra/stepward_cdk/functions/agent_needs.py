@@ -31,7 +31,7 @@ class AgentNeeds:
     max_concurrency: int
     wanted_batch: int
     longest_s: int
-    priority_lane: bool = False
+    priority_queue: bool = False
 
     @property
     def batch_size(self) -> int:
@@ -46,7 +46,7 @@ class AgentNeeds:
     @property
     def lane_functions(self) -> int:
         """Functions that may run at once for orders of high priority alone."""
-        return max(LEAST_CONCURRENCY, self.functions_at_once // LANE_SHARE) if self.priority_lane else 0
+        return max(LEAST_CONCURRENCY, self.functions_at_once // LANE_SHARE) if self.priority_queue else 0
 
     @property
     def ordinary_functions(self) -> int:
@@ -70,7 +70,7 @@ class AgentNeeds:
 
     @property
     def _queues(self) -> int:
-        return 2 if self.priority_lane else 1
+        return 2 if self.priority_queue else 1
 
 
 def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
@@ -82,13 +82,13 @@ def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
 
 
 def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
-    if agent.priority_lane and agent.max_concurrency < 2 * LEAST_CONCURRENCY:
+    if agent.priority_queue and agent.max_concurrency < 2 * LEAST_CONCURRENCY:
         raise WorkflowError(
             f"agent {agent.name!r}: max_concurrency {agent.max_concurrency} cannot be shared with a priority lane; "
             f"it takes {2 * LEAST_CONCURRENCY}"
         )
     return AgentNeeds(
-        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_lane
+        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_queue
     )
 
 

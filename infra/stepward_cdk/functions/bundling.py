@@ -54,9 +54,9 @@ class _Needs:
             (beside / name).write_text(text)
         wheels = ["--python-platform", WHEEL_PLATFORM, "--python-version", RUNTIME] if platform == "aws" else []
         checked = ["--only-binary", ":all:", *([] if self.pinned else ["--require-hashes"])]
-        place = ["--python", sys.executable, "--target", str(target)]
+        position = ["--python", sys.executable, "--target", str(target)]
         lists = ["--requirement", str(beside / "wanted"), "--constraint", str(beside / "pinned")]
-        _run([uv, "pip", "install", "--quiet", *place, *checked, *wheels, *lists])
+        _run([uv, "pip", "install", "--quiet", *position, *checked, *wheels, *lists])
 
 
 def bundle(platform: str, project: Project) -> Bundle:

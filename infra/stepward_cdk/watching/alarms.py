@@ -7,13 +7,13 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from stepward_cdk.settings.settings import ERRORS_IN_FIVE_MINUTES, EXCUSED_IN_FIVE_MINUTES, OVERDUE_AGE_MS
+from stepward_cdk.settings.settings import ERRORS_IN_FIVE_MINUTES, OVERDUE_AGE_MS, UNCOUNTED_IN_FIVE_MINUTES
 from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum
 
 _ENGINE = {
     "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
     "Failed": "Orders are in Error; see `stepward list --state Error`",
-    "Unreadable": "Records of the state store cannot be read; the Supervisor's log names them",
+    "Corrupt": "Records of the state store cannot be read; the Supervisor's log names them",
     "BreakerOpened": "An agent's service keeps failing and is left alone; see `stepward agents`",
     "Blocked": "Orders wait at an event that cannot be applied; see `stepward convoy list`",
     "Gaps": "Orders wait for an event that has not come; see `stepward convoy list`",
@@ -45,7 +45,7 @@ class Alarms(Construct):
         overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
         self._when("OverdueAge", engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
         outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
-        self._when("Excused", engine("Excused"), EXCUSED_IN_FIVE_MINUTES, outage)
+        self._when("Uncounted", engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
 
     def _watch_functions(self, watched: Watched) -> None:
         for name, function in watched.functions.items():

@@ -11,9 +11,9 @@ from stepward.domain.workflow.plan import Plan
 from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum, health
 
 _WIDTH = 12
-_FOR_PEOPLE = ("Alerted", "Rejected", "Unreadable", "Ignored")
+_FOR_PEOPLE = ("Alerted", "Rejected", "Corrupt", "Ignored")
 _CONVOY = ("Ledgers", "Applied", "Parked", "Ended")
-_LANES_IN_TROUBLE = ("Blocked", "Gaps", "Idle", "PassedOver")
+_LANES_IN_TROUBLE = ("Blocked", "Gaps", "Idle", "Skipped")
 
 
 class Dashboard(Construct):
@@ -30,7 +30,7 @@ class Dashboard(Construct):
             _graph("Submission to end (ms)", [engine("SubmissionToEnd", stat, stat) for stat in ("p50", "p99")]),
         )
         board.add_widgets(
-            _graph("Recovery", [engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Excused")]),
+            _graph("Recovery", [engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Uncounted")]),
             _graph("For people", [engine(name) for name in _FOR_PEOPLE]),
         )
         board.add_widgets(

@@ -18,13 +18,13 @@ from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lanes import DynamoLanes
 from stepward.adapters.dynamodb.tables import Access, bound
 from stepward.adapters.s3_ledgers import S3Ledgers
-from stepward.domain.convoy.event import Kept, OrderEvent
-from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, Told
+from stepward.domain.convoy.event import OrderEvent, StoredEvent
+from stepward.domain.convoy.lane import Alerted, Blocked, Lane, LaneRules
 from stepward.local.access import REGION
 from stepward.ports import Lanes, Ledgers
 from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.lanes import MemoryLanes, MemoryLedgers
-from stepward.wire.order_event import kept_event
+from stepward.wire.order_event import stored_event
 from stepward.wire.strict_json import canonical
 
 SHARDS = 2
@@ -33,20 +33,20 @@ RULES = LaneRules()
 ORDER_ID = "ord-1"
 
 
-def event(place: int = 1, order_id: str = ORDER_ID, **content: Any) -> OrderEvent:
+def event(position: int = 1, order_id: str = ORDER_ID, **content: Any) -> OrderEvent:
     """An event as the wire reads it, with the sequence number of its place."""
-    usual = {"op": "add", "amount": "1.00"} if place > 1 else {"op": "create", "currency": "EUR"}
-    numbered = {"sequence": place} if place > 0 else {}
-    return kept_event(canonical({"orderId": order_id, **usual, **numbered, **content}))
+    usual = {"op": "add", "amount": "1.00"} if position > 1 else {"op": "create", "currency": "EUR"}
+    numbered = {"sequence": position} if position > 0 else {}
+    return stored_event(canonical({"orderId": order_id, **usual, **numbered, **content}))
 
 
-def kept(place: int, passed_over: str = "", **content: Any) -> Kept:
-    return Kept(place, event(place, **content), passed_over)
+def kept(position: int, skipped: str = "", **content: Any) -> StoredEvent:
+    return StoredEvent(position, event(position, **content), skipped)
 
 
 def applied(last: int, **changes: Any) -> Lane:
     """A lane that has come so far, one event per change, all of them within it."""
-    events = tuple(kept(place) for place in range(1, last + 1))
+    events = tuple(kept(position) for position in range(1, last + 1))
     lane = Lane(ORDER_ID, last, last=last, highest=last, created=True, recent=events, touched_at=NOW)
     return replace(lane, **changes)
 
@@ -65,11 +65,11 @@ def eventful() -> Lane:
         blocked=Blocked(-2, "sequence: 'x' is no number", NOW + 1),
         gap_since=NOW + 2,
         attempts=3,
-        told=Told.GAP,
+        told=Alerted.GAP,
         recent=(kept(4), kept(5, "asOf: something newer was applied before")),
-        marks={"zebra": 3, "ant": 1},
-        strays=2,
-        unplaced=(-2,),
+        offsets={"zebra": 3, "ant": 1},
+        unsequenced_seen=2,
+        unsequenced=(-2,),
         as_of=NOW - 5,
         touched_at=NOW + 3,
         due=NOW + 4,
@@ -133,9 +133,9 @@ class DynamoLaneWorld:
         items: list[dict[str, Any]] = answer["Items"]
         return items
 
-    def put(self, place: str, order_id: str = ORDER_ID, **attributes: Any) -> None:
+    def put(self, position: str, order_id: str = ORDER_ID, **attributes: Any) -> None:
         """Put a row past the adapter."""
-        keys = {"OrderID": {"S": order_id}, "Place": {"S": place}}
+        keys = {"OrderID": {"S": order_id}, "Place": {"S": position}}
         self.client.put_item(TableName=self.table, Item={**keys, **attributes})
 
 

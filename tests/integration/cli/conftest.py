@@ -18,7 +18,7 @@ from stepward.adapters.dynamodb.task_store import PLAN_PREFIX
 from stepward.adapters.sqs.queues import SqsQueues
 from stepward.app.scheduler.schedule import Schedule
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.main import app
 from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.submission import Order
@@ -73,7 +73,7 @@ def template() -> dict[str, Any]:
         "TasksTable": _listed_table("OrderID"),
         "LanesTable": _listed_table("OrderID", "Place"),
         "RejectsTable": _table("Day", "Key"),
-        "ControlsTable": _table("Name"),
+        "SharedRecordsTable": _table("Name"),
     }
     agents = {"inventory": "Inventory", "payments": "Payments", "shipping": "Shipping"}
     sources = {"orders": "Orders", "scheduler": "Scheduler", "responses": "Responses", "agent-inventory": "Inventory"}
@@ -103,7 +103,7 @@ def _joined(members: list[str]) -> dict[str, str]:
 class Shop:
     """One deployment, and what a test puts into it or takes out of it."""
 
-    where: Where
+    target: Target
     connection: Connection
     sqs: SQSClient
     dynamodb: DynamoDBServiceResource
@@ -128,7 +128,7 @@ class Shop:
             (parts.orders_table, ["OrderID"]),
             (parts.tasks_table, ["OrderID"]),
             (parts.rejects_table, ["Day", "Key"]),
-            (parts.controls_table, ["Name"]),
+            (parts.shared_records_table, ["Name"]),
             (parts.lanes_table, ["OrderID", "Place"]),
         ):
             table = self.dynamodb.Table(name)
@@ -136,21 +136,25 @@ class Shop:
             items = [item for item in table.scan()["Items"] if not str(item.get("OrderID", "")).startswith(PLAN_PREFIX)]
             for item in items:
                 table.delete_item(Key={key: item[key] for key in keys})
-        letters = [url for each in parts.dead_letters.values() for url in (each.source, each.dead)]
+        dead_letters = [url for each in parts.dead_letters.values() for url in (each.source, each.dead)]
         own = [*parts.agent_queue_urls.values(), *parts.customer_ledger_queue_urls.values()]
-        for queue_url in {*letters, *own}:
+        for queue_url in {*dead_letters, *own}:
             self.received(queue_url)
 
     def schedule(self) -> Schedule:
         """A Scheduler of this deployment."""
         parts, connection = self.connection.deployment, self.connection
         queues = SqsQueues(self.sqs, parts.scheduler_queue_url, parts.responses_queue_url, parts.agent_queue_urls)
-        ports: dict[str, Any] = {"store": connection.store, "controls": connection.controls, "queues": queues}
+        ports: dict[str, Any] = {
+            "store": connection.store,
+            "shared_records": connection.shared_records,
+            "queues": queues,
+        }
         return memory_assembly(connection.now, settings=Settings(timing=TIMING), **ports).scheduler("scheduler-1")
 
     def lane(self) -> LaneLife:
         """A convoy of this deployment."""
-        return LaneLife(lanes=self.connection.lanes, controls=self.connection.controls)
+        return LaneLife(lanes=self.connection.lanes, shared_records=self.connection.shared_records)
 
     @contextmanager
     def at_work(self, before: Callable[[], object] = tuple, afterwards: Callable[[], object] = tuple) -> Iterator[None]:
@@ -207,9 +211,9 @@ def stack(cloud_access: Access) -> str:
 
 @pytest.fixture(scope="session")
 def lasting_shop(cloud: Server, cloud_access: Access, stack: str) -> Shop:
-    where = Where(stack=stack, endpoint=cloud.endpoint, region=REGION)
+    target = Target(stack=stack, endpoint=cloud.endpoint, region=REGION)
     clients = (boto3.client("sqs", **cloud_access), boto3.resource("dynamodb", **cloud_access))
-    return Shop(where, connect(where), *clients)
+    return Shop(target, connect(target), *clients)
 
 
 @pytest.fixture
@@ -222,8 +226,8 @@ def shop(lasting_shop: Shop) -> Iterator[Shop]:
 @pytest.fixture
 def run(shop: Shop) -> Run:
     """Type a `stepward` command for the shop."""
-    where = shop.where
-    environment = {"STEPWARD_STACK": where.stack, "STEPWARD_ENDPOINT": where.endpoint, "AWS_REGION": REGION}
+    target = shop.target
+    environment = {"STEPWARD_STACK": target.stack, "STEPWARD_ENDPOINT": target.endpoint, "AWS_REGION": REGION}
 
     def typed(*words: str, stdin: str | None = None) -> Result:
         result = CliRunner(env=environment).invoke(app, list(words), input=stdin)

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from stepward.domain.coordination.breaker import Breaker, Mode, Pause
+from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import UNDOABLE, Life
 
@@ -47,7 +47,7 @@ def test_an_order_that_waits_for_a_resting_agent_says_so(run: Run, shop: Shop) -
     breakers, now = shop.connection.breakers, shop.connection.now()
     breakers.change("inventory", lambda _: Breaker(Mode.OPEN, since=now, until=now + 9_000))
     failing = run("show", "ord-1").stdout
-    breakers.pause("inventory", Pause("ada", "stocktaking", now))
+    breakers.pause("inventory", AgentPause("ada", "stocktaking", now))
 
     assert "The service of inventory fails; its breaker is open since" in failing
     assert "Agent inventory was paused by ada: stocktaking. To go on: stepward resume" in run("show", "ord-1").stdout

@@ -45,7 +45,9 @@ def test_a_lane_is_shown_with_its_account_and_what_to_type(run: Run, shop: Shop)
     assert states(run)[2:] == [("3", "applied"), ("4", "stops the lane"), ("5", "waits")]
     (added,) = document(run, "show", "ord-1")["account"]["transactions"]
     assert added["details"] == {"amount": 6}
-    assert f"stepward convoy skip ord-1 4 --why ... --stack {shop.where.stack}" in run("convoy", "show", "ord-1").stdout
+    assert (
+        f"stepward convoy skip ord-1 4 --why ... --stack {shop.target.stack}" in run("convoy", "show", "ord-1").stdout
+    )
 
 
 def test_skip_goes_on_and_tells_how_far(run: Run, shop: Shop) -> None:
@@ -62,7 +64,7 @@ def test_skip_goes_on_and_tells_how_far(run: Run, shop: Shop) -> None:
     assert document(run, "list")["lanes"] == []
 
 
-def test_an_event_that_never_came_is_passed_over_and_comes_too_late_afterwards(run: Run, shop: Shop) -> None:
+def test_an_event_that_never_came_is_skipped_and_comes_too_late_afterwards(run: Run, shop: Shop) -> None:
     """C5: its late arrival is kept among the rejects, and the lane can still be read."""
     life = shop.lane().bring(entry(1, "create"), entry(3, amount=7))
     with shop.convoy_at_work(life):

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from stepward.cli.main import app
-from stepward.local.processes import StandingServices
+from stepward.local.processes import RunningServices
 from stepward.local.server import Server
 from stepward.project import Project
 from tests.integration.cli.conftest import Shop
@@ -104,20 +104,20 @@ def test_the_local_cloud_is_used_without_any_account(
     (repository / ".local").mkdir()
     (repository / ".local" / "cloud.json").write_text(json.dumps(asdict(cloud)))
 
-    result = typed("list", "--local", "--stack", shop.where.stack)
+    result = typed("list", "--local", "--stack", shop.target.stack)
 
     assert result.exit_code == 0
     assert "No orders" in result.stdout
 
 
 @pytest.fixture
-def services(tmp_path: Path) -> Iterator[StandingServices]:
-    services = StandingServices(tmp_path / "services")
+def services(tmp_path: Path) -> Iterator[RunningServices]:
+    services = RunningServices(tmp_path / "services")
     yield services
     services.down()
 
 
-def test_the_remote_services_stand_until_they_are_told_to_stop(services: StandingServices) -> None:
+def test_the_remote_services_stand_until_they_are_told_to_stop(services: RunningServices) -> None:
     server = services.up()
     again = services.up()
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.shared_record import SharedRecord
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli_convoy.lane_lives import entry
 
@@ -42,7 +42,7 @@ def redriven(run: Run, queue: str, *options: str) -> list[str]:
 
 def test_the_events_of_an_order_go_back_in_their_order_however_many(run: Run, shop: Shop) -> None:
     """FIELD_CASES 20, 21: more than a queue gives at once, each under its group and a new id."""
-    events = [entry(place, amount=place) for place in range(2, 27)]
+    events = [entry(position, amount=position) for position in range(2, 27)]
     bury(shop, "order-events", "ord-1", *map(json.dumps, events))
 
     assert redriven(run, "order-events") == ["sent"] * 25
@@ -56,17 +56,17 @@ def test_the_events_of_an_order_go_back_in_their_order_however_many(run: Run, sh
 def test_what_the_lane_has_had_stays_or_is_dropped(run: Run, shop: Shop) -> None:
     """FIELD_CASES 77."""
     shop.lane().bring(entry(1, "create"), entry(2, amount=2))
-    bury(shop, "order-events", "ord-1", *(json.dumps(entry(place, amount=place)) for place in (2, 3)))
+    bury(shop, "order-events", "ord-1", *(json.dumps(entry(position, amount=position)) for position in (2, 3)))
 
     assert redriven(run, "order-events", "--drop-stale") == ["dropped", "sent"]
     assert [each["body"]["sequence"] for each in waiting(shop, "order-events")] == [3]
 
 
 def test_a_look_at_a_queue_of_events_takes_none_away_and_says_that_it_may_not_show_all(run: Run, shop: Shop) -> None:
-    bury(shop, "order-events", "ord-1", *(json.dumps(entry(place)) for place in range(1, 15)))
+    bury(shop, "order-events", "ord-1", *(json.dumps(entry(position)) for position in range(1, 15)))
     for _ in range(2):
         told = json.loads(run("dead-letters", "show", "order-events", "--json").stdout)
-        assert [each["what"] for each in told["messages"]] == [f"event {place}: add" for place in range(1, 11)]
+        assert [each["what"] for each in told["messages"]] == [f"event {position}: add" for position in range(1, 11)]
         assert told["more"] is True
 
 
@@ -83,8 +83,8 @@ def test_ledgers_go_back_to_their_customers_group(run: Run, shop: Shop) -> None:
 
 def test_nothing_of_a_customer_goes_past_a_ledger_that_cannot_be_judged(run: Run, shop: Shop) -> None:
     """C2: other customers' ledgers go on."""
-    damaged = Control("ledger/shop/l-0", 1, {"surplus": 1})
-    assert shop.connection.controls.write(damaged, replaces=None)
+    damaged = SharedRecord("ledger/shop/l-0", 1, {"surplus": 1})
+    assert shop.connection.shared_records.write(damaged, replaces=None)
     for customer in ("shop", "other"):
         bodies = [{"ledgerId": f"l-{n}", "customerId": customer, "entries": [entry(1, "create")]} for n in range(2)]
         bury(shop, "ledgers", customer, *map(json.dumps, bodies))

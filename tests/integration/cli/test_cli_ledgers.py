@@ -41,7 +41,7 @@ def test_a_customer_with_a_queue_of_its_own_has_its_ledgers_there(run: Run, shop
 def test_a_large_ledger_is_put_into_the_bucket(run: Run, shop: Shop, tmp_path: Path, cloud_access: Access) -> None:
     """C3: one entry per line, and the message names the object."""
     path = tmp_path / "today.jsonl"
-    path.write_text("".join(json.dumps(entry(place, amount="x" * 2_000)) + "\n" for place in range(1, 601)))
+    path.write_text("".join(json.dumps(entry(position, amount="x" * 2_000)) + "\n" for position in range(1, 601)))
     told = json.loads(run("ledger", "send", str(path), "--customer", "shop", "--json").stdout)
 
     assert (told["entries"], told["orders"], told["sentAs"]) == (600, 1, "object")

@@ -147,7 +147,7 @@ def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop
 
     assert result.exit_code == 1
     assert "refused to undo order ord-1: the order is past its point of no return, ship" in result.stderr
-    assert [entry.applied for entry in shop.connection.trail.of("ord-1")] == [False]
+    assert [entry.applied for entry in shop.connection.audit_log.of("ord-1")] == [False]
 
 
 def test_the_trail_tells_who_asked_what_and_what_came_of_it(run: Run, shop: Shop) -> None:

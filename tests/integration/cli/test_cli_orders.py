@@ -70,9 +70,10 @@ def test_what_to_type_next_is_never_broken_across_lines(run: Run, shop: Shop) ->
     shop.keep(failed())
     shop.connection.rejects.keep(Reject("m" * 36, "orders", shop.connection.now(), "items", "is missing", "{}"))
 
-    assert f"resubmit ord-1 charge --why ... --stack {shop.where.stack} --endpoint" in run("show", "ord-1").stdout
+    assert f"resubmit ord-1 charge --why ... --stack {shop.target.stack} --endpoint" in run("show", "ord-1").stdout
     assert (
-        f"--body --stack {shop.where.stack} --endpoint {shop.where.endpoint} > order.json" in run("rejects", "m").stdout
+        f"--body --stack {shop.target.stack} --endpoint {shop.target.endpoint} > order.json"
+        in run("rejects", "m").stdout
     )
 
 
@@ -87,7 +88,7 @@ def test_an_order_as_json_has_stable_keys(run: Run, shop: Shop) -> None:
     reserve, charge = document["steps"]
     assert (reserve["name"], reserve["state"], reserve["result"]) == ("reserve", "Processed", {"reference": "r-7"})
     assert (charge["attempt"], charge["error"], charge["lockedBy"]) == (1, "refused with card_declined", None)
-    assert [fact["kind"] for fact in document["history"]] == ["Failed", "Alerted"]
+    assert [entry["kind"] for entry in document["history"]] == ["Failed", "Alerted"]
     assert "order" not in json.loads(run("show", "ord-1", "--json").stdout)
 
 

@@ -6,44 +6,44 @@ from typing import Any
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
-from stepward.adapters.dynamodb.shared_records import DynamoControls
-from stepward.domain.coordination.shared_record import Control
-from stepward.domain.errors import Transient, Unreadable
-from tests.contract.worlds import control_tables
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.errors import Corrupt, Transient
+from tests.contract.worlds import shared_record_tables
 from tests.contract.worlds.store_worlds import DynamoWorld
 from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable
 
 NAME = "breaker/payments"
-FIRST, SECOND = Control(NAME, 1, {"mode": "closed"}), Control(NAME, 2, {"mode": "open"})
+FIRST, SECOND = SharedRecord(NAME, 1, {"mode": "closed"}), SharedRecord(NAME, 2, {"mode": "open"})
 
 
 def intercept(
-    controls: DynamoControls, operation: str, send: Callable[[AWSPreparedRequest], AWSResponse | None]
+    shared_records: DynamoSharedRecords, operation: str, send: Callable[[AWSPreparedRequest], AWSResponse | None]
 ) -> None:
-    events: Any = controls.table._get_connection().connection.client.meta.events
+    events: Any = shared_records.table._get_connection().connection.client.meta.events
     events.register_first(f"before-send.dynamodb.{operation}", lambda request, **_: send(request))
 
 
-def two_views(aws: DynamoWorld) -> tuple[str, DynamoControls, DynamoControls]:
-    table = control_tables.created(aws.client)
+def two_views(aws: DynamoWorld) -> tuple[str, DynamoSharedRecords, DynamoSharedRecords]:
+    table = shared_record_tables.created(aws.client)
     endpoint = aws.access.endpoint
-    return table, control_tables.on(table, endpoint), control_tables.on(table, endpoint)
+    return table, shared_record_tables.on(table, endpoint), shared_record_tables.on(table, endpoint)
 
 
 @pytest.mark.parametrize("before", [None, FIRST])
-def test_a_write_whose_answer_was_lost_is_known_to_be_ours(aws: DynamoWorld, before: Control | None) -> None:
+def test_a_write_whose_answer_was_lost_is_known_to_be_ours(aws: DynamoWorld, before: SharedRecord | None) -> None:
     """Design rule 3: without it a probe would wait for itself."""
     _, ours, other = two_views(aws)
-    control = FIRST if before is None else SECOND
+    shared_record = FIRST if before is None else SECOND
     if before is not None:
         other.write(before, replaces=None)
     lost = LostAnswer(aws.client, "PutItem")
     intercept(ours, "PutItem", lost)
 
-    assert ours.write(control, replaces=before)
+    assert ours.write(shared_record, replaces=before)
 
     assert lost.requests == 2, "the SDK sends the write again by itself"
-    assert other.read(NAME) == control
+    assert other.read(NAME) == shared_record
 
 
 def test_the_very_same_record_written_by_another_is_the_others(aws: DynamoWorld) -> None:
@@ -79,5 +79,5 @@ def test_what_cannot_be_understood_is_unreadable(moto: DynamoWorld, garbage: dic
     item = {"Name": {"S": NAME}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}, "Body": {"S": "{}"}} | garbage
     moto.client.put_item(TableName=table, Item={key: value for key, value in item.items() if value})
 
-    with pytest.raises(Unreadable, match=NAME):
+    with pytest.raises(Corrupt, match=NAME):
         ours.read(NAME)

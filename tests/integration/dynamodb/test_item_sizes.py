@@ -13,7 +13,7 @@ from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.domain.errors import WorkflowError
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
-from stepward.domain.task.deadlines import Look
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import ProcessState, new_task
 from stepward.domain.workflow.definition import Agent, Call, Step, Workflow, minutes
@@ -97,7 +97,7 @@ class Life:
 
     def recover(self, step: str, attempt: int) -> None:
         """The running attempt is overdue, is recovered, and is claimed again."""
-        self.apply(Look(), after=700_000)
+        self.apply(DeadlineCheck(), after=700_000)
         self.apply(Retry(ORDER_ID, step, attempt), after=1_000)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters.dynamodb.lane_records import EventText
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Rejected, Transient
 from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, kept, lane_world_named
@@ -37,7 +37,7 @@ def moto(request: pytest.FixtureRequest) -> Iterator[DynamoLaneWorld]:
 @WRITES
 @pytest.mark.parametrize("before", [0, 1])
 def test_a_change_whose_answer_was_lost_is_known_to_be_ours(
-    aws: DynamoLaneWorld, operation: str, rows: Sequence[Kept], before: int
+    aws: DynamoLaneWorld, operation: str, rows: Sequence[StoredEvent], before: int
 ) -> None:
     """Design rule 3: without it the same event would be tried again over what it has done."""
     replaces = applied(1) if before else ABSENT
@@ -54,7 +54,7 @@ def test_a_change_whose_answer_was_lost_is_known_to_be_ours(
 
 @WRITES
 def test_the_very_same_change_of_another_is_the_others(
-    aws: DynamoLaneWorld, operation: str, rows: Sequence[Kept]
+    aws: DynamoLaneWorld, operation: str, rows: Sequence[StoredEvent]
 ) -> None:
     """C3: two consumers of one order, and one of them has applied the event."""
     aws.lanes.save(applied(1), replaces=ABSENT)
@@ -142,13 +142,13 @@ def test_more_rows_than_a_transaction_takes_are_refused_before_anything_is_writt
     requests = counted(moto.lanes)
 
     with pytest.raises(ValueError, match="the limit is 99"):
-        moto.lanes.save(applied(1), replaces=ABSENT, rows=[kept(place) for place in range(2, 102)])
+        moto.lanes.save(applied(1), replaces=ABSENT, rows=[kept(position) for position in range(2, 102)])
 
     assert not requests
 
 
 def test_as_many_rows_as_a_transaction_takes_are_written(aws: DynamoLaneWorld) -> None:
-    rows = [kept(place) for place in range(3, 102)]
+    rows = [kept(position) for position in range(3, 102)]
 
     assert aws.lanes.save(applied(1, highest=101), replaces=ABSENT, rows=rows)
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepward.adapters.dynamodb.lane_records import EventText, key_of, place_in
+from stepward.adapters.dynamodb.lane_records import EventText, key_of, position_in
 from stepward.domain.convoy.change import RECENT_BYTES
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
-from stepward.domain.errors import Unreadable
+from stepward.domain.errors import Corrupt
 from stepward.wire.order_event import event_of
 from tests.contract.worlds.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
 from tests.integration.dynamodb.item_size import KB, size_of
@@ -31,7 +31,9 @@ def moto(request: pytest.FixtureRequest) -> Iterator[DynamoLaneWorld]:
 def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto: DynamoLaneWorld) -> None:
     """A write is billed in whole kilobytes; the lane holds its newest events up to the limit that makes that so."""
     body = "x" * (RECENT_BYTES // 4 - 60)
-    events = tuple(kept(999_999_990 + place, note=body, ledgerId="2026-01-01-a", index=99_999) for place in range(3))
+    events = tuple(
+        kept(999_999_990 + position, note=body, ledgerId="2026-01-01-a", index=99_999) for position in range(3)
+    )
     assert sum(len(event.event.body) for event in events) > RECENT_BYTES - 60
     lane = Lane(
         "order-2026-0000123456",
@@ -66,18 +68,18 @@ def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
     lane = replace(eventful(), revision=1)
     moto.lanes.save(lane, replaces=ABSENT, rows=[kept(-1), kept(7)])
 
-    stray, row, head = moto.raw()
+    unsequenced_event, row, head = moto.raw()
 
-    assert [item["Place"]["S"] for item in (stray, row, head)] == ["-9999999999", "0000000007", "lane"]
-    assert stray.keys() == row.keys() == {"OrderID", "Place", "Body", "Summary"}
+    assert [item["Place"]["S"] for item in (unsequenced_event, row, head)] == ["-9999999999", "0000000007", "lane"]
+    assert unsequenced_event.keys() == row.keys() == {"OrderID", "Place", "Body", "Summary"}
     assert not any("NULL" in value for value in head.values())
     assert head["Recent"]["M"].keys() == {"4", "5"}
 
 
-@pytest.mark.parametrize("place", [-9_999_999_999, -10, -2, -1, 0, 1, 2, 10, 999_999_999, 9_999_999_999])
-def test_a_place_can_be_read_off_its_key(place: int) -> None:
-    assert place_in(key_of(place)) == place
-    assert len(key_of(place)) <= 11
+@pytest.mark.parametrize("position", [-9_999_999_999, -10, -2, -1, 0, 1, 2, 10, 999_999_999, 9_999_999_999])
+def test_a_place_can_be_read_off_its_key(position: int) -> None:
+    assert position_in(key_of(position)) == position
+    assert len(key_of(position)) <= 11
 
 
 FIELDS = ["op", "sequence", "modifies", "end", "asOf", "ledgerId", "index", "customerId"]
@@ -87,15 +89,15 @@ VALUES = st.none() | st.booleans() | st.integers(-3, 12) | st.sampled_from(["add
 @given(st.dictionaries(st.sampled_from(FIELDS), VALUES))
 def test_what_is_known_of_an_event_is_read_back_without_its_text(content: dict[str, Any]) -> None:
     """Valid or not: a lane that is loaded trusts what was written beside the text."""
-    held = Kept(3, event_of({**content, "orderId": ORDER_ID}))
-    assert replace(EventText.of(held), body="").kept(ORDER_ID, 3) == replace(held, event=replace(held.event, body=""))
+    held = StoredEvent(3, event_of({**content, "orderId": ORDER_ID}))
+    assert replace(EventText.of(held), body="").stored(ORDER_ID, 3) == replace(held, event=replace(held.event, body=""))
 
 
 def test_keys_sort_as_places_do() -> None:
-    places = [-9_999_999_999, -100, -10, -2, -1, 1, 2, 10, 100, 9_999_999_999]
+    positions = [-9_999_999_999, -100, -10, -2, -1, 1, 2, 10, 100, 9_999_999_999]
 
-    assert sorted(places, key=key_of) == places
-    assert max(map(key_of, places)) < "lane"
+    assert sorted(positions, key=key_of) == positions
+    assert max(map(key_of, positions)) < "lane"
 
 
 @pytest.mark.parametrize(
@@ -123,12 +125,12 @@ def test_a_lane_that_cannot_be_understood_is_unreadable(moto: DynamoLaneWorld, g
     found = HEAD | garbage
     moto.put("lane", **{name: value for name, value in found.items() if value})
 
-    with pytest.raises(Unreadable, match=ORDER_ID):
+    with pytest.raises(Corrupt, match=ORDER_ID):
         moto.lanes.load(ORDER_ID)
 
 
 @pytest.mark.parametrize(
-    ("place", "garbage"),
+    ("position", "garbage"),
     [
         ("0000000007", {"Body": {"S": "no JSON"}}),
         ("0000000007", {"Body": {"S": '{"op":"add"}'}}),
@@ -138,11 +140,11 @@ def test_a_lane_that_cannot_be_understood_is_unreadable(moto: DynamoLaneWorld, g
     ],
 )
 def test_a_row_that_cannot_be_understood_is_unreadable(
-    moto: DynamoLaneWorld, place: str, garbage: dict[str, Any]
+    moto: DynamoLaneWorld, position: str, garbage: dict[str, Any]
 ) -> None:
-    moto.put(place, **garbage)
+    moto.put(position, **garbage)
 
-    with pytest.raises(Unreadable, match=ORDER_ID):
+    with pytest.raises(Corrupt, match=ORDER_ID):
         moto.lanes.rows(ORDER_ID, 1, 10)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.errors import Unreadable
+from stepward.domain.errors import Corrupt
 from stepward.domain.submission import Submission
 from tests.contract.worlds.store_worlds import NOW, PLAN, SHARDS, DynamoWorld, order_of, submitted, task_of
 
@@ -48,8 +48,8 @@ class Spoiler:
         self.world.client.put_item(TableName=self.world.tables.tasks, Item=item)
         replace(self.world.store, known_plans={}).load("ord-1")
 
-    def assert_unreadable(self, change: Change, why: str = "") -> None:
-        with pytest.raises(Unreadable, match="ord-1") as error:
+    def assert_corrupt(self, change: Change, why: str = "") -> None:
+        with pytest.raises(Corrupt, match="ord-1") as error:
             self.load(change)
         assert why in str(error.value)
 
@@ -87,41 +87,41 @@ def test_what_lies_in_the_table_is_readable_before_it_is_spoiled(spoiler: Spoile
 
 def test_a_time_that_is_not_a_number_is_refused_loudly(spoiler: Spoiler) -> None:
     for name, text in product(["CompleteBy", "StartedAt", "EndedAt", "AlertBy"], TIMESTAMPS):
-        spoiler.assert_unreadable(put_in_step(name, {"S": text}), "reserve")
+        spoiler.assert_corrupt(put_in_step(name, {"S": text}), "reserve")
 
 
 def test_a_lock_that_is_null_is_refused_loudly(spoiler: Spoiler) -> None:
     """Null is absence: nothing of ours writes NULL, so whoever did has to be found."""
-    spoiler.assert_unreadable(put_in_step("LockedBy", NULL), "reserve")
+    spoiler.assert_corrupt(put_in_step("LockedBy", NULL), "reserve")
 
 
 def test_a_task_that_lacks_something_is_unreadable(spoiler: Spoiler) -> None:
     for name in [*TEXTS, *NUMBERS, "Steps"]:
-        spoiler.assert_unreadable(take(name), name)
-        spoiler.assert_unreadable(put(name, NULL), name)
+        spoiler.assert_corrupt(take(name), name)
+        spoiler.assert_corrupt(put(name, NULL), name)
 
 
 def test_a_step_that_lacks_something_is_unreadable(spoiler: Spoiler) -> None:
     for name in [*COUNTS_OF_A_STEP, "ProcessState"]:
-        spoiler.assert_unreadable(take_from_step(name), name)
+        spoiler.assert_corrupt(take_from_step(name), name)
 
 
 def test_a_task_with_something_of_the_wrong_kind_is_unreadable(spoiler: Spoiler) -> None:
     wrong = [*product(TEXTS, NOT_TEXT), *product(NUMBERS, NOT_A_NUMBER), *product(["Steps"], NOT_STEPS)]
     for name, value in wrong:
-        spoiler.assert_unreadable(put(name, value))
+        spoiler.assert_corrupt(put(name, value))
 
 
 def test_a_step_with_something_of_the_wrong_kind_is_unreadable(spoiler: Spoiler) -> None:
     texts = ["ProcessState", "LockedBy", "Token", "Error", "Result"]
     wrong = [*product(texts, NOT_TEXT), *product(COUNTS_OF_A_STEP, NOT_A_NUMBER), *product(["AlertBy"], NOT_A_NUMBER)]
     for name, value in [*wrong, ("ProcessState", {"S": "Finished"}), ("Result", {"S": "{"}), ("Result", {"S": ""})]:
-        spoiler.assert_unreadable(put_in_step(name, value), "reserve")
+        spoiler.assert_corrupt(put_in_step(name, value), "reserve")
 
 
 def test_a_history_that_makes_no_sense_is_unreadable(spoiler: Spoiler) -> None:
     for text in HISTORIES:
-        spoiler.assert_unreadable(put("History", {"S": text}))
+        spoiler.assert_corrupt(put("History", {"S": text}))
 
 
 def test_an_order_that_makes_no_sense_is_unreadable(spoiler: Spoiler) -> None:
@@ -129,32 +129,32 @@ def test_an_order_that_makes_no_sense_is_unreadable(spoiler: Spoiler) -> None:
     for body in [{"S": ""}, {"S": "x"}, {"S": "[]"}, {"S": "null"}, {"S": '{"a":NaN}'}, {"S": '"text"'}, {"N": "1"}]:
         row: Item = {"OrderID": {"S": "ord-1"}, "Body": body, "ContentHash": {"S": "x"}, "WriteId": {"S": "x"}}
         world.client.put_item(TableName=world.tables.orders, Item=row)
-        spoiler.assert_unreadable(lambda _: None, "order")
+        spoiler.assert_corrupt(lambda _: None, "order")
 
     world.client.delete_item(TableName=world.tables.orders, Key={"OrderID": {"S": "ord-1"}})
-    spoiler.assert_unreadable(lambda _: None, "its order is not")
+    spoiler.assert_corrupt(lambda _: None, "its order is not")
 
 
 def test_a_plan_that_makes_no_sense_makes_its_tasks_unreadable(spoiler: Spoiler) -> None:
     world = spoiler.world
     for text in ["", "x", "[]", "{}", '{"workflow":"w","version":1,"steps":[{}]}']:
         world.client.put_item(TableName=world.tables.tasks, Item={**PLAN_ROW, "Body": {"S": text}})
-        spoiler.assert_unreadable(lambda _: None, PLAN.plan_id)
+        spoiler.assert_corrupt(lambda _: None, PLAN.plan_id)
     world.client.put_item(TableName=world.tables.tasks, Item=PLAN_ROW)
-    spoiler.assert_unreadable(lambda _: None, PLAN.plan_id)
+    spoiler.assert_corrupt(lambda _: None, PLAN.plan_id)
 
     world.client.delete_item(TableName=world.tables.tasks, Key=PLAN_ROW)
-    spoiler.assert_unreadable(lambda _: None, f"{PLAN.plan_id} is not in the state store")
+    spoiler.assert_corrupt(lambda _: None, f"{PLAN.plan_id} is not in the state store")
 
 
 def test_a_task_that_lacks_a_step_of_its_plan_is_unreadable(spoiler: Spoiler) -> None:
-    spoiler.assert_unreadable(lambda item: item["Steps"]["M"].pop("ship"), "ship")
+    spoiler.assert_corrupt(lambda item: item["Steps"]["M"].pop("ship"), "ship")
 
 
 def test_a_spoiled_record_is_still_listed_as_due_beside_the_others(spoiler: Spoiler) -> None:
     """The index holds keys only, so nothing in a record can stop the Supervisor's list."""
     submitted(spoiler.world.store, "ord-2")
-    spoiler.assert_unreadable(lambda item: item.update(Steps={"S": "garbage"}, History={"S": "garbage"}))
+    spoiler.assert_corrupt(lambda item: item.update(Steps={"S": "garbage"}, History={"S": "garbage"}))
 
     listed = {order_id for shard in range(SHARDS) for order_id in spoiler.world.store.due(shard, NOW + 10**6)}
 
@@ -163,17 +163,17 @@ def test_a_spoiled_record_is_still_listed_as_due_beside_the_others(spoiler: Spoi
 
 def test_a_spoiled_record_is_named_beside_the_others_when_people_look_through_the_store(spoiler: Spoiler) -> None:
     submitted(spoiler.world.store, "ord-2")
-    spoiler.assert_unreadable(lambda item: item.update(Steps={"S": "garbage"}))
+    spoiler.assert_corrupt(lambda item: item.update(Steps={"S": "garbage"}))
 
-    others = [found for found in spoiler.world.store.every(None) if not isinstance(found, Unreadable)]
-    named = [str(found) for found in spoiler.world.store.every(None) if isinstance(found, Unreadable)]
+    others = [found for found in spoiler.world.store.every(None) if not isinstance(found, Corrupt)]
+    named = [str(found) for found in spoiler.world.store.every(None) if isinstance(found, Corrupt)]
     assert [task.order_id for task in others] == ["ord-2"]
     assert len(named) == 1
     assert "ord-1" in named[0]
 
 
 def test_a_spoiled_task_does_not_hide_that_its_order_was_submitted(spoiler: Spoiler) -> None:
-    spoiler.assert_unreadable(lambda item: item.update(Steps={"S": "garbage"}))
+    spoiler.assert_corrupt(lambda item: item.update(Steps={"S": "garbage"}))
 
     again = spoiler.world.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
 

@@ -23,7 +23,7 @@ from stepward.domain.task.record import StepRecord, Task
 from stepward.local.access import REGION
 from stepward.testing.aws.stack import Stack
 from stepward.wiring.tasks import task_store
-from tests.contract.worlds import control_tables, lane_worlds
+from tests.contract.worlds import lane_worlds, shared_record_tables
 from tests.contract.worlds.store_worlds import SHARDS, Tables
 
 ROOT = Path(__file__).parents[3]
@@ -68,7 +68,7 @@ class Deployment:
     tables: Tables
     queues: dict[str, str]
     topic: str
-    controls: str
+    shared_records: str
     lanes_table: str
     env: dict[str, str] = field(default_factory=dict)
 
@@ -78,12 +78,12 @@ class Deployment:
         tables = Tables(*(stack.tables[kind] for kind in ("orders", "tasks", "rejects")))
         clients = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("sns")
         env = stack.env() | {"STEPWARD_REPLY_ACCOUNTS": "123456789012,111122223333", "STEPWARD_SHARDS": str(SHARDS)}
-        controls, lanes = stack.tables["controls"], stack.tables["lanes"]
-        return Deployment(*clients, tables, dict(stack.queues), stack.topic, controls, lanes, env)
+        shared_records, lanes = stack.tables["shared_records"], stack.tables["lanes"]
+        return Deployment(*clients, tables, dict(stack.queues), stack.topic, shared_records, lanes, env)
 
     @cached_property
     def breakers(self) -> Breakers:
-        return Breakers(control_tables.on(self.controls))
+        return Breakers(shared_record_tables.on(self.shared_records))
 
     @cached_property
     def store(self) -> DynamoTaskStore:

@@ -12,7 +12,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import agent
-from stepward.domain.coordination.breaker import Mode, Pause
+from stepward.domain.coordination.breaker import AgentPause, Mode
 from stepward.local.access import REGION
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.testing.sqs.lambda_events import event_of
@@ -23,7 +23,7 @@ from tests.integration.handlers.test_agent import charged, replies, request
 
 QUEUE = "agent-payments"
 LANE = "agent-payments-high"
-PAUSE = Pause("ada", "the bank works on it", 1)
+PAUSE = AgentPause("ada", "the bank works on it", 1)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_while_the_agent_is_paused_its_requests_go_back(deployment: Deployment, 
 
     answer = agent.handler(event, None)
 
-    back = [line for line in told() if line.get("message") == "PutBack"]
+    back = [line for line in told() if line.get("message") == "RetryLater"]
     assert set(failed(answer)) == {record["messageId"] for record in event["Records"] if record["body"] != "not JSON"}
     assert {line["task"] for line in back} == {"ord-1", "ord-2"}
     assert all(line["reason"].startswith("paused by ada: the bank works on it; back in ") for line in back)

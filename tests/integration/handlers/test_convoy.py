@@ -10,7 +10,7 @@ from moto.sqs.models import sqs_backends
 
 import convoy
 from stepward.domain.convoy.commands import RetryLane, SkipEvent
-from stepward.domain.convoy.lane import Told as LaneTold
+from stepward.domain.convoy.lane import Alerted as LaneTold
 from stepward.domain.errors import Misconfigured
 from stepward.local.access import REGION
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
@@ -127,7 +127,7 @@ def test_a_poison_event_blocks_its_order_only_and_an_operator_is_told_once(deplo
 
     lane = deployment.lane(A)
     assert lane.blocked is not None
-    assert (lane.blocked.place, lane.last, lane.told) == (2, 1, LaneTold.BLOCKED)
+    assert (lane.blocked.position, lane.last, lane.told) == (2, 1, LaneTold.BLOCKED)
     assert "amount" in lane.blocked.reason
     assert list(deployment.lanes.needing_attention()) == [A]
     assert deployment.lane(B).last == 2
@@ -145,7 +145,7 @@ def test_an_operators_command_comes_in_its_turn(deployment: Deployment) -> None:
     lane = deployment.lane(A)
     assert (lane.blocked, lane.last, lane.done) == (None, 4, "asked-1")
     (row,) = deployment.lanes.rows(A, 2, 1)
-    assert row.passed_over == "skipped by ada: lost at the till"
+    assert row.skipped == "skipped by ada: lost at the till"
 
 
 def test_a_command_that_is_refused_is_kept_in_the_trail_and_stops_nothing(deployment: Deployment, told: Told) -> None:

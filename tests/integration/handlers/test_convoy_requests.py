@@ -41,7 +41,7 @@ def test_the_events_of_one_order_in_one_batch_take_one_read_and_one_write(reques
     work(create(A))
     requests.clear()
 
-    work(*(entry(A, place) for place in range(2, 12)))
+    work(*(entry(A, position) for position in range(2, 12)))
 
     assert requests - Counter(BatchWriteItem=1) == {"GetItem": 1, "PutItem": 1}
 
@@ -76,8 +76,8 @@ def test_a_long_lane_costs_no_more_per_event_than_a_short_one(requests: Counter[
     work(create(A))
     requests.clear()
 
-    for place in range(2, 42):
-        work(entry(A, place))
+    for position in range(2, 42):
+        work(entry(A, position))
 
     assert deployment.lane(A).last == 41
     moved = requests.pop("BatchWriteItem")
@@ -86,7 +86,7 @@ def test_a_long_lane_costs_no_more_per_event_than_a_short_one(requests: Counter[
 
 
 def test_what_comes_again_is_read_and_nothing_is_written(requests: Counter[str]) -> None:
-    texts = [create(A), *(entry(A, place) for place in range(2, 6))]
+    texts = [create(A), *(entry(A, position) for position in range(2, 6))]
     work(*texts)
     requests.clear()
 
@@ -102,7 +102,7 @@ def test_what_waits_for_its_turn_takes_one_transaction_and_goes_on_with_one_writ
     work(create(A))
     requests.clear()
 
-    work(*(entry(A, place) for place in range(3, 8)))
+    work(*(entry(A, position) for position in range(3, 8)))
     assert requests["TransactWriteItems"] == 1
     assert requests["PutItem"] == 0
     requests.clear()

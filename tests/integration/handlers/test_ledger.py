@@ -53,7 +53,7 @@ def arrived(deployment: Deployment) -> list[Received]:
     return found
 
 
-def places(messages: list[Received]) -> list[tuple[str, int]]:
+def positions(messages: list[Received]) -> list[tuple[str, int]]:
     read = [json.loads(message.body) for message in messages]
     return sorted((body["orderId"], body["sequence"]) for body in read)
 
@@ -94,7 +94,7 @@ def test_an_object_is_read_line_by_line(deployment: Deployment) -> None:
 
     assert split(sample(OBJECT)) == []
 
-    assert places(arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
+    assert positions(arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
 
 
 def test_what_there_was_no_time_for_comes_back_at_once_and_is_done_by_the_next_run(
@@ -117,7 +117,7 @@ def test_what_there_was_no_time_for_comes_back_at_once_and_is_done_by_the_next_r
     first = arrived(deployment)
     assert len(first) == 20
     assert split(event, HARDLY_ANY) == []
-    assert places(first + arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
+    assert positions(first + arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_function_of_one_customer_takes_no_others_ledgers(
     assert kept["Field"]["S"] == "customerId"
 
 
-@pytest.mark.parametrize("name", ["STEPWARD_LANES_QUEUE", "STEPWARD_LEDGERS_BUCKET", "STEPWARD_CONTROLS_TABLE"])
+@pytest.mark.parametrize("name", ["STEPWARD_LANES_QUEUE", "STEPWARD_LEDGERS_BUCKET", "STEPWARD_SHARED_RECORDS_TABLE"])
 def test_a_missing_setting_is_named(deployment: Deployment, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert deployment.env
     monkeypatch.delenv(name)

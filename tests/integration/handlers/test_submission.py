@@ -51,8 +51,8 @@ def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployme
     assert failed(submission.handler({"Records": [record, record]}, None)) == []
 
     assert deployment.order_ids() == {ORDER_ID}
-    facts = [line["message"] for line in told() if "message" in line]
-    assert facts == ["Submitted", "Duplicate"]
+    history = [line["message"] for line in told() if "message" in line]
+    assert history == ["Submitted", "Duplicate"]
 
 
 def test_the_same_order_in_other_words_is_a_duplicate(deployment: Deployment) -> None:

@@ -142,9 +142,9 @@ def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
 
     assert deployment.step("reserve").failure_count == 1
     assert (figures["listed"], figures["complete"]) == (3, True)
-    unreadable = [line for line in told() if line.get("message") == "Unreadable"]
-    assert {line["task"] for line in unreadable} == {"bad-0", "bad-1"}
-    assert all(line["task"] in line["reason"] for line in unreadable)
+    corrupt = [line for line in told() if line.get("message") == "Corrupt"]
+    assert {line["task"] for line in corrupt} == {"bad-0", "bad-1"}
+    assert all(line["task"] in line["reason"] for line in corrupt)
 
 
 def test_a_sweep_without_time_left_stops_and_says_so(deployment: Deployment) -> None:
@@ -190,17 +190,19 @@ def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deploym
     for shard in range(SHARDS):
         lease = {"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1}
         item = {"Name": {"S": f"lease/{shard}"}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}}
-        deployment.dynamodb.put_item(TableName=deployment.controls, Item={**item, "Body": {"S": json.dumps(lease)}})
+        deployment.dynamodb.put_item(
+            TableName=deployment.shared_records, Item={**item, "Body": {"S": json.dumps(lease)}}
+        )
     told()
 
     assert (sweep(at)["skipped"], deployment.step("reserve").failure_count) == (SHARDS, 0)
     assert (sweep(at + MARGIN)["swept"], deployment.step("reserve").failure_count) == (SHARDS, 1)
 
 
-def test_supervisors_without_their_controls_table_sweep_all_the_same(deployment: Deployment, told: Told) -> None:
+def test_supervisors_without_their_shared_records_sweep_all_the_same(deployment: Deployment, told: Told) -> None:
     """S15: leases save work; no recovery depends on them."""
     running = run_into(deployment)
-    deployment.dynamodb.delete_table(TableName=deployment.controls)
+    deployment.dynamodb.delete_table(TableName=deployment.shared_records)
     told()
 
     assert sweep(running + MARGIN)["overdue"] == 1

@@ -16,12 +16,12 @@ LITERALS = [
 HOLE = "\ue000"
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def positions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a JSON value."""
     yield path
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in members:
-        yield from places(inner, (*path, key))
+        yield from positions(inner, (*path, key))
 
 
 def put(value: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
@@ -59,7 +59,7 @@ def in_value(draw: st.DrawFn, text: str) -> str:
     """One value is another, is gone, or stands twice."""
     try:
         value = json.loads(text)
-        path = draw(st.sampled_from(list(places(value))))
+        path = draw(st.sampled_from(list(positions(value))))
     except (ValueError, RecursionError):
         return in_text(draw, text)
     if path and draw(st.booleans()):

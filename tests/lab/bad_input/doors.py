@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stepward.app.intake import Intake, Received
-from stepward.domain.errors import PutBack
+from stepward.domain.errors import RetryLater
 from stepward.domain.messages import Pause, Resubmit, Undo
 from stepward.wire.messages import decode_request, encode
 from tests.factories import ORDER_ID, answer, order_text
@@ -39,14 +39,14 @@ class OrderDoor:
         return self.shows()
 
     def _alone(self, name: str, text: str) -> Seen:
-        before, facts = set(self.world.rejects.kept), len(self.world.telemetry.facts)
+        before, history = set(self.world.rejects.kept), len(self.world.telemetry.history)
         intake = Intake(self.handle, self.world.rejects, self.world.telemetry)
         try:
             intake.accept(Received(name, "a queue", self.world.clock.now, text))
-        except PutBack:
+        except RetryLater:
             return Seen((), 1)
         kept = tuple(self.world.rejects.kept[key] for key in self.world.rejects.kept.keys() - before)
-        return Seen(kept, len(self.world.telemetry.facts) - facts)
+        return Seen(kept, len(self.world.telemetry.history) - history)
 
 
 def orders() -> OrderDoor:

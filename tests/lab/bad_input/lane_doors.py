@@ -11,13 +11,13 @@ from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.errors import StepwardError
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
-from stepward.wire.order_event import kept_event
+from stepward.wire.order_event import stored_event
 from tests.factories import MINUTE
 from tests.lab.bad_input.seen import Seen
 from tests.lab.convoy.record import RecordedLanes
@@ -28,7 +28,7 @@ ITEM = {"sku": "SKU-1", "qty": 2, "unitPrice": "12.30"}
 GOODS = {"currency": "EUR", "items": [ITEM]}
 NEIGHBOUR = "neighbour-1"
 ORDER = "ord-1"
-TAKEN = frozenset(FactKind) - {FactKind.REJECTED}
+TAKEN = frozenset(HistoryKind) - {HistoryKind.REJECTED}
 
 
 def create(order_id: str, **content: Any) -> dict[str, Any]:
@@ -145,14 +145,14 @@ def _asked(command: LaneCommand) -> LaneDoor:
 
 def seen(world: ConvoyWorld, handle: Callable[[], None]) -> Seen:
     """What `handle` makes of a message, in a world where only the neighbour's is another."""
-    kept, facts = set(world.rejects.kept), len(world.telemetry.facts)
+    kept, history = set(world.rejects.kept), len(world.telemetry.history)
     try:
         handle()
     except StepwardError as error:
         return Seen((), 0, f"it comes again for ever: {error!r}")
     new = tuple(world.rejects.kept[key] for key in world.rejects.kept.keys() - kept)
-    told = [fact for order_id, fact in world.telemetry.facts[facts:] if order_id != NEIGHBOUR]
-    return Seen(new, sum(fact.kind in TAKEN for fact in told), "; ".join(_faults(world)))
+    told = [entry for order_id, entry in world.telemetry.history[history:] if order_id != NEIGHBOUR]
+    return Seen(new, sum(entry.kind in TAKEN for entry in told), "; ".join(_faults(world)))
 
 
 def _faults(world: ConvoyWorld) -> Iterator[str]:
@@ -165,12 +165,12 @@ def _faults(world: ConvoyWorld) -> Iterator[str]:
         if lane.blocked and not lane.blocked.reason.strip():
             yield f"{order_id} is blocked without a reason"
         for kept in [*lane.recent, *world.lanes.kept.get(order_id, {}).values()]:
-            yield from _unreadable(world, order_id, kept)
+            yield from _corrupt(world, order_id, kept)
 
 
-def _unreadable(world: ConvoyWorld, order_id: str, kept: Kept) -> Iterator[str]:
+def _corrupt(world: ConvoyWorld, order_id: str, kept: StoredEvent) -> Iterator[str]:
     """The store keeps an event's text only: another process must read the same event from it."""
-    read, event = kept_event(kept.event.body, world.schema), kept.event
+    read, event = stored_event(kept.event.body, world.schema), kept.event
     same_fault = bool(read.fault) == bool(event.fault)  # its words may name a number as it was written
     if replace(read, fault=event.fault) != event or not same_fault or event.order_id != order_id:
         yield f"{order_id} keeps what reads otherwise: {event}, {read}"

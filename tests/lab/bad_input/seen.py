@@ -11,7 +11,7 @@ class Seen:
     """What was kept of a message, how many facts it left, and what is wrong with where it stands now."""
 
     kept: tuple[Reject, ...]
-    facts: int
+    history: int
     wrong: str = ""
 
 

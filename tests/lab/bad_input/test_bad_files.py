@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stepward.cli.convoy.refusals import replacement
 from stepward.cli.ledger.files import LedgerFile, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.orders import files as order_files
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.domain.convoy.commands import ReplaceEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.testing.memory.assembly import memory_assembly
@@ -58,7 +58,7 @@ def split(given: LedgerFile) -> int:
 def orders(path: Path) -> None:
     """Each order message is taken as it is written, with its fault."""
     found = order_files.read(path)
-    assert all(written.place and written.body for written in found)
+    assert all(written.position and written.body for written in found)
     assert all(str(written.fault) for written in found)
 
 
@@ -87,7 +87,7 @@ def give(name: str, text: str) -> None:
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         try:
             read(path)
-        except Declined as refused:
+        except UserError as refused:
             said = str(refused)
     assert said
 

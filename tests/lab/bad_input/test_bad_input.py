@@ -42,7 +42,7 @@ def judge(name: str, text: str) -> None:
         assert kept.field, f"kept without the field: {kept}"
         assert kept.reason, f"kept without the reason: {kept}"
         assert kept.body == text or not door.whole, "not kept as it came"
-    assert seen.kept or seen.facts or door.quiet, "neither taken nor kept: the message has vanished"
+    assert seen.kept or seen.history or door.quiet, "neither taken nor kept: the message has vanished"
     assert not seen.wrong
     assert door.worked(), "its neighbour was harmed"
 

@@ -19,7 +19,7 @@ from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.assembly import Assembly
 from stepward.domain.health import Health
-from stepward.domain.history import Fact
+from stepward.domain.history import HistoryEntry
 from stepward.domain.task.record import Task
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Workflow
@@ -61,9 +61,9 @@ class Nowhere(io.TextIOBase):
 class MemoryLog(MemoryTelemetry):
     """The twin of logs and metrics where a batch is answered: nothing waits to be written."""
 
-    def record(self, order_id: str, fact: Fact) -> None:
+    def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Keep the newest facts only."""
-        self.facts[:] = [(order_id, fact)]
+        self.history[:] = [(order_id, entry)]
 
     def health(self, health: Health) -> None:
         """Keep the newest only."""

@@ -19,7 +19,7 @@ from orders.demo.run import FEW_PROCESSES, QUICK
 from orders.demo.scenario import SERVICES, scenario
 from orders.demo.stage import Stage
 from stepward.domain.errors import Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 from stepward.local.cloud import local_cloud
 from stepward.local.deploy import deploy
@@ -54,9 +54,9 @@ class Killed:
     @property
     def noticed(self) -> int:
         """When the Supervisor freed the step, or asked for it again (epoch ms)."""
-        for fact in self.task.history:
-            if fact.kind in (FactKind.RECOVERED, FactKind.EXCUSED, FactKind.REMINDED):
-                return fact.at
+        for entry in self.task.history:
+            if entry.kind in (HistoryKind.RECOVERED, HistoryKind.UNCOUNTED, HistoryKind.REMINDED):
+                return entry.at
         raise Spoiled(f"{self.task.order_id} ended without the Supervisor: the kill came too early or too late")
 
 

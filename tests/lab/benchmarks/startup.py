@@ -27,7 +27,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "STEPWARD_ORDERS_TABLE": "orders",
     "STEPWARD_TASKS_TABLE": "tasks",
     "STEPWARD_REJECTS_TABLE": "rejects",
-    "STEPWARD_CONTROLS_TABLE": "controls",
+    "STEPWARD_SHARED_RECORDS_TABLE": "shared_records",
     "STEPWARD_SCHEDULER_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/scheduler",
     "STEPWARD_RESPONSES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/responses",
     "STEPWARD_REQUESTS_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments",

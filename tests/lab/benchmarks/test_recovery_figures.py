@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import new_task
 from stepward.domain.timing import Timing
 from tests.factories import ORDER_ID, T0, sequence
@@ -25,8 +25,8 @@ def test_the_table_gives_medians_and_the_span_to_the_end() -> None:
 
 
 def test_a_death_is_noticed_when_the_supervisor_first_acts() -> None:
-    kinds = (FactKind.PUT_BACK, FactKind.RECOVERED, FactKind.REMINDED)
-    history = tuple(Fact(T0 + number, kind) for number, kind in enumerate(kinds))
+    kinds = (HistoryKind.RETRY_LATER, HistoryKind.RECOVERED, HistoryKind.REMINDED)
+    history = tuple(HistoryEntry(T0 + number, kind) for number, kind in enumerate(kinds))
 
     assert Killed(T0, replace(TASK, history=history), "charge").noticed == T0 + 1
 

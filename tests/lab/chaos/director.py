@@ -40,16 +40,16 @@ class Director:
             work.result()
 
     def _storms(self, began: float, over: Event) -> None:
-        self.proxy.obey(drizzle())
+        self.proxy.apply_command(drizzle())
         for storm in self.plan.storms:
             if not _wait(over, began + storm.at):
                 break
             self._tell(storm)
-            self.proxy.obey(weather(storm))
+            self.proxy.apply_command(weather(storm))
             _wait(over, began + storm.until)
-            self.proxy.obey(drizzle())
+            self.proxy.apply_command(drizzle())
         _wait(over, began + self.plan.seconds)
-        self.proxy.obey([])
+        self.proxy.apply_command([])
         self.told("all faults stop", monotonic() - began)
 
     def _kills(self, began: float, over: Event) -> None:

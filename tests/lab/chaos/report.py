@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from tests.lab.chaos.plan import VICTIMS
 from tests.lab.chaos.verdict import Verdict
 
 RECOVERIES = {
-    FactKind.RECOVERED: "steps that ran past complete-by, run again",
-    FactKind.EXCUSED: "steps that never got their turn, run again",
-    FactKind.REMINDED: "tasks that nobody had picked up, sent again",
-    FactKind.LATE_EFFECT: "effects of a fenced attempt, undone",
-    FactKind.ALERTED: "alerts to operators",
+    HistoryKind.RECOVERED: "steps that ran past complete-by, run again",
+    HistoryKind.UNCOUNTED: "steps that never got their turn, run again",
+    HistoryKind.REMINDED: "tasks that nobody had picked up, sent again",
+    HistoryKind.LATE_EFFECT: "effects of a fenced attempt, undone",
+    HistoryKind.ALERTED: "alerts to operators",
 }
 
 
@@ -30,7 +30,7 @@ class Report:
     requests: int
     injected: Mapping[tuple[str, str, str], int]
     killed: Mapping[tuple[str, bool], int]
-    happened: Mapping[FactKind, int]
+    happened: Mapping[HistoryKind, int]
     dead: int
     settled: bool
     resubmitted: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from orders.demo.audit import Heard
 from orders.demo.live import Screen
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import Task
 
 
@@ -15,11 +15,11 @@ from stepward.domain.task.record import Task
 class CountingScreen(Screen):
     """The demonstration's table, without the lines about single orders; `happened` counts what they would tell."""
 
-    happened: Counter[FactKind] = field(default_factory=Counter)
+    happened: Counter[HistoryKind] = field(default_factory=Counter)
 
     def notice(self, heard: Heard, seconds: float) -> None:  # noqa: ARG002 - as its parent's
         """Count a notice."""
         self.notices += 1
 
-    def _tell(self, task: Task, fact: Fact, seconds: float) -> None:  # noqa: ARG002 - as its parent's
-        self.happened[fact.kind] += 1
+    def _tell(self, task: Task, entry: HistoryEntry, seconds: float) -> None:  # noqa: ARG002 - as its parent's
+        self.happened[entry.kind] += 1

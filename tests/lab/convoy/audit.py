@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from stepward.app.convoy.history import account as account_of_lane
-from stepward.app.scheduler.audit_log import Trail
-from stepward.domain.convoy.event import Kept
-from stepward.domain.convoy.lane import Lane, LaneRules, Told
+from stepward.app.convoy.history import balance as balance_of_lane
+from stepward.app.scheduler.audit_log import AuditLog
+from stepward.domain.convoy.event import StoredEvent
+from stepward.domain.convoy.lane import Alerted, Lane, LaneRules
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.factories import of_lanes
 from tests.lab.convoy.replay import Replay, said
@@ -27,7 +27,7 @@ class Lived(Protocol):
     rules: LaneRules
     lanes: MemoryLanes
     store: MemoryTaskStore
-    controls: MemoryControls
+    shared_records: MemorySharedRecords
     rejects: MemoryRejects
     alerts: MemoryAlerts
 
@@ -39,7 +39,7 @@ class Left:
     rules: LaneRules
     lanes: MemoryLanes
     store: MemoryTaskStore
-    controls: MemoryControls
+    shared_records: MemorySharedRecords
     rejects: MemoryRejects
     alerts: MemoryAlerts
 
@@ -54,21 +54,21 @@ def at_rest(world: Lived, lane: Lane) -> None:
     """A lane that nobody works on: whatever has its turn is applied, and an operator knows of what is in the way."""
     if not lane.blocked and lane.last < lane.highest:
         assert next_of(world, lane) is None, f"{lane.order_id}: event {lane.last + 1} is there and waits"
-        assert lane.told is Told.GAP
+        assert lane.told is Alerted.GAP
         assert _told(world, lane, "gap", lane.last + 1)
     if lane.blocked:
-        assert lane.told is Told.BLOCKED
-        assert _told(world, lane, "blocked", lane.blocked.place)
+        assert lane.told is Alerted.BLOCKED
+        assert _told(world, lane, "blocked", lane.blocked.position)
     assert (lane.due is None) or world.rules.idle_after
 
 
-def next_of(world: Lived, lane: Lane) -> Kept | None:
+def next_of(world: Lived, lane: Lane) -> StoredEvent | None:
     """The event that is next, if it has come."""
     return world.lanes.kept.get(lane.order_id, {}).get(lane.last + 1)
 
 
-def _told(world: Lived, lane: Lane, trouble: str, place: int) -> bool:
-    wanted = (lane.order_id, trouble, str(place) if place > 0 else f"u{-place}")
+def _told(world: Lived, lane: Lane, trouble: str, position: int) -> bool:
+    wanted = (lane.order_id, trouble, str(position) if position > 0 else f"u{-position}")
     told = of_lanes(world.alerts.told)
     return any((alert.order_id, alert.trouble.value, alert.event) == wanted for alert in told)
 
@@ -77,19 +77,19 @@ def replayed(world: Lived, order_id: str, entries: Sequence[dict[str, Any]]) -> 
     """I7: the order is what a plain replay of its events makes of it, and each has had its effect once."""
     lane, replay = world.lanes.lanes[order_id], Replay()
     possible, at = _possible(world, lane, entries), held(world, lane)
-    for kept in (at[place] for place in range(1, lane.last + 1)):
+    for kept in (at[position] for position in range(1, lane.last + 1)):
         content = json.loads(kept.event.body)
-        if kept.passed_over:
-            assert _is_skipped(world, order_id, kept.place), kept
+        if kept.skipped:
+            assert _is_skipped(world, order_id, kept.position), kept
             continue
-        assert said(content) in possible.get(kept.place, []), (
-            f"{order_id}: nobody sent this for {kept.place}: {content}"
+        assert said(content) in possible.get(kept.position, []), (
+            f"{order_id}: nobody sent this for {kept.position}: {content}"
         )
-        replay.apply(kept.place, said(content))
+        replay.apply(kept.position, said(content))
     assert (lane.created, bool(lane.deleted), bool(lane.end)) == (replay.created, replay.deleted, replay.ended)
-    account = account_of_lane(world.lanes, lane)
+    balance = balance_of_lane(world.lanes, lane)
     booked = {
-        one.place: one.details for one in [*account.additions.values(), *([account.order] if account.order else [])]
+        one.position: one.details for one in [*balance.additions.values(), *([balance.order] if balance.order else [])]
     }
     assert booked == replay.transactions
     if lane.created:
@@ -106,33 +106,33 @@ def _possible(world: Lived, lane: Lane, entries: Sequence[dict[str, Any]]) -> di
             found.setdefault(written.get("sequence", 0), []).append(written)
     else:
         first = [written for written in entries if written.get("op") == "create"][:1]
-        begun = bool(first) and not any(place == 1 and kept.passed_over for place, kept in held(world, lane).items())
+        begun = bool(first) and not any(position == 1 and kept.skipped for position, kept in held(world, lane).items())
         others = [written for written in entries if not begun or written is not first[0]]
-        found |= {place: [written] for place, written in enumerate(others, start=2)}
+        found |= {position: [written] for position, written in enumerate(others, start=2)}
         found[1] = first
-    for place, event in _replacements(world, lane.order_id):
-        found.setdefault(place, []).append(event)
+    for position, event in _replacements(world, lane.order_id):
+        found.setdefault(position, []).append(event)
     return found
 
 
-def held(world: Lived, lane: Lane) -> dict[int, Kept]:
-    return world.lanes.kept.get(lane.order_id, {}) | {kept.place: kept for kept in lane.recent}
+def held(world: Lived, lane: Lane) -> dict[int, StoredEvent]:
+    return world.lanes.kept.get(lane.order_id, {}) | {kept.position: kept for kept in lane.recent}
 
 
-def _is_skipped(world: Lived, order_id: str, place: int) -> bool:
-    entries = Trail(world.controls).of(order_id)
-    return any(e.applied and (e.command, e.step) == ("convoy skip", f"event {place}") for e in entries)
+def _is_skipped(world: Lived, order_id: str, position: int) -> bool:
+    entries = AuditLog(world.shared_records).of(order_id)
+    return any(e.applied and (e.command, e.step) == ("convoy skip", f"event {position}") for e in entries)
 
 
 def _replacements(world: Lived, order_id: str) -> list[tuple[int, dict[str, Any]]]:
-    entries = Trail(world.controls).of(order_id)
-    places = [int(e.step.split()[1]) for e in entries if e.applied and e.command == "convoy replace"]
-    return [(place, replacement(world.rules, order_id, place)) for place in places]
+    entries = AuditLog(world.shared_records).of(order_id)
+    positions = [int(e.step.split()[1]) for e in entries if e.applied and e.command == "convoy replace"]
+    return [(position, replacement(world.rules, order_id, position)) for position in positions]
 
 
-def replacement(rules: LaneRules, order_id: str, place: int) -> dict[str, Any]:
+def replacement(rules: LaneRules, order_id: str, position: int) -> dict[str, Any]:
     """What the operator puts in the place of an event."""
-    numbered = {"sequence": place} if rules.sequenced else {}
+    numbered = {"sequence": position} if rules.sequenced else {}
     return {"orderId": order_id, **numbered, "op": "add", "amount": "9.99"}
 
 
@@ -159,8 +159,8 @@ def nothing_is_missing(world: Lived, order_id: str, entries: Sequence[dict[str, 
     lane = world.lanes.lanes[order_id]
     if not lane.sequenced:
         return
-    places = {written["sequence"] for written in entries if "sequence" in written}
-    meant = {place for place in places if not lane.end or place <= lane.end}
+    positions = {written["sequence"] for written in entries if "sequence" in written}
+    meant = {position for position in positions if not lane.end or position <= lane.end}
     assert meant <= held(world, lane).keys(), f"{order_id}: {meant - held(world, lane).keys()} came and is not there"
 
 

@@ -20,7 +20,7 @@ class Fault(Enum):
     DIES_AFTER = auto()
     FAILS = auto()
     ANSWER_LOST = auto()
-    OVERTAKEN = auto()
+    SUPERSEDED = auto()
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Gate:
     def through(self, name: str, call: Callable[[], Any]) -> Any:
         """Make the call, with what happens to it."""
         fault = self._next(name)
-        if fault is Fault.OVERTAKEN:
+        if fault is Fault.SUPERSEDED:
             self.somebody()
         if fault is Fault.DIES_BEFORE:
             raise Died

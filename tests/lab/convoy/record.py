@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stepward.domain.convoy.event import Kept
-from stepward.domain.convoy.lane import Lane, LaneRules, Told
+from stepward.domain.convoy.event import StoredEvent
+from stepward.domain.convoy.lane import Alerted, Lane, LaneRules
 from stepward.testing.memory.lanes import MemoryLanes
 
 
@@ -21,32 +21,34 @@ class RecordedLanes(MemoryLanes):
     gaps: dict[tuple[str, int], int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
-    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+    def save(
+        self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
+    ) -> bool:
         """See the port."""
-        before = {kept.place: kept for kept in self._whole(lane.order_id)}
+        before = {kept.position: kept for kept in self._whole(lane.order_id)}
         saved = MemoryLanes.save(self, lane, replaces=replaces, rows=rows, older=older)
         if saved:
             self._judge(replaces, lane, before)
         return saved
 
-    def _whole(self, order_id: str) -> list[Kept]:
+    def _whole(self, order_id: str) -> list[StoredEvent]:
         lane = self.lanes.get(order_id)
         if lane is None:
             return []
-        held = self.kept.get(order_id, {}) | {kept.place: kept for kept in lane.recent}
-        return [held[place] for place in sorted(held)]
+        held = self.kept.get(order_id, {}) | {kept.position: kept for kept in lane.recent}
+        return [held[position] for position in sorted(held)]
 
-    def _judge(self, before: Lane, lane: Lane, held: dict[int, Kept]) -> None:
-        now = {kept.place: kept for kept in self._whole(lane.order_id)}
+    def _judge(self, before: Lane, lane: Lane, held: dict[int, StoredEvent]) -> None:
+        now = {kept.position: kept for kept in self._whole(lane.order_id)}
         self._expect(lane.revision > before.revision, lane, "a change without a new revision")
         self._expect(lane.last >= before.last, lane, "went back")
-        for place in range(1, lane.last + 1):
-            self._expect(place in now, lane, f"{place} was jumped")
-            if place <= before.last and place in held:
-                self._expect(now.get(place) == held[place], lane, f"{place} was applied twice")
-        for place in range(before.last + 1, lane.last + 1):
-            if place in now and not now[place].passed_over:
-                self._expect(not lane.end or place <= lane.end, lane, f"{place} was applied after the end")
+        for position in range(1, lane.last + 1):
+            self._expect(position in now, lane, f"{position} was jumped")
+            if position <= before.last and position in held:
+                self._expect(now.get(position) == held[position], lane, f"{position} was applied twice")
+        for position in range(before.last + 1, lane.last + 1):
+            if position in now and not now[position].skipped:
+                self._expect(not lane.end or position <= lane.end, lane, f"{position} was applied after the end")
         self._expect(set(held) <= set(now), lane, "an event has vanished")
         self._judge_due(lane)
 
@@ -55,12 +57,12 @@ class RecordedLanes(MemoryLanes):
         key = (lane.order_id, lane.last)
         if lane.blocked:
             self.gaps.pop(key, None)
-            limit = lane.blocked.since + self.rules.tell_within
-            self._expect(lane.told is Told.BLOCKED or _by(lane.due, limit), lane, "told too late that it is blocked")
+            limit = lane.blocked.since + self.rules.alert_within
+            self._expect(lane.told is Alerted.BLOCKED or _by(lane.due, limit), lane, "told too late that it is blocked")
         elif lane.highest > lane.last:
             limit = self.gaps.setdefault(key, lane.touched_at) + self.rules.gap_within
-            self._expect(lane.told is Told.GAP or _by(lane.due, limit), lane, "told too late of a gap")
-        elif self.rules.idle_after and not lane.end and not lane.deleted and lane.told is not Told.IDLE:
+            self._expect(lane.told is Alerted.GAP or _by(lane.due, limit), lane, "told too late of a gap")
+        elif self.rules.idle_after and not lane.end and not lane.deleted and lane.told is not Alerted.IDLE:
             self._expect(_by(lane.due, lane.touched_at + self.rules.idle_after), lane, "told too late that it is idle")
 
     def _expect(self, holds: bool, lane: Lane, fault: str) -> None:

@@ -26,22 +26,22 @@ class Replay:
     transactions: dict[int, dict[str, Any]] = field(default_factory=dict)
     applied: list[int] = field(default_factory=list)
 
-    def apply(self, place: int, event: Mapping[str, Any]) -> None:
+    def apply(self, position: int, event: Mapping[str, Any]) -> None:
         """Apply the event at its place."""
         refused = self.refusal(event)
-        assert not refused, f"{place} was applied: {refused}"
+        assert not refused, f"{position} was applied: {refused}"
         match event["op"]:
             case "create":
                 self.created = True
-                self.transactions[place] = _fields(event)
+                self.transactions[position] = _fields(event)
             case "add":
-                self.transactions[place] = _fields(event)
+                self.transactions[position] = _fields(event)
             case "modify":
                 self.transactions[event["modifies"]] |= _fields(event)
             case "delete":
                 self.deleted = True
         self.ended = bool(event.get("end"))
-        self.applied.append(place)
+        self.applied.append(position)
 
     def refusal(self, event: Mapping[str, Any]) -> str:
         """Why the event cannot be applied here; empty if it can."""

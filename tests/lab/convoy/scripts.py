@@ -39,7 +39,7 @@ def books(chance: Random, *, numbered: bool, orders: Mapping[str, str] = ORDERS)
 
 def _script(chance: Random, order_id: str, numbered: bool) -> list[dict[str, Any]]:
     length = chance.randint(0, LONGEST)
-    script = [_entry(chance, order_id, place) for place in range(1, length + 1)]
+    script = [_entry(chance, order_id, position) for position in range(1, length + 1)]
     if script and chance.random() < 0.5:
         chance.choice([script[-1], script[-1], chance.choice(script)])["end"] = True
     for written in script:
@@ -48,15 +48,15 @@ def _script(chance: Random, order_id: str, numbered: bool) -> list[dict[str, Any
     return script
 
 
-def _entry(chance: Random, order_id: str, place: int) -> dict[str, Any]:
+def _entry(chance: Random, order_id: str, position: int) -> dict[str, Any]:
     kinds = ["add"] * 7 + ["modify"] * 3 + ["delete", "remove", "untargeted", "create", "empty create"]
-    kind = "create" if place == 1 and chance.random() < 0.95 else chance.choice(kinds)
+    kind = "create" if position == 1 and chance.random() < 0.95 else chance.choice(kinds)
     content: dict[str, Any] = {}
     if kind == "add":
-        content = {"amount": f"{place}.00", "note": "n" * chance.choice([0, 0, 300, 1500])}
+        content = {"amount": f"{position}.00", "note": "n" * chance.choice([0, 0, 300, 1500])}
     if kind == "modify":
-        content = {"modifies": chance.randint(1, max(1, place - 1)), "amount": f"{place}.50"}
-    written = entry(order_id, place, {"untargeted": "modify", "empty create": "create"}.get(kind, kind), **content)
+        content = {"modifies": chance.randint(1, max(1, position - 1)), "amount": f"{position}.50"}
+    written = entry(order_id, position, {"untargeted": "modify", "empty create": "create"}.get(kind, kind), **content)
     if kind == "empty create":
         del written["submittedAt"]
     return written
@@ -86,7 +86,7 @@ def _disturbed(chance: Random, entries: list[Any]) -> list[Any]:
 def _instead(chance: Random, written: Any) -> list[Any]:
     """What comes of an entry that is moved."""
     nobody = {"sequence": 1, "op": "add"}
-    stray = entry(written["orderId"], None, "add", amount="0.10") if _has_order(written) else nobody
+    unsequenced_event = entry(written["orderId"], None, "add", amount="0.10") if _has_order(written) else nobody
     whole = [written]
     return chance.choice(
         [
@@ -96,7 +96,7 @@ def _instead(chance: Random, written: Any) -> list[Any]:
             [],
             [written, _contradicted(written)],
             [written, nobody],
-            [stray, written],
+            [unsequenced_event, written],
             [written, None],
         ]
     )

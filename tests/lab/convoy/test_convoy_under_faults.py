@@ -55,7 +55,7 @@ class LedgersUnderFaults(RuleBasedStateMachine):
         self.small.setattr(ledgers, "CHUNK", 3)
         for module in (arrival, change):
             self.small.setattr(module, "PAGE", 2)
-        self.small.setattr(change, "MOST_FACTS", 3)
+        self.small.setattr(change, "MOST_HISTORY", 3)
         self.in_hand: dict[tuple[str, int], list[Message]] = {}
         self.sent: list[Book] = []
 
@@ -107,15 +107,15 @@ class LedgersUnderFaults(RuleBasedStateMachine):
     def an_operator_acts(self, order_id: str, what: str, often: int) -> None:
         """On the event that stops the lane, on one that never came, or for no reason; perhaps with two clicks."""
         lane = self.lanes.lanes.get(order_id)
-        place = lane.blocked.place if lane and lane.blocked else (lane.last + 1 if lane else 1)
+        position = lane.blocked.position if lane and lane.blocked else (lane.last + 1 if lane else 1)
         for _ in range(often):
-            self._command(what, order_id, place)
+            self._command(what, order_id, position)
 
     @rule(fault=faults, after=calls)
     def the_supervisor_looks(self, fault: Fault | None, after: int) -> None:
         """At the lanes that are due."""
         self._arm(fault, after)
-        self._unless_it_dies(self.world.patrol)
+        self._unless_it_dies(self.world.lane_sweep)
 
     @rule(by=passing)
     def time_passes(self, by: int) -> None:
@@ -153,7 +153,7 @@ class LedgersUnderFaults(RuleBasedStateMachine):
     def _resolve(self, order_id: str) -> None:
         lane = self.lanes.lanes[order_id]
         if lane.blocked or lane.last < lane.highest:
-            self._command("skip", order_id, lane.blocked.place if lane.blocked else lane.last + 1)
+            self._command("skip", order_id, lane.blocked.position if lane.blocked else lane.last + 1)
 
     def _judge(self) -> None:
         assert not self.lanes.faults
@@ -173,18 +173,18 @@ class LedgersUnderFaults(RuleBasedStateMachine):
             self.world.clock.now += 2 * MINUTE
             self.in_hand.clear()
             self.world.run()
-            self.world.patrol()
+            self.world.lane_sweep()
         assert not self.world.ledgers.bodies
         assert not self.world.events.bodies
 
-    def _command(self, what: str, order_id: str, place: int) -> None:
+    def _command(self, what: str, order_id: str, position: int) -> None:
         match what:
             case "retry":
                 self.world.retry(order_id)
             case "skip":
-                self.world.skip(order_id, place)
-            case "replace" if place > 0:
-                self.world.replace(order_id, place, audit.replacement(self.world.rules, order_id, place))
+                self.world.skip(order_id, position)
+            case "replace" if position > 0:
+                self.world.replace(order_id, position, audit.replacement(self.world.rules, order_id, position))
 
     def _arm(self, fault: Fault | None, after: int) -> None:
         self.world.gate.calm()

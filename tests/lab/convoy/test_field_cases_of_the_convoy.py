@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.convoy.lane import LaneRules, Told
+from stepward.domain.convoy.lane import Alerted, LaneRules
 from stepward.domain.errors import Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
 from stepward.domain.workflow.plan import Plan
@@ -45,7 +45,7 @@ def test_a_second_delivery_is_acknowledged_and_other_content_is_kept() -> None:
     world = ConvoyWorld()
     play(world, case("convoy_duplicate_seq")["event"])
     assert world.applied() == [1, 2]
-    assert world.telemetry.count(FactKind.DUPLICATE) == 1
+    assert world.telemetry.count(HistoryKind.DUPLICATE) == 1
     assert world.reasons() == ["sequence: 2 came before with other content"]
     assert not world.events.bodies
 
@@ -56,12 +56,12 @@ def test_a_gap_that_a_dead_letter_left_holds_its_order_until_it_is_redriven() ->
     play(world, found["event"])
     held = world.applied()
     world.clock.now += world.rules.gap_within
-    world.patrol()
+    world.lane_sweep()
 
     play(world, found["later"])
 
     assert (held, world.applied()) == ([1], [1, 2, 3])
-    assert [(alert.trouble, alert.event) for alert in of_lanes(world.alerts.told)] == [(Told.GAP, "2")]
+    assert [(alert.trouble, alert.event) for alert in of_lanes(world.alerts.told)] == [(Alerted.GAP, "2")]
 
 
 def test_an_end_that_never_comes_is_reported_and_the_order_kept() -> None:
@@ -70,9 +70,9 @@ def test_an_end_that_never_comes_is_reported_and_the_order_kept() -> None:
     world = ConvoyWorld(rules=LaneRules(idle_after=found["idle_hours"] * HOUR))
     play(world, found["event"])
     world.clock.now += found["idle_hours"] * HOUR
-    world.patrol()
+    world.lane_sweep()
     assert world.applied() == [1, 2]
-    assert [alert.trouble for alert in of_lanes(world.alerts.told)] == [Told.IDLE]
+    assert [alert.trouble for alert in of_lanes(world.alerts.told)] == [Alerted.IDLE]
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stepward.app.ledger.split import CHUNK
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.errors import PutBack
+from stepward.domain.errors import RetryLater
 from tests.factories import MINUTE
 from tests.lab.convoy.world import ConvoyWorld
 
@@ -61,7 +61,7 @@ def out_of_time(chunks: int) -> Callable[[], int]:
 def test_a_hundred_thousand_entries_take_little_memory_and_several_runs() -> None:
     """C3, C8: streamed, never loaded whole; each run goes on where the last one was out of time."""
     world, queue = ConvoyWorld(), Counted()
-    split = replace(world.split(), lanes=queue, ledgers=Endless(ENTRIES), controls=world.controls)
+    split = replace(world.split(), lanes=queue, ledgers=Endless(ENTRIES), shared_records=world.shared_records)
     tracemalloc.start()
     runs = [goes_on(lambda: split.handle(TEXT, out_of_time(FIRST_RUN)))]
     peak = tracemalloc.get_traced_memory()[1]
@@ -72,13 +72,13 @@ def test_a_hundred_thousand_entries_take_little_memory_and_several_runs() -> Non
 
     assert peak < MOST_BYTES
     assert (queue.sent, len(runs)) == (ENTRIES, 5)
-    assert world.controls.writes == ENTRIES // CHUNK + 1
+    assert world.shared_records.writes == ENTRIES // CHUNK + 1
 
 
 def goes_on(run: Callable[[], None]) -> bool:
     """Whether a run left something for the next one."""
     try:
         run()
-    except PutBack:
+    except RetryLater:
         return True
     return False

@@ -11,15 +11,15 @@ from typing import Any
 
 from stepward.adapters.sqs.delivery import lane_messages
 from stepward.app.assembly import Assembly
-from stepward.app.convoy.alerting import LaneTelling
+from stepward.app.convoy.alerting import LaneAlerting
 from stepward.app.convoy.intake import LaneIntake
 from stepward.app.intake import Received
 from stepward.app.ledger.split import Split
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.errors import PutBack, Transient
+from stepward.domain.errors import RetryLater, Transient
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
 from stepward.testing.memory.queues import send
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -76,7 +76,7 @@ class ConvoyWorld(World):
             store=guarded(self.store, self.gate),
             queues=guarded(self.queues, self.gate),
             rejects=guarded(self.rejects, self.gate),
-            controls=guarded(self.controls, self.gate),
+            shared_records=guarded(self.shared_records, self.gate),
             alerts=guarded(self.alerts, self.gate),
             lanes=guarded(self.lanes, self.gate),
             lane_queue=guarded(MemoryLaneQueue(self.events), self.gate),
@@ -91,9 +91,9 @@ class ConvoyWorld(World):
         """One consumer."""
         return self.assembly().convoy("convoy-1")
 
-    def telling(self) -> LaneTelling:
+    def alerting(self) -> LaneAlerting:
         """Who tells operators."""
-        return self.assembly().telling()
+        return self.assembly().alerting()
 
     def ledger(self, ledger_id: str, *entries: Any, customer: str = "c1", again: bool = False) -> str:
         """A ledger in its queue; `again` is another message of the same."""
@@ -110,12 +110,12 @@ class ConvoyWorld(World):
     def retry(self, order_id: str, asked: str = "") -> None:
         self.asks(RetryLane(order_id, "ann", "mended", asked or f"a-{next(self.names)}"))
 
-    def skip(self, order_id: str, place: int, asked: str = "") -> None:
-        self.asks(SkipEvent(order_id, place, "ann", "not needed", asked or f"a-{next(self.names)}"))
+    def skip(self, order_id: str, position: int, asked: str = "") -> None:
+        self.asks(SkipEvent(order_id, position, "ann", "not needed", asked or f"a-{next(self.names)}"))
 
-    def replace(self, order_id: str, place: int, event: dict[str, Any], asked: str = "") -> None:
+    def replace(self, order_id: str, position: int, event: dict[str, Any], asked: str = "") -> None:
         body = json.dumps(event)
-        self.asks(ReplaceEvent(order_id, place, body, "ann", "corrected", asked or f"a-{next(self.names)}"))
+        self.asks(ReplaceEvent(order_id, position, body, "ann", "corrected", asked or f"a-{next(self.names)}"))
 
     def run(self, *entries: Any) -> None:
         """Until nothing waits in the queues; `entries` come in a ledger of their own."""
@@ -129,7 +129,7 @@ class ConvoyWorld(World):
         for message in messages:
             try:
                 list(self.assembly().ledger().take([_received(message, self.ledgers)], remaining))
-            except PutBack:
+            except RetryLater:
                 _end(partial(self.ledgers.change_visibility, message.handle, 0))
                 continue
             except Transient:
@@ -156,24 +156,24 @@ class ConvoyWorld(World):
         except Transient:
             return
 
-    def patrol(self) -> None:
+    def lane_sweep(self) -> None:
         """The Supervisor looks at the lanes that are due."""
         for order_id in list(self.lanes.due(0, self.clock())):
-            self.telling().tell(self.lanes.lanes[order_id], self.clock())
+            self.alerting().tell(self.lanes.lanes[order_id], self.clock())
 
     def lane(self, order_id: str = "A") -> Lane:
         """The lane of an order."""
         return self.lanes.lanes[order_id]
 
-    def history(self, order_id: str = "A") -> list[Kept]:
+    def history(self, order_id: str = "A") -> list[StoredEvent]:
         """Everything up to the last applied event, in order."""
         lane = self.lane(order_id)
-        rows = self.lanes.kept.get(order_id, {}) | {kept.place: kept for kept in lane.recent}
-        return [rows[place] for place in range(1, lane.last + 1)]
+        rows = self.lanes.kept.get(order_id, {}) | {kept.position: kept for kept in lane.recent}
+        return [rows[position] for position in range(1, lane.last + 1)]
 
     def applied(self, order_id: str = "A") -> list[int]:
         """The places whose events had their effect."""
-        return [kept.place for kept in self.history(order_id) if not kept.passed_over]
+        return [kept.position for kept in self.history(order_id) if not kept.skipped]
 
     def reasons(self) -> list[str]:
         """Why what is among the rejects is there."""

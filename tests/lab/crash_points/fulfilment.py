@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stepward.app.scheduler.audit_log import Trail
+from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.crash import AHEAD, broken_in
@@ -65,11 +65,11 @@ class Orders:
         self.acts = list(self.story.acts)
         for operation in app.known.values():
             self.engine.service(operation).takes(TAKES)
-        for slot, moods in self.story.moods.items():
+        for effect, moods in self.story.moods.items():
             for mood in moods:
-                self.service(slot).behaves(mood)
-        for slot in self.story.declines:
-            self.service(slot).declines()
+                self.service(effect).behaves(mood)
+        for effect in self.story.declines:
+            self.service(effect).declines()
         for text in self.story.mail:
             self.engine.post("orders", text)
 
@@ -78,10 +78,10 @@ class Orders:
         """The order of the story as it stands."""
         return self.engine.parts.store.tasks.get(ORDER_ID)
 
-    def service(self, slot: str) -> Service:
+    def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
-        step, app = self.story.plan.by_name[forward_name(slot)], self.engine.app
-        name = step.undo if slot.endswith(UNDO_SUFFIX) else step.operation
+        step, app = self.story.plan.by_name[forward_name(effect)], self.engine.app
+        name = step.undo if effect.endswith(UNDO_SUFFIX) else step.operation
         return self.engine.service(app.operations(step.agent)[name])
 
     def run(self) -> None:
@@ -103,7 +103,7 @@ class Orders:
             yield f"{len(self.acts)} of the things that people were to do never came about"
         if len(self.engine.rejects) != self.story.rejects:
             yield f"{len(self.engine.rejects)} messages are kept for an operator, not {self.story.rejects}"
-        entries = Trail(self.engine.parts.controls).of(ORDER_ID)
+        entries = AuditLog(self.engine.parts.shared_records).of(ORDER_ID)
         asked = tuple(entry.command for entry in entries if entry.applied)
         if asked != self.story.asked:
             yield f"the trail holds {asked}, not {self.story.asked}"

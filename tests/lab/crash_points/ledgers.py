@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stepward.domain.convoy.commands import LaneCommand
-from stepward.domain.convoy.lane import LaneRules, Told
+from stepward.domain.convoy.lane import Alerted, LaneRules
 from stepward.testing.engine import Engine
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.settings import Settings
@@ -43,7 +43,7 @@ class Ledgers:
         app = PlannedApp(sequence("reserve", "ship"))
         self.engine = Engine(app, Settings(lane_rules=RULES), pulse=self.pulse)
         parts = self.engine.parts
-        self.left = audit.Left(RULES, parts.lanes, parts.store, parts.controls, parts.rejects, parts.alerts)
+        self.left = audit.Left(RULES, parts.lanes, parts.store, parts.shared_records, parts.rejects, parts.alerts)
         for book in self.story.books:
             content = {"ledgerId": book.ledger_id, "customerId": book.customer, "entries": list(book.entries)}
             self.engine.send(content)
@@ -76,7 +76,7 @@ class Ledgers:
     def _applied(self, order_id: str) -> None:
         held = audit.held(self.left, self.left.lanes.lanes[order_id])
         last = self.left.lanes.lanes[order_id].last
-        applied = [place for place in range(1, last + 1) if not held[place].passed_over]
+        applied = [position for position in range(1, last + 1) if not held[position].skipped]
         meant = list(self.story.applied[order_id])
         assert applied == meant, f"{order_id}: {applied} were applied, not {meant}"
 
@@ -87,7 +87,7 @@ class Ledgers:
 
     def _mend(self) -> bool:
         lane = self.left.lanes.lanes.get("A")
-        if self.story.mends and not self.has_mended and lane is not None and lane.told is Told.BLOCKED:
+        if self.story.mends and not self.has_mended and lane is not None and lane.told is Alerted.BLOCKED:
             self.pulse.note("an operator sees to it")
             self.engine.send(self.story.mends)
             self.has_mended = True

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from tests.lab.guards.asking import NoVerdict, ask, missed_by
 from tests.lab.guards.catalogue import Guard, guards
-from tests.lab.guards.switch import NoSuchPlace
+from tests.lab.guards.switch import NoSuchPosition
 from tests.lab.guards.worlds import Missed, missed_at_crash_points, missed_by_seeds, runs
 
 errors = Console(stderr=True, highlight=False)
@@ -76,7 +76,7 @@ def _found(guard: Guard, points: int, seeds: int) -> Found:
     begun = time.perf_counter_ns()
     try:
         test = missed_by(guard)
-    except (NoSuchPlace, NoVerdict) as trouble:
+    except (NoSuchPosition, NoVerdict) as trouble:
         return Found(guard.name, guard.protects, str(trouble), "", 0, None, None)
     took = (time.perf_counter_ns() - begun) // 1_000_000
     worlds = missed_at_crash_points(guard, points), missed_by_seeds(guard, seeds)

@@ -15,7 +15,7 @@ import stepward
 FUNCTIONS = Path(stepward.__file__).parents[1]
 
 
-class NoSuchPlace(Exception):
+class NoSuchPosition(Exception):
     """The text of a guard is not where the table says; say where it is now, or take the guard out."""
 
 
@@ -44,10 +44,10 @@ def switched_off(patches: Sequence[Patch]) -> Iterator[None]:
 def _changed(patch: Patch) -> Iterator[None]:
     source = (FUNCTIONS / patch.file).read_text()
     if (times := source.count(patch.text)) != 1:
-        raise NoSuchPlace(f"{patch.file}: this stands there {times} times, not once: {patch.text!r}")
+        raise NoSuchPosition(f"{patch.file}: this stands there {times} times, not once: {patch.text!r}")
     name = enclosing(source, source.index(patch.text))
     if not name:
-        raise NoSuchPlace(f"{patch.file}: this is in no function: {patch.text!r}")
+        raise NoSuchPosition(f"{patch.file}: this is in no function: {patch.text!r}")
     changed = compile(source.replace(patch.text, patch.instead), patch.file, "exec", dont_inherit=True)
     function = _function(patch.file.removesuffix(".py").replace("/", "."), name)
     whole = function.__code__
@@ -95,5 +95,5 @@ def _function(module: str, name: str) -> FunctionType:
         found = found.__func__
     found = inspect.unwrap(found) if callable(found) else found
     if not isinstance(found, FunctionType):
-        raise NoSuchPlace(f"{module}.{name} is no function")
+        raise NoSuchPosition(f"{module}.{name} is no function")
     return found

@@ -4,7 +4,7 @@ import pytest
 
 from stepward.domain.task.backoff import next_wait
 from tests.lab.guards.asking import NoVerdict, ask
-from tests.lab.guards.switch import NoSuchPlace, Patch, enclosing, switched_off
+from tests.lab.guards.switch import NoSuchPosition, Patch, enclosing, switched_off
 
 RETRYING = "stepward/domain/task/backoff.py"
 CEILING = Patch(RETRYING, "min(LONGEST_WAIT, FIRST_WAIT << min(tries, 10))", "FIRST_WAIT << tries")
@@ -35,7 +35,7 @@ def test_a_guard_is_on_again_after_an_error() -> None:
     ],
 )
 def test_a_text_that_is_not_where_it_should_be_is_refused(text: str, complaint: str) -> None:
-    with pytest.raises(NoSuchPlace, match=complaint), switched_off([Patch(RETRYING, text, "")]):
+    with pytest.raises(NoSuchPosition, match=complaint), switched_off([Patch(RETRYING, text, "")]):
         pytest.fail("it was switched off")
 
 

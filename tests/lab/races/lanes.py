@@ -9,21 +9,21 @@ from typing import Any
 import boto3
 
 from stepward.adapters.dynamodb.lanes import DynamoLanes
-from stepward.adapters.dynamodb.shared_records import DynamoControls
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.convoy.convoy import Arrival, Convoy
 from stepward.app.convoy.history import history
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.local.access import Access
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.order_event import event_of
-from tests.contract.worlds.control_tables import created, on
 from tests.contract.worlds.lane_worlds import DynamoLaneWorld
+from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW
 from tests.lab.convoy.world import entry
 from tests.lab.races.conftest import RACERS, Race, until_done
@@ -35,7 +35,7 @@ class Consumers:
 
     race: Race
     lanes: Sequence[DynamoLanes]
-    controls: Sequence[DynamoControls]
+    shared_records: Sequence[DynamoSharedRecords]
     telemetry: MemoryTelemetry = field(default_factory=MemoryTelemetry)
     rejects: MemoryRejects = field(default_factory=MemoryRejects)
     alerts: MemoryAlerts = field(default_factory=MemoryAlerts)
@@ -48,16 +48,16 @@ class Consumers:
 
     def convoy(self, racer: int) -> Convoy:
         """One consumer."""
-        ports: dict[str, Any] = {"lanes": self.lanes[racer], "controls": self.controls[racer]}
+        ports: dict[str, Any] = {"lanes": self.lanes[racer], "shared_records": self.shared_records[racer]}
         kept: dict[str, Any] = {"telemetry": self.telemetry, "rejects": self.rejects, "alerts": self.alerts}
         convoy = self.race.assembly(racer, **ports, **kept).convoy(f"convoy-{racer}").convoy
         # The alerts of other rounds do not count.
-        return replace(convoy, telling=replace(convoy.telling, alerts=self.alerts))
+        return replace(convoy, alerting=replace(convoy.alerting, alerts=self.alerts))
 
     def begin(self, order_id: str, *events: dict[str, Any]) -> None:
         """A new round: the order with its create, and whatever came behind it; then all is forgotten but the lane."""
         self.applies(0, order_id, entry(order_id, 1, "create"), *events)()
-        self.telemetry.facts.clear()
+        self.telemetry.history.clear()
         self.rejects.kept.clear()
         self.alerts.told.clear()
 
@@ -80,24 +80,24 @@ class Consumers:
         assert found is not None
         return found
 
-    def applied(self, order_id: str) -> list[Kept]:
+    def applied(self, order_id: str) -> list[StoredEvent]:
         """Everything up to the last applied event, in order."""
         return list(history(self.lanes[0], self.lane(order_id)))
 
-    def counted(self, kind: FactKind) -> Counter[str]:
+    def counted(self, kind: HistoryKind) -> Counter[str]:
         """How often each event's fact of this kind was told."""
-        return Counter(fact.step for _, fact in self.telemetry.facts if fact.kind is kind)
+        return Counter(entry.step for _, entry in self.telemetry.history if entry.kind is kind)
 
-    def check(self, order_id: str, last: int) -> list[Kept]:
+    def check(self, order_id: str, last: int) -> list[StoredEvent]:
         """I7: all that came is applied or passed over, each once, in order, and nothing waits; what the lane holds."""
         lane, held = self.lane(order_id), self.applied(order_id)
         assert (lane.last, lane.highest, lane.blocked, lane.gap_since) == (last, last, None, None)
-        assert [kept.place for kept in held] == list(range(1, last + 1))
-        done = self.counted(FactKind.APPLIED) + self.counted(FactKind.PASSED_OVER)
+        assert [kept.position for kept in held] == list(range(1, last + 1))
+        done = self.counted(HistoryKind.APPLIED) + self.counted(HistoryKind.SKIPPED)
         assert set(done.values()) == {1}
         return held
 
 
-def add(order_id: str, place: int, **more: Any) -> dict[str, Any]:
+def add(order_id: str, position: int, **more: Any) -> dict[str, Any]:
     """An add at this place."""
-    return entry(order_id, place, "add", amount=f"{place}.00", **more)
+    return entry(order_id, position, "add", amount=f"{position}.00", **more)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.convoy.event import Kept
-from stepward.domain.history import FactKind
+from stepward.domain.convoy.event import StoredEvent
+from stepward.domain.history import HistoryKind
 from stepward.local.access import Access
 from stepward.wire.strict_json import canonical
 from tests.lab.convoy.world import entry
@@ -31,14 +31,14 @@ def orders_of(race: Race, kind: str) -> Iterator[str]:
 def test_one_batch_in_eight_consumers_is_applied_once(race: Race, consumers: Consumers) -> None:
     """C4: as after a visibility timeout that was too short; its create submits one order."""
     for order_id in orders_of(race, "batch"):
-        consumers.telemetry.facts.clear()
+        consumers.telemetry.history.clear()
         consumers.rejects.kept.clear()
-        batch = [entry(order_id, 1, "create"), *(add(order_id, place) for place in range(2, 7))]
+        batch = [entry(order_id, 1, "create"), *(add(order_id, position) for position in range(2, 7))]
 
         race.run([consumers.applies(racer, order_id, *batch) for racer in range(RACERS)])
 
         consumers.check(order_id, 6)
-        assert consumers.counted(FactKind.SUBMITTED).total() == 1
+        assert consumers.counted(HistoryKind.SUBMITTED).total() == 1
         assert not consumers.rejects.kept
         race.told["applied once"] += 1
 
@@ -47,12 +47,12 @@ def test_different_batches_of_one_order_are_all_applied_in_sequence(race: Race, 
     """C5: each racer has another two of its events."""
     for order_id in orders_of(race, "batches"):
         consumers.begin(order_id)
-        batches = [[add(order_id, place), add(order_id, place + RACERS)] for place in range(2, RACERS + 2)]
+        batches = [[add(order_id, position), add(order_id, position + RACERS)] for position in range(2, RACERS + 2)]
 
         race.run([consumers.applies(racer, order_id, *batch) for racer, batch in enumerate(batches)])
 
         consumers.check(order_id, 2 * RACERS + 1)
-        race.told["events parked"] += consumers.counted(FactKind.PARKED).total()
+        race.told["events parked"] += consumers.counted(HistoryKind.PARKED).total()
 
 
 def test_what_closes_a_gap_and_what_is_parked_behind_it_do_not_miss_each_other(
@@ -67,13 +67,13 @@ def test_what_closes_a_gap_and_what_is_parked_behind_it_do_not_miss_each_other(
         race.run([*closing, *parking])
 
         consumers.check(order_id, RACERS - 2)
-        race.told["events parked"] += consumers.counted(FactKind.PARKED).total()
+        race.told["events parked"] += consumers.counted(HistoryKind.PARKED).total()
 
 
 def test_a_long_queue_behind_a_gap_is_drained_once(race: Race, consumers: Consumers) -> None:
     """C5: in several changes, of which each may be another racer's."""
     for order_id in orders_of(race, "drain"):
-        consumers.begin(order_id, *(add(order_id, place) for place in range(3, PARKED + 3)))
+        consumers.begin(order_id, *(add(order_id, position) for position in range(3, PARKED + 3)))
 
         race.run([consumers.applies(racer, order_id, add(order_id, 2)) for racer in range(RACERS)])
 
@@ -92,8 +92,8 @@ def test_a_skip_and_the_event_that_comes_after_all_do_not_both_count(race: Race,
         race.run([*skipping, *arriving])
 
         second = consumers.check(order_id, 3)[1]
-        assert bool(consumers.rejects.kept) is bool(second.passed_over)
-        race.told["skipped" if second.passed_over else "applied"] += 1
+        assert bool(consumers.rejects.kept) is bool(second.skipped)
+        race.told["skipped" if second.skipped else "applied"] += 1
 
 
 def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Consumers) -> None:
@@ -112,8 +112,8 @@ def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Co
         race.run([*acting, *arriving])
 
         second = consumers.check(order_id, 4)[1]
-        trail = consumers.convoy(0).trail.of(order_id)
-        assert sum(kept.applied and kept.command != "convoy retry" for kept in trail) == 1
+        audit_log = consumers.convoy(0).audit_log.of(order_id)
+        assert sum(kept.applied and kept.command != "convoy retry" for kept in audit_log) == 1
         race.told[how(second)] += 1
 
 
@@ -126,7 +126,7 @@ def test_one_command_that_comes_to_eight_is_done_once(race: Race, consumers: Con
         race.run([consumers.obeys(racer, skip) for racer in range(RACERS)])
 
         assert how(consumers.check(order_id, 3)[1]) == "skipped"
-        assert [kept.applied for kept in consumers.convoy(0).trail.of(order_id)] == [True]
+        assert [kept.applied for kept in consumers.convoy(0).audit_log.of(order_id)] == [True]
         race.told["skipped"] += 1
 
 
@@ -145,6 +145,6 @@ def test_an_end_closes_the_lane_whatever_arrives_with_it(race: Race, consumers: 
         race.told["events refused"] += RACERS - 2
 
 
-def how(kept: Kept) -> str:
+def how(kept: StoredEvent) -> str:
     """What was done about an event that stopped a lane."""
-    return "skipped" if kept.passed_over else "replaced"
+    return "skipped" if kept.skipped else "replaced"

@@ -9,15 +9,15 @@ from threading import Lock
 import boto3
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoControls
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.health import Swept
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.local.access import Access
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
-from tests.contract.worlds.control_tables import created, on
+from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND
 from tests.lab.races.conftest import RACERS, ROUNDS, Race
@@ -50,24 +50,24 @@ class Watched(MemoryTaskStore):
 
 
 @pytest.fixture
-def shared(cloud_access: Access) -> Sequence[DynamoControls]:
-    """The racers' own views of one controls table."""
+def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
+    """The racers' own views of one table of shared records."""
     table = created(boto3.client("dynamodb", **cloud_access))
     return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
 
 
 @pytest.fixture
-def watched(shared: Sequence[DynamoControls]) -> Watched:
+def watched(shared: Sequence[DynamoSharedRecords]) -> Watched:
     """One store for all, in which to read a shard takes as long as to read a row does."""
     return Watched(shard_of=lambda _: 0, works=partial(shared[0].read, "nothing"))
 
 
-def supervisors(race: Race, shared: Sequence[DynamoControls], store: Watched, now: int) -> list[Supervise]:
+def supervisors(race: Race, shared: Sequence[DynamoSharedRecords], store: Watched, now: int) -> list[Supervise]:
     settings = Settings(timing=TIMING, shards=SHARDS, lease_length=LEASE)
     ports = {"settings": settings, "store": store, "telemetry": MemoryTelemetry()}
     return [
-        race.assembly(racer, now, controls=controls, **ports).supervisor(f"supervisor-{racer}", ())
-        for racer, controls in enumerate(shared)
+        race.assembly(racer, now, shared_records=shared_records, **ports).supervisor(f"supervisor-{racer}", ())
+        for racer, shared_records in enumerate(shared)
     ]
 
 
@@ -78,10 +78,12 @@ def swept(race: Race, racing: Sequence[Supervise]) -> list[Swept]:
 def unleased(racing: Sequence[Supervise]) -> int:
     telemetry = racing[0].leases.telemetry
     assert isinstance(telemetry, MemoryTelemetry)
-    return telemetry.count(FactKind.UNLEASED)
+    return telemetry.count(HistoryKind.UNLEASED)
 
 
-def test_each_shard_is_swept_by_one_at_a_time(race: Race, shared: Sequence[DynamoControls], watched: Watched) -> None:
+def test_each_shard_is_swept_by_one_at_a_time(
+    race: Race, shared: Sequence[DynamoSharedRecords], watched: Watched
+) -> None:
     """S15: and by somebody in every round."""
     racing = supervisors(race, shared, watched, NOW)
     skipped = 0
@@ -97,7 +99,7 @@ def test_each_shard_is_swept_by_one_at_a_time(race: Race, shared: Sequence[Dynam
 
 
 def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(
-    race: Race, shared: Sequence[DynamoControls], watched: Watched
+    race: Race, shared: Sequence[DynamoSharedRecords], watched: Watched
 ) -> None:
     """S15: within two periods of a minute."""
     for number in range(ROUNDS):

@@ -9,15 +9,15 @@ from threading import Lock
 import boto3
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoControls
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.ledger.split import CHUNK, progress_of
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.local.access import Access
 from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from tests.contract.worlds.control_tables import created, on
+from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW
 from tests.factories import MINUTE
 from tests.lab.convoy.world import entry
@@ -43,13 +43,13 @@ class Sent:
                 self.calls += 1
                 self.bodies.setdefault((message.order_id, message.name), message.body)
 
-    def places(self, order_id: str) -> list[int]:
+    def positions(self, order_id: str) -> list[int]:
         """The sequence numbers of an order, as they arrived."""
         return [json.loads(body)["sequence"] for (order, _), body in self.bodies.items() if order == order_id]
 
 
 @pytest.fixture(scope="module")
-def shared(cloud_access: Access) -> Sequence[DynamoControls]:
+def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
     """The racers' own views of how far ledgers are."""
     table = created(boto3.client("dynamodb", **cloud_access))
     return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
@@ -57,7 +57,7 @@ def shared(cloud_access: Access) -> Sequence[DynamoControls]:
 
 @pytest.mark.parametrize("length", [9, 2 * CHUNK + 7], ids=["short", "of three chunks"])
 def test_one_ledger_in_eight_processors_is_split_once(
-    race: Race, shared: Sequence[DynamoControls], length: int
+    race: Race, shared: Sequence[DynamoSharedRecords], length: int
 ) -> None:
     """C3: the processors' clocks differ; what belongs to no order is kept once."""
     entries = [entry(ORDERS[n % 3], n // 3 + 1, "add", amount="1.00") for n in range(length)]
@@ -67,15 +67,15 @@ def test_one_ledger_in_eight_processors_is_split_once(
         sent, rejects, telemetry = Sent(), MemoryRejects(), MemoryTelemetry()
         ports = {"lane_queue": sent, "ledgers": MemoryLedgers(), "rejects": rejects, "telemetry": telemetry}
         racing = [
-            race.assembly(racer, NOW + racer, controls=controls, **ports).ledger().split
-            for racer, controls in enumerate(shared)
+            race.assembly(racer, NOW + racer, shared_records=shared_records, **ports).ledger().split
+            for racer, shared_records in enumerate(shared)
         ]
 
         race.run([until_done(partial(one.handle, text, lambda: MINUTE)) for one in racing])
 
         assert len(sent.bodies) == length
-        assert all(sent.places(order) == list(range(1, len(sent.places(order)) + 1)) for order in ORDERS)
-        assert (telemetry.count(FactKind.SPLIT), len(rejects.kept)) == (1, 1)
+        assert all(sent.positions(order) == list(range(1, len(sent.positions(order)) + 1)) for order in ORDERS)
+        assert (telemetry.count(HistoryKind.SPLIT), len(rejects.kept)) == (1, 1)
         progress = progress_of(shared[0], "c1", ledger_id)
         assert progress is not None
         assert (progress.done, progress.index) == (True, length + 1)

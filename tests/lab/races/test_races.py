@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Outcome, Reply, Retry, Start
 from stepward.domain.submission import Submission
-from stepward.domain.task.backoff import FIRST_REST
-from stepward.domain.task.deadlines import Look
+from stepward.domain.task.backoff import FIRST_BACKOFF
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState, Task
 from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, order_of, submitted, task_of
 from tests.lab.races.conftest import RACERS, Race
@@ -26,8 +26,8 @@ def orders_of(race: Race, kind: str) -> Iterator[str]:
     return (f"{kind}-{order_id}" for order_id in race.rounds)
 
 
-def count(facts: list[tuple[Fact, ...]], kind: FactKind) -> int:
-    return sum(fact.kind is kind for told in facts for fact in told)
+def count(history: list[tuple[HistoryEntry, ...]], kind: HistoryKind) -> int:
+    return sum(entry.kind is kind for told in history for entry in told)
 
 
 def task_of_round(race: Race, order_id: str) -> Task:
@@ -48,11 +48,11 @@ def test_one_scheduler_claims_a_step(race: Race) -> None:
         submitted(race.world.store, order_id)
         schedulers = [race.transition(racer, STARTED) for racer in range(RACERS)]
 
-        facts = race.run([partial(one.apply, order_id, Start(order_id)) for one in schedulers])
+        history = race.run([partial(one.apply, order_id, Start(order_id)) for one in schedulers])
 
         step = task_of_round(race, order_id).steps["reserve"]
-        (winner,) = [number for number, told in enumerate(facts) if count([told], FactKind.CLAIMED)]
-        assert count(facts, FactKind.CLAIMED) == 1
+        (winner,) = [number for number, told in enumerate(history) if count([told], HistoryKind.CLAIMED)]
+        assert count(history, HistoryKind.CLAIMED) == 1
         assert (step.locked_by, step.attempt, step.fence) == (f"scheduler-{winner}", 1, 1)
         race.told["claimed"] += 1
 
@@ -84,10 +84,10 @@ def test_one_supervisor_recovers_a_step(race: Race) -> None:
         started(race, order_id)
         supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS)]
 
-        facts = race.run([partial(one.apply, order_id, Look()) for one in supervisors])
+        history = race.run([partial(one.apply, order_id, DeadlineCheck()) for one in supervisors])
 
         step = task_of_round(race, order_id).steps["reserve"]
-        assert count(facts, FactKind.RECOVERED) == 1
+        assert count(history, HistoryKind.RECOVERED) == 1
         assert (step.process_state, step.failure_count, step.locked_by) == (ProcessState.PENDING, 1, None)
         race.told["recovered"] += 1
 
@@ -100,15 +100,15 @@ def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
         schedulers = [race.transition(racer, COMPLETE_BY) for racer in range(RACERS // 2)]
         supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS // 2, RACERS)]
 
-        facts = race.run(
+        history = race.run(
             [
                 *(partial(one.apply, order_id, reply) for one in schedulers),
-                *(partial(one.apply, order_id, Look()) for one in supervisors),
+                *(partial(one.apply, order_id, DeadlineCheck()) for one in supervisors),
             ]
         )
 
         task = task_of_round(race, order_id)
-        done, recovered = count(facts, FactKind.COMPLETED), count(facts, FactKind.RECOVERED)
+        done, recovered = count(history, HistoryKind.COMPLETED), count(history, HistoryKind.RECOVERED)
         assert (done, recovered) in {(1, 0), (0, 1)}
         assert task.steps["reserve"].failure_count == recovered
         assert task.steps["charge"].attempt == done
@@ -119,12 +119,12 @@ def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
     """S10: a recovered step is claimed once again, with a fence that has risen by one."""
     for order_id in orders_of(race, "retry"):
         started(race, order_id)
-        race.transition(0, OVERDUE, "supervisor").apply(order_id, Look())
-        schedulers = [race.transition(racer, OVERDUE + FIRST_REST) for racer in range(RACERS)]
+        race.transition(0, OVERDUE, "supervisor").apply(order_id, DeadlineCheck())
+        schedulers = [race.transition(racer, OVERDUE + FIRST_BACKOFF) for racer in range(RACERS)]
 
-        facts = race.run([partial(one.apply, order_id, Retry(order_id, "reserve", 1)) for one in schedulers])
+        history = race.run([partial(one.apply, order_id, Retry(order_id, "reserve", 1)) for one in schedulers])
 
         step = task_of_round(race, order_id).steps["reserve"]
-        assert count(facts, FactKind.CLAIMED) == 1
+        assert count(history, HistoryKind.CLAIMED) == 1
         assert (step.attempt, step.fence, step.process_state) == (2, 2, ProcessState.PROCESSING)
         race.told["claimed"] += 1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 MB = 1024 * 1024
-TABLES = ("orders", "tasks", "lanes", "controls", "rejects")
+TABLES = ("orders", "tasks", "lanes", "shared_records", "rejects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Sampler:
             names.orders_table,
             names.tasks_table,
             names.lanes_table,
-            names.controls_table,
+            names.shared_records_table,
             names.rejects_table,
         )
         return dict(zip(TABLES, tables, strict=True))

@@ -12,7 +12,7 @@ from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.faults.record import Died, Write
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.seeded.assembly import Instances, Log
 from stepward.testing.seeded.chances import Chances
@@ -20,7 +20,7 @@ from stepward.testing.seeded.gate import Answer, Gate
 from stepward.testing.seeded.judge import Judge
 from stepward.testing.seeded.ledger import Ledger
 from stepward.testing.seeded.mail import LATENCY, Letter, Mailbox, Part
-from stepward.testing.seeded.ports import Controls, Operators, Post, Rejects, Store, Submitters
+from stepward.testing.seeded.ports import Operators, Post, Rejects, SharedRecords, Store, Submitters
 from stepward.testing.seeded.profile import Mishap, Profile
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.seeded.world import SETTINGS, understood
@@ -109,7 +109,7 @@ class Parts(Instances):
     def sweep(self, copy: int, remaining: Callable[[], int]) -> None:
         """See Instances."""
         plain = self.of("supervisor", copy).supervisor(f"supervisor-{copy}", self.post.agents)
-        replace(plain, leases=replace(plain.leases, controls=MemoryControls())).sweep(remaining)
+        replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords())).sweep(remaining)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,9 @@ class HandWorld:
 
     def doubled(self) -> Iterator[str]:
         """I4, I6: an effect that happened twice, or was undone twice."""
-        for slot, times in (*self.ledger.done.items(), *self.ledger.undone.items()):
+        for effect, times in (*self.ledger.done.items(), *self.ledger.undone.items()):
             if times > 1:
-                yield f"{slot} happened or was undone {times} times"
+                yield f"{effect} happened or was undone {times} times"
 
     def verdict(self) -> None:
         """I1, I6, I8, when nothing is on its way and nothing waits."""
@@ -232,7 +232,7 @@ class HandWorld:
             app=PlannedApp(self.plan),
             settings=replace(SETTINGS, shards=1),
             store=store,
-            controls=Controls(gate),
+            shared_records=SharedRecords(gate),
             post=post,
             operators=Operators(gate, judge.alerted),
             submitters=Submitters(gate, judge.heard),
@@ -256,8 +256,8 @@ class HandWorld:
         return self.parts.clock(instance)()
 
     def _written(self, write: Write) -> None:
-        breakers = any(name.startswith("breaker/") for name in self.parts.controls.inner.kept)
-        self.judge.excused = self.parts.post.backlog_seen or breakers
+        breakers = any(name.startswith("breaker/") for name in self.parts.shared_records.inner.kept)
+        self.judge.uncounted = self.parts.post.backlog_seen or breakers
         self.judge.written(write)
 
     def _scheduled(self, letter: Letter) -> None:

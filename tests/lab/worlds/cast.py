@@ -16,7 +16,7 @@ from stepward.testing.seeded.people import People
 from stepward.testing.seeded.world import COPIES, ORDERED_WITHIN, SETTINGS, Cast, World
 from stepward.testing.settings import REPLY_TO
 from tests.factories import order_text
-from tests.lab.worlds.convoy import ConvoyParts
+from tests.lab.worlds.convoy_parts import ConvoyParts
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lane_judge import LaneJudge
 from tests.lab.worlds.lanes import LaneQueue, Lanes, rules
@@ -40,8 +40,8 @@ class Ours(Cast):
     def begin(self, world: World) -> None:
         """See Cast."""
         inner, parts, convoy = self.lanes.inner, world.parts, ConvoyParts(world.parts)
-        controls, rejects = parts.controls.inner, parts.rejects.inner
-        self.lane_judge = LaneJudge(self.lanes.rules, inner, parts.store.inner, controls, rejects)
+        shared_records, rejects = parts.shared_records.inner, parts.rejects.inner
+        self.lane_judge = LaneJudge(self.lanes.rules, inner, parts.store.inner, shared_records, rejects)
         queues = world.mailbox.parts
         queues["ledgers"] = Part("ledger", COPIES["ledger"], convoy.split, most=RECEIVED_IN_ORDER)
         queues["lanes"] = Part("convoy", COPIES["convoy"], convoy.apply, most=RECEIVED_IN_ORDER)

@@ -56,22 +56,22 @@ class Customers:
         trouble, times = f"event {alert.event} ({alert.trouble.value})", self.told[alert.alert_id]
         name = f"{alert.order_id}: {trouble} is acted on after alert {times}"
         if dice := self.gate.chances.happens(name, min(1.0, self.gate.profile.people * 1.5)):
-            place = int(alert.event.replace("u", "-"))
+            position = int(alert.event.replace("u", "-"))
             for _ in range(dice.choice([1, 1, 2])):
                 self.gate.diary.counts["commands"] += 1
-                self._ask(self._command(dice, alert.order_id, place), dice.choice(LATER))
+                self._ask(self._command(dice, alert.order_id, position), dice.choice(LATER))
 
     def _meant(self, book: Book) -> Book:
         return book if self.undoable else replace(book, entries=tuple(_undeleted(entry) for entry in book.entries))
 
-    def _command(self, dice: Random, order_id: str, place: int) -> LaneCommand:
+    def _command(self, dice: Random, order_id: str, position: int) -> LaneCommand:
         asked = f"asked-{next(self.asked)}"
         match dice.choice(["retry", "skip", "replace"]):
             case "skip":
-                return SkipEvent(order_id, place, "ada", "not needed", asked)
-            case "replace" if place > 0:
-                body = json.dumps(replacement(self.rules, order_id, place))
-                return ReplaceEvent(order_id, place, body, "ada", "corrected", asked)
+                return SkipEvent(order_id, position, "ada", "not needed", asked)
+            case "replace" if position > 0:
+                body = json.dumps(replacement(self.rules, order_id, position))
+                return ReplaceEvent(order_id, position, body, "ada", "corrected", asked)
             case _:
                 return RetryLane(order_id, "ada", "mended", asked)
 

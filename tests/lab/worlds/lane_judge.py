@@ -8,7 +8,7 @@ from stepward.domain.convoy.lane import LaneRules
 from stepward.testing.faults.broken import Broken
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.lab.convoy import audit
 from tests.lab.convoy.scripts import Book
@@ -21,7 +21,7 @@ class LaneJudge:
     rules: LaneRules
     lanes: MemoryLanes
     store: MemoryTaskStore
-    controls: MemoryControls
+    shared_records: MemorySharedRecords
     rejects: MemoryRejects
     alerts: MemoryAlerts = field(default_factory=MemoryAlerts)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.testing.faults.broken import Broken
@@ -39,11 +39,13 @@ class Lanes:
         """See the port."""
         return self.gate.through("a read of the lane", lambda: self.inner.load(order_id), about=order_id)
 
-    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
         """See the port."""
         return self.gate.through("a read of events", lambda: self.inner.rows(order_id, first, most), about=order_id)
 
-    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+    def save(
+        self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
+    ) -> bool:
         """See the port; what goes half-way has written `older` and nothing else."""
         order_id, write_id = lane.order_id, next(self.new_ids)
 
@@ -57,7 +59,7 @@ class Lanes:
             return put() or self.write_ids.get(order_id) == write_id
 
         def partly() -> None:
-            self.inner.kept.setdefault(order_id, {}).update({row.place: row for row in older})
+            self.inner.kept.setdefault(order_id, {}).update({row.position: row for row in older})
 
         return self.gate.through("a write of the lane", put, about=order_id, again=again, partly=partly)
 

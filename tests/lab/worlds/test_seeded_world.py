@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from stepward.domain.convoy import arrival
-from stepward.domain.convoy.lane import Lane, Place
-from stepward.domain.task.change import Draft
+from stepward.domain.convoy.lane import Lane, Turn
+from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing.seeded.finding import fewest, shortest
 from stepward.testing.seeded.profile import Delivery, Mishap
@@ -16,10 +16,10 @@ from tests.lab.worlds.cast import ORDERS, Ours, live, story
 SOME = range(1_000, 1_010)
 
 
-def _claims_out_of_turn(draft: Draft) -> list[PlannedStep]:
+def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
     """What `Draft.ready` would say if steps did not wait for each other."""
-    pending = (record.name for record in draft.steps.values() if record.process_state == "Pending")
-    return [] if draft.halted else [draft.plan.by_name[name] for name in pending]
+    pending = (record.name for record in change.steps.values() if record.process_state == "Pending")
+    return [] if change.halted else [change.plan.by_name[name] for name in pending]
 
 
 def test_a_seed_makes_the_same_world_again() -> None:
@@ -70,13 +70,13 @@ def test_every_kind_of_accident_happens() -> None:
     assert wanted <= {name for name, count in counts.items() if count}
 
 
-def _jumps_gaps(lane: Lane, place: int) -> Place:
-    """What `standing` would say if an event did not wait for those before it."""
-    return Place.EARLIER if place <= lane.last else Place.NEXT
+def _jumps_gaps(lane: Lane, position: int) -> Turn:
+    """What `turn` would say if an event did not wait for those before it."""
+    return Turn.EARLIER if position <= lane.last else Turn.NEXT
 
 
 def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrival, "standing", _jumps_gaps)
+    monkeypatch.setattr(arrival, "turn", _jumps_gaps)
     _, finding = next(found for found in map(live, SOME) if found[1])
     assert finding is not None
 
@@ -88,7 +88,7 @@ def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.Monk
 
 
 def test_a_broken_guard_is_found_shortened_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Draft, "ready", _claims_out_of_turn)
+    monkeypatch.setattr(TaskChange, "ready", _claims_out_of_turn)
     _, finding = live(0)
     assert finding is not None
 

@@ -8,15 +8,15 @@ import pytest
 from moto import mock_aws
 
 from stepward.adapters.alerts.event_bus import EventBus
-from stepward.domain.convoy.lane import Told
+from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import LaneWaits, StepFailed
 from tests.contract.worlds.queue_worlds import SqsWorld
 from tests.unit.alerts.flaky_event_bus import FlakyEvents
 
 
-def alerts(*orders: str, standing: tuple[str, ...] = ()) -> list[StepFailed]:
-    return [StepFailed(order, "charge", 3, "card declined", 1_000_000, standing) for order in orders]
+def alerts(*orders: str, remaining_effects: tuple[str, ...] = ()) -> list[StepFailed]:
+    return [StepFailed(order, "charge", 3, "card declined", 1_000_000, remaining_effects) for order in orders]
 
 
 def test_an_event_says_what_the_alert_says() -> None:
@@ -71,7 +71,7 @@ def test_many_go_in_calls_of_ten() -> None:
 def test_a_failed_undo_has_a_type_of_its_own() -> None:
     """S17."""
     events = FlakyEvents()
-    EventBus(events.client()).put([*alerts("a"), *alerts("b", standing=("charge",))])
+    EventBus(events.client()).put([*alerts("a"), *alerts("b", remaining_effects=("charge",))])
     assert [(entry["DetailType"], json.loads(entry["Detail"])["standing"]) for entry in events.entries] == [
         ("stepward.step.failed", []),
         ("stepward.undo.failed", ["charge"]),
@@ -81,7 +81,7 @@ def test_a_failed_undo_has_a_type_of_its_own() -> None:
 def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
     """C6."""
     events = FlakyEvents()
-    lane = [LaneWaits("b", str(n), what, "no", 1_000_000) for n, what in enumerate((Told.GAP, Told.BLOCKED))]
+    lane = [LaneWaits("b", str(n), what, "no", 1_000_000) for n, what in enumerate((Alerted.GAP, Alerted.BLOCKED))]
     EventBus(events.client()).put([*lane, *alerts("a")])
     kinds = [entry["DetailType"] for entry in events.entries]
     assert kinds == ["stepward.step.failed", "stepward.lane.blocked", "stepward.lane.gap"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
-from stepward.domain.task.deadlines import Look
-from stepward.domain.task.decide import Event, Told, decide
+from stepward.domain.task.deadlines import DeadlineCheck
+from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
@@ -80,13 +80,13 @@ class Life:
         return self.apply(reply, at)
 
     def look(self, at: int) -> Life:
-        return self.apply(Look(), at, "supervisor-1")
+        return self.apply(DeadlineCheck(), at, "supervisor-1")
 
     def retry(self, at: int) -> Life:
         return self.apply(Start(self.order_id), at, "scheduler-2")
 
     def told(self, step: str, at: int) -> Life:
-        return self.apply(Told(step, self.task.steps[step].attempt), at)
+        return self.apply(AlertSent(step, self.task.steps[step].attempt), at)
 
     def resubmit(self, step: str, at: int, who: str, why: str) -> Life:
         return self.apply(Resubmit(self.order_id, step, self.task.steps[step].attempt, who, why), at)

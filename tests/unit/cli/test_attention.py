@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepward.cli.orders.attention import needy, reasons
-from stepward.domain.errors import Unreadable
+from stepward.domain.errors import Corrupt
 from stepward.domain.submission import Order
 from stepward.domain.task.record import Loaded
 from stepward.testing.memory.task_store import MemoryTaskStore
@@ -20,7 +20,7 @@ class Behind(MemoryTaskStore):
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         if order_id == "broken":
-            raise Unreadable("broken: it lacks steps")
+            raise Corrupt("broken: it lacks steps")
         return MemoryTaskStore.load(self, order_id, with_order=with_order)
 
 
@@ -30,14 +30,14 @@ def test_each_order_is_read_anew_before_it_is_listed() -> None:
     mended, broken = Life("mended").start(0).answer("reserve", 1).answer("charge", 2), Life("failed").start(0)
     for life in (mended, broken.answer("reserve", 1_000, "sold out")):
         store.submit(Order(life.order_id, "{}", "hash"), life.task, life.plan)
-    unreadable: list[str] = []
+    corrupt: list[str] = []
 
-    found = list(needy(store, unreadable))
+    found = list(needy(store, corrupt))
 
     assert [(each.order_id, each.since, each.document["reasons"]) for each in found] == [
         ("failed", SUBMITTED + 1_000, ["reserve: sold out"])
     ]
-    assert unreadable == ["broken: it lacks steps"]
+    assert corrupt == ["broken: it lacks steps"]
 
 
 def test_every_reason_is_told() -> None:

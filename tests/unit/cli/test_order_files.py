@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepward.cli.orders.files import STDIN, read
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 
 ONE = '{"orderId": "a",  "total": 1.50, "n": 1, "n": 2}'
 TWO = '{"orderId": "b"}'
@@ -54,14 +54,14 @@ def test_messages_are_taken_as_they_are_written(tmp_path: Path, content: str, ex
 def test_a_file_that_cannot_be_read_is_refused_with_the_place(
     tmp_path: Path, content: str | bytes, complaint: str
 ) -> None:
-    with pytest.raises(Declined, match=complaint):
+    with pytest.raises(UserError, match=complaint):
         bodies(tmp_path, content)
 
 
 def test_each_message_knows_its_line(tmp_path: Path) -> None:
     (tmp_path / "day.jsonl").write_text(f"{ONE}\n\n{TWO}\n")
 
-    assert [message.place for message in read(tmp_path / "day.jsonl")] == [
+    assert [message.position for message in read(tmp_path / "day.jsonl")] == [
         f"{tmp_path}/day.jsonl, line 1",
         f"{tmp_path}/day.jsonl, line 3",
     ]
@@ -70,7 +70,7 @@ def test_each_message_knows_its_line(tmp_path: Path) -> None:
 def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TWO.encode())))
 
-    assert [(message.place, message.body) for message in read(STDIN)] == [("standard input, line 1", TWO)]
+    assert [(message.position, message.body) for message in read(STDIN)] == [("standard input, line 1", TWO)]
 
 
 def test_what_every_application_would_reject_is_known_beforehand(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.app.scheduler.audit_log import Entry
-from stepward.cli.following import WITHIN_MS, Outcome, awaited
+from stepward.app.scheduler.audit_log import AuditEntry
+from stepward.cli.following import WITHIN_MS, CommandOutcome, awaited
 from stepward.cli.orders.outcome import Seen, outcome
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, paused, undo_failed, undoing, undone
@@ -14,8 +14,8 @@ UNDO = Undo("ord-1", "ada", "withdrawn")
 FRESH = Life(plan=UNDOABLE).start(0)
 
 
-def came_of(command: Command, before: Life, now: Life, *trail: Entry) -> Outcome | None:
-    return outcome(command, Seen(before.task), Seen(now.task, trail))
+def came_of(command: Command, before: Life, now: Life, *audit_log: AuditEntry) -> CommandOutcome | None:
+    return outcome(command, Seen(before.task), Seen(now.task, audit_log))
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,10 @@ def test_somebody_who_was_faster_is_named() -> None:
 
 
 def test_a_refusal_is_read_off_the_trail() -> None:
-    old = Entry(SUBMITTED, "undo", "", 0, "ada", "withdrawn", applied=False, note="of yesterday")
-    mine = Entry(SUBMITTED + 9, "undo", "", 0, "ada", "withdrawn", applied=False, note="past its point of no return")
+    old = AuditEntry(SUBMITTED, "undo", "", 0, "ada", "withdrawn", applied=False, note="of yesterday")
+    mine = AuditEntry(
+        SUBMITTED + 9, "undo", "", 0, "ada", "withdrawn", applied=False, note="past its point of no return"
+    )
     others = (
         replace(mine, who="eve", note="somebody else's"),
         replace(mine, why="sold twice", note="mine, of another moment"),
@@ -83,7 +85,7 @@ def test_a_refusal_is_read_off_the_trail() -> None:
 
     found = outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, mine, *others)))
 
-    assert found == Outcome(applied=False, text="past its point of no return")
+    assert found == CommandOutcome(applied=False, text="past its point of no return")
     assert outcome(UNDO, Seen(FRESH.task, (old,)), Seen(FRESH.task, (old, *others))) is None
 
 
@@ -91,23 +93,23 @@ def test_a_refusal_is_read_off_the_trail() -> None:
 class Waiter:
     """A clock that sleeping moves, and what is found at each look."""
 
-    finds: list[Outcome | None]
+    finds: list[CommandOutcome | None]
     now: int = 0
     looks: int = field(default=0)
 
-    def look(self) -> Outcome | None:
+    def look(self) -> CommandOutcome | None:
         self.looks += 1
         return self.finds[min(self.looks, len(self.finds)) - 1]
 
     def sleep(self, seconds: float) -> None:
         self.now += round(seconds * 1000)
 
-    def wait(self) -> Outcome | None:
+    def wait(self) -> CommandOutcome | None:
         return awaited(self.look, lambda: self.now, self.sleep)
 
 
 def test_an_outcome_is_waited_for_until_it_is_final() -> None:
-    begun, ended = Outcome(applied=True, text="begun", final=False), Outcome(applied=True, text="ended")
+    begun, ended = CommandOutcome(applied=True, text="begun", final=False), CommandOutcome(applied=True, text="ended")
     waiter = Waiter([None, begun, ended, begun])
 
     assert waiter.wait() == ended
@@ -115,7 +117,7 @@ def test_an_outcome_is_waited_for_until_it_is_final() -> None:
 
 
 def test_nobody_waits_for_ever() -> None:
-    begun = Outcome(applied=True, text="begun", final=False)
+    begun = CommandOutcome(applied=True, text="begun", final=False)
     silent, slow = Waiter([None]), Waiter([None, begun])
 
     assert (silent.wait(), slow.wait()) == (None, begun)

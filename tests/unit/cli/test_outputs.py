@@ -8,7 +8,7 @@ from stepward.domain.errors import Misconfigured
 from stepward.stack_outputs import DeadLetters, Deployment
 
 QUEUES = ("OrdersQueueUrl", "SchedulerQueueUrl", "ResponsesQueueUrl", "LedgersQueueUrl", "OrderEventsQueueUrl")
-TABLES = ("OrdersTableName", "TasksTableName", "RejectsTableName", "ControlsTableName", "LanesTableName")
+TABLES = ("OrdersTableName", "TasksTableName", "RejectsTableName", "SharedRecordsTableName", "LanesTableName")
 OTHERS = ("LedgersBucketName", "AlertsTopicArn", "SupervisorFunctionName")
 OUTPUTS = {name: name.lower() for name in (*QUEUES, *TABLES, *OTHERS)} | {
     "CustomerLedgerQueueUrls": "{}",
@@ -24,7 +24,7 @@ def test_dead_letter_queues_are_known_by_the_names_of_their_queues() -> None:
     found = Deployment.from_outputs(OUTPUTS | {"DeadLetterQueueUrls": told})
 
     assert found.dead_letters == {"orders": DeadLetters("https://a", "https://b")}
-    assert found.controls_table == "controlstablename"
+    assert found.shared_records_table == "sharedrecordstablename"
 
 
 def test_a_stack_that_tells_no_dead_letter_queues_can_still_be_used() -> None:
@@ -38,5 +38,5 @@ def test_dead_letter_queues_that_make_no_sense_are_named(told: str) -> None:
 
 
 def test_a_missing_output_is_named() -> None:
-    with pytest.raises(Misconfigured, match="no output ControlsTableName"):
-        Deployment.from_outputs({name: value for name, value in OUTPUTS.items() if name != "ControlsTableName"})
+    with pytest.raises(Misconfigured, match="no output SharedRecordsTableName"):
+        Deployment.from_outputs({name: value for name, value in OUTPUTS.items() if name != "SharedRecordsTableName"})

@@ -54,9 +54,9 @@ def test_a_project_that_names_none_hears_how_to(project: Project) -> None:
         project.app()
 
 
-@pytest.mark.parametrize("place", ["nowhere:app", "found_here:nothing", ":app", "..:app"])
-def test_an_application_that_is_not_there_is_named(project: Project, place: str) -> None:
-    named(project, f'app = "{place}"')
+@pytest.mark.parametrize("position", ["nowhere:app", "found_here:nothing", ":app", "..:app"])
+def test_an_application_that_is_not_there_is_named(project: Project, position: str) -> None:
+    named(project, f'app = "{position}"')
 
     with pytest.raises(Misconfigured, match="no application"):
         project.app()

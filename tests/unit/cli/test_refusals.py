@@ -2,13 +2,13 @@
 
 import pytest
 
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.orders.refusals import refusal
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task.staleness import dated
 from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 
-HERE = Where(local=True)
+HERE = Target(local=True)
 NOW = SUBMITTED + 90_000
 UNDO = Undo("ord-1", "ada", "withdrawn")
 PAUSE = Pause("ord-1", "ada", "asking")

@@ -4,14 +4,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from stepward.cli.deployment.options import Where, for_deployment
-from stepward.cli.user_error import Declined
+from stepward.cli.deployment.options import Target, for_deployment
+from stepward.cli.user_error import UserError
 from stepward.domain.errors import Transient
 
 
 def app_that_raises(error: Exception) -> typer.Typer:
-    def look(where: Where, order: str) -> None:
-        del where, order
+    def look(target: Target, order: str) -> None:
+        del target, order
         raise error
 
     app = typer.Typer()
@@ -20,17 +20,17 @@ def app_that_raises(error: Exception) -> typer.Typer:
 
 
 def test_a_suggested_command_is_for_the_same_deployment_and_can_be_pasted() -> None:
-    assert Where().typed("show", "ord-1") == "stepward show ord-1"
-    assert Where(local=True).typed("show", "a b;c") == "stepward show 'a b;c' --local"
-    elsewhere = Where("shop", endpoint="http://127.0.0.1:4566", region="eu-west-1")
+    assert Target().typed("show", "ord-1") == "stepward show ord-1"
+    assert Target(local=True).typed("show", "a b;c") == "stepward show 'a b;c' --local"
+    elsewhere = Target("shop", endpoint="http://127.0.0.1:4566", region="eu-west-1")
     assert elsewhere.typed("list") == "stepward list --stack shop --endpoint http://127.0.0.1:4566 --region eu-west-1"
 
 
 def test_the_shared_options_reach_a_command_from_line_and_environment() -> None:
-    seen: list[tuple[Where, str]] = []
+    seen: list[tuple[Target, str]] = []
 
-    def look(where: Where, order: str) -> None:
-        seen.append((where, order))
+    def look(target: Target, order: str) -> None:
+        seen.append((target, order))
 
     app = typer.Typer()
     app.command()(for_deployment(look))
@@ -40,9 +40,9 @@ def test_the_shared_options_reach_a_command_from_line_and_environment() -> None:
     assert runner.invoke(app, ["ord-1", "--stack", "b"], env={"STEPWARD_ENDPOINT": "http://127.0.0.1:2"}).exit_code == 0
     assert CliRunner(env={"STEPWARD_LOCAL": "1"}).invoke(app, ["ord-1"]).exit_code == 0
     assert seen == [
-        (Where("shop", endpoint="http://127.0.0.1:1"), "ord-1"),
-        (Where("b", endpoint="http://127.0.0.1:2"), "ord-1"),
-        (Where(local=True), "ord-1"),
+        (Target("shop", endpoint="http://127.0.0.1:1"), "ord-1"),
+        (Target("b", endpoint="http://127.0.0.1:2"), "ord-1"),
+        (Target(local=True), "ord-1"),
     ]
     assert "where" not in inspect.signature(for_deployment(look)).parameters
 
@@ -50,7 +50,7 @@ def test_the_shared_options_reach_a_command_from_line_and_environment() -> None:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (Declined("there is no [red]\x1b[2J"), "stepward: there is no [red]\\x1b[2J"),
+        (UserError("there is no [red]\x1b[2J"), "stepward: there is no [red]\\x1b[2J"),
         (Transient("read task a: ThrottlingException"), "Try again"),
     ],
 )

@@ -1,10 +1,10 @@
-from stepward.cli.orders.timeline import is_complete, prospects, story
+from stepward.cli.orders.timeline import is_complete, prospects, timeline
 from stepward.domain.messages import Start
 from tests.unit.cli.lives import PATIENT, SUBMITTED, Life, failed, paused, recovered, undo_failed, undone
 
 
 def told(life: Life) -> list[tuple[int, str]]:
-    return [(happening.at - SUBMITTED, happening.text) for happening in story(life.task, life.plan)]
+    return [(happening.at - SUBMITTED, happening.text) for happening in timeline(life.task, life.plan)]
 
 
 def test_an_order_without_trouble_is_told_from_submission_to_end() -> None:
@@ -61,10 +61,10 @@ def test_a_step_that_used_up_its_attempts_tells_that_the_last_one_timed_out_too(
 
 def test_a_step_that_nobody_claimed_and_an_outage_are_told_as_such() -> None:
     reminded = told(Life().look(30_000))
-    excused = told(Life().start(0).look(10_000 + 700_000))
+    uncounted = told(Life().start(0).look(10_000 + 700_000))
 
     assert "nobody had claimed it, 20.0 s after it was due" in reminded[1][1]
-    assert "counted no failure" in excused[-1][1]
+    assert "counted no failure" in uncounted[-1][1]
 
 
 def test_what_comes_next_is_told_of_each_step_that_waits_or_works() -> None:

@@ -4,13 +4,13 @@ import re
 import pytest
 from rich.console import Console, RenderableType
 
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.orders.tables import reject_view, rejects_table, tasks_table
 from stepward.cli.orders.view import order_view, what_next
 from stepward.domain.rejects import Reject
 from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 
-HERE = Where()
+HERE = Target()
 NASTY = "[red]x[/red] \x1b[2J"
 SHOWN = r"[red]x[/red] \x1b[2J"
 
@@ -48,7 +48,7 @@ def test_a_running_step_shows_who_holds_it_and_until_when() -> None:
 
 def test_an_order_in_error_shows_the_reason_and_what_to_type_next() -> None:
     """S7: the operator learns how to resubmit, for the very deployment that was looked at."""
-    next_words = what_next(failed().loaded, Where(stack="shop", local=True), SUBMITTED)
+    next_words = what_next(failed().loaded, Target(stack="shop", local=True), SUBMITTED)
 
     assert "refused with card_declined" in view(failed())
     assert "stepward resubmit ord-1 charge --why ... --stack shop --local" in next_words
@@ -63,8 +63,8 @@ def test_an_undone_order_shows_steps_then_what_undid_them() -> None:
     assert "undo: withdrawn" in text
     assert "Undone in 2.2 s" in text
     rows = ["reserve", "charge", "ship", "charge/undo", "reserve/undo"]
-    places = [text.index(f"\n{name} ") for name in rows]
-    assert places == sorted(places)
+    positions = [text.index(f"\n{name} ") for name in rows]
+    assert positions == sorted(positions)
     assert re.search(r"charge +Stopped +1", text)
     assert what_next(undone().loaded, HERE, SUBMITTED + 3_000) == ""
 
@@ -80,7 +80,7 @@ def test_an_undo_that_failed_shows_what_still_stands_and_what_to_type() -> None:
 
 
 def test_a_paused_order_shows_why_and_how_to_go_on() -> None:
-    words = what_next(paused().loaded, Where(local=True), SUBMITTED + 1_000)
+    words = what_next(paused().loaded, Target(local=True), SUBMITTED + 1_000)
 
     assert "paused: asking" in view(paused())
     assert "The order is paused: asking" in words

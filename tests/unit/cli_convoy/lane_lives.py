@@ -7,15 +7,15 @@ from itertools import count
 from typing import Any
 
 from stepward.app.convoy.convoy import Arrival
-from stepward.app.convoy.history import kept_at
+from stepward.app.convoy.history import stored_at_position
 from stepward.app.intake import Received
-from stepward.app.scheduler.audit_log import Trail
+from stepward.app.scheduler.audit_log import AuditLog
 from stepward.cli.convoy.ask import LaneSeen
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.lane import Lane, LaneRules
-from stepward.ports import Controls, Lanes
+from stepward.ports import Lanes, SharedRecords
 from stepward.testing.memory.lanes import MemoryLanes
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.order_event import event_of
 from tests.factories import T0
 from tests.unit.engine.world import World
@@ -36,13 +36,15 @@ class LaneLife:
 
     rules: LaneRules = field(default_factory=LaneRules)
     lanes: Lanes = field(default_factory=MemoryLanes)
-    controls: Controls = field(default_factory=MemoryControls)
+    shared_records: SharedRecords = field(default_factory=MemorySharedRecords)
     world: World = field(default_factory=World)
     ids: "count[int]" = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
-        self.trail = Trail(self.controls)
-        assembly = replace(self.world.assembly(lane_rules=self.rules), lanes=self.lanes, controls=self.controls)
+        self.audit_log = AuditLog(self.shared_records)
+        assembly = replace(
+            self.world.assembly(lane_rules=self.rules), lanes=self.lanes, shared_records=self.shared_records
+        )
         self.convoy = assembly.convoy("convoy-1").convoy
 
     def bring(self, *contents: Mapping[str, Any]) -> "LaneLife":
@@ -68,8 +70,8 @@ class LaneLife:
     def seen(self) -> LaneSeen:
         """What the command line sees of it."""
         lane = self.lane
-        following = kept_at(self.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
-        return LaneSeen(lane, following, self.trail.of(ORDER))
+        following = stored_at_position(self.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
+        return LaneSeen(lane, following, self.audit_log.of(ORDER))
 
     def _received(self, body: str) -> Received:
         return Received(f"m-{next(self.ids)}", "order-events", T0, body)
@@ -90,7 +92,7 @@ def torn() -> LaneLife:
     return flowing().bring(entry(5, amount=7))
 
 
-def strayed() -> LaneLife:
+def unsequenced_events() -> LaneLife:
     """An event without a sequence stops the lane."""
     return flowing().bring(entry(None, amount=9), entry(4, amount=7))
 

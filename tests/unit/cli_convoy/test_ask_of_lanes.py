@@ -7,24 +7,24 @@ import pytest
 
 from stepward.cli.convoy.ask import lane_outcome
 from stepward.cli.convoy.refusals import lane_refusal, replacement
-from stepward.cli.deployment.options import Where
-from stepward.cli.user_error import Declined
+from stepward.cli.deployment.options import Target
+from stepward.cli.user_error import UserError
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, strayed, torn
+from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, torn, unsequenced_events
 
 RETRY = RetryLane("ord-1", "ada", "mended", "k-1")
 
 
-def skip(place: int) -> SkipEvent:
-    return SkipEvent("ord-1", place, "ada", "twice", "k-1")
+def skip(position: int) -> SkipEvent:
+    return SkipEvent("ord-1", position, "ada", "twice", "k-1")
 
 
-def replace(place: int, **changes: Any) -> ReplaceEvent:
-    return ReplaceEvent("ord-1", place, json.dumps(entry(place, amount=4) | changes), "ada", "typo", "k-1")
+def replace(position: int, **changes: Any) -> ReplaceEvent:
+    return ReplaceEvent("ord-1", position, json.dumps(entry(position, amount=4) | changes), "ada", "typo", "k-1")
 
 
 def refused(life: LaneLife, command: LaneCommand) -> str:
-    return lane_refusal(life.lanes, life.lane, command, Where())
+    return lane_refusal(life.lanes, life.lane, command, Target())
 
 
 def told(life: LaneLife, command: LaneCommand) -> str:
@@ -57,7 +57,7 @@ def test_what_is_in_vain_is_refused_at_once_and_the_lane_says_the_same(
     before = life.lane
     life.ask(command)
     assert life.lane == before
-    assert [entry.applied for entry in life.trail.of("ord-1")] == [False]
+    assert [entry.applied for entry in life.audit_log.of("ord-1")] == [False]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,12 @@ def test_what_is_in_vain_is_refused_at_once_and_the_lane_says_the_same(
         (poisoned(), replace(4), "Event 4 was replaced; all that came is applied, up to event 5."),
         (torn(), skip(4), "Event 4 was passed over; all that came is applied, up to event 5."),
         (torn(), replace(4, op="modify", modifies=3), "Event 4 was replaced; event 4 stops the lane: modifies: 3"),
-        (strayed(), skip(-1), "Event u1 was passed over; all that came is applied, up to event 4."),
-        (strayed().bring(entry(None, amount=1)), skip(-1), "Event u1 was passed over; event u2 stops the lane"),
+        (unsequenced_events(), skip(-1), "Event u1 was passed over; all that came is applied, up to event 4."),
+        (
+            unsequenced_events().bring(entry(None, amount=1)),
+            skip(-1),
+            "Event u1 was passed over; event u2 stops the lane",
+        ),
     ],
 )
 def test_what_comes_of_a_command_is_told_with_what_is_next(life: LaneLife, command: LaneCommand, words: str) -> None:
@@ -98,7 +102,7 @@ def test_a_command_is_told_as_done_though_its_trail_comes_later() -> None:
     life = poisoned()
     before = life.seen
     now = life.ask(skip(4)).seen
-    outcome = lane_outcome(skip(4), before, type(now)(now.lane, now.following, before.trail))
+    outcome = lane_outcome(skip(4), before, type(now)(now.lane, now.following, before.audit_log))
     assert outcome is not None
     assert outcome.applied
 
@@ -117,11 +121,11 @@ def test_a_command_is_told_as_done_though_its_trail_comes_later() -> None:
     ],
 )
 def test_an_event_that_could_not_stand_there_is_refused_before_it_is_sent(text: str, words: str) -> None:
-    with pytest.raises(Declined) as declined:
+    with pytest.raises(UserError) as declined:
         replacement(poisoned().lane, 4, text)
     assert words in str(declined.value)
 
 
 def test_an_event_in_place_of_one_without_sequence_brings_its_own() -> None:
     event = json.dumps(entry(5, amount=9))
-    assert json.loads(replacement(strayed().lane, -1, event)) == json.loads(event)
+    assert json.loads(replacement(unsequenced_events().lane, -1, event)) == json.loads(event)

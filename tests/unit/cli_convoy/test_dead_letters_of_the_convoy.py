@@ -8,11 +8,11 @@ import pytest
 from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.app.ledger.split import progress_of
 from stepward.cli.dead_letters.of_convoy import opened_event, opened_ledger
-from stepward.cli.dead_letters.of_tasks import Letter
+from stepward.cli.dead_letters.of_tasks import DeadLetter
 from stepward.domain.convoy.commands import SkipEvent
 from stepward.domain.convoy.lane import LaneRules
-from stepward.domain.coordination.shared_record import Control
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.convoy import encode_command
 from stepward.wire.ledger import Ledger, decode_ledger
 from tests.factories import T0
@@ -21,14 +21,14 @@ from tests.unit.cli_convoy.lane_lives import LaneLife, entry, flowing, poisoned
 LEDGER: dict[str, Any] = {"ledgerId": "l-1", "customerId": "shop", "entries": [entry(1, "create")]}
 
 
-def letter(content: object, group: str = "ord-1") -> Letter:
+def dead_letter(content: object, group: str = "ord-1") -> DeadLetter:
     body = content if isinstance(content, str) else json.dumps(content)
-    return Letter("m-1", body, T0, 20, "handle", group)
+    return DeadLetter("m-1", body, T0, 20, "handle", group)
 
 
 def judged(life: LaneLife, content: object) -> tuple[str, str, str]:
-    found = opened_event(letter(content), life.lanes)
-    return found.what, found.verdict.standing, found.verdict.reason
+    found = opened_event(dead_letter(content), life.lanes)
+    return found.what, found.judgement.staleness, found.judgement.reason
 
 
 @pytest.mark.parametrize(
@@ -79,36 +79,36 @@ def test_a_command_that_was_done_is_stale() -> None:
 @pytest.mark.parametrize("order_id", ["ord-1", "sha256-" + "0" * 64])
 def test_a_letter_goes_back_under_the_very_group_that_it_had(order_id: str) -> None:
     """FIELD_CASES 21: also where the group is a hash, which must not be hashed again."""
-    found = opened_event(letter(entry(4, order_id=order_id), fifo_id(order_id)), flowing().lanes)
+    found = opened_event(dead_letter(entry(4, order_id=order_id), fifo_id(order_id)), flowing().lanes)
     assert fifo_id(found.group) == fifo_id(order_id)
-    foreign = opened_event(letter(entry(4), "another-group"), flowing().lanes)
+    foreign = opened_event(dead_letter(entry(4), "another-group"), flowing().lanes)
     assert foreign.group == "another-group"
 
 
 def test_a_ledger_is_compared_with_its_progress() -> None:
-    controls = MemoryControls()
+    shared_records = MemorySharedRecords()
     ledger = decode_ledger(json.dumps(LEDGER))
     assert isinstance(ledger, Ledger)
     progress = {"digest": ledger.digest, "version": "", "begun_at": T0, "index": 7, "offset": 0, "done": False}
 
     def judged_with(**changes: Any) -> tuple[str, str]:
-        before = controls.read("ledger/shop/l-1")
-        following = Control("ledger/shop/l-1", before.revision + 1 if before else 1, progress | changes)
-        assert controls.write(following, replaces=before)
-        found = opened_ledger(letter(LEDGER, "shop"), controls)
+        before = shared_records.read("ledger/shop/l-1")
+        following = SharedRecord("ledger/shop/l-1", before.revision + 1 if before else 1, progress | changes)
+        assert shared_records.write(following, replaces=before)
+        found = opened_ledger(dead_letter(LEDGER, "shop"), shared_records)
         assert (found.what, found.group) == ("ledger l-1 of shop", "shop")
-        return found.verdict.standing, found.verdict.reason
+        return found.judgement.staleness, found.judgement.reason
 
-    assert opened_ledger(letter(LEDGER, "shop"), controls).verdict.standing == "current"
+    assert opened_ledger(dead_letter(LEDGER, "shop"), shared_records).judgement.staleness == "current"
     assert judged_with() == ("current", "it goes on at its entry 7")
     assert judged_with(digest="other")[0] == "current"
     assert judged_with(done=True) == ("stale", "its 7 entries were sent to their lanes")
     assert judged_with(surplus=1)[0] == "unreadable"
-    assert progress_of(MemoryControls(), "shop", "l-1") is None
+    assert progress_of(MemorySharedRecords(), "shop", "l-1") is None
 
 
 def test_a_ledger_that_makes_no_sense_goes_back_to_be_kept_as_a_reject() -> None:
-    found = opened_ledger(letter("{oops", "shop"), MemoryControls())
-    assert found.verdict.standing == "current"
-    assert "will reject it" in found.verdict.reason
+    found = opened_ledger(dead_letter("{oops", "shop"), MemorySharedRecords())
+    assert found.judgement.staleness == "current"
+    assert "will reject it" in found.judgement.reason
     assert found.group == "shop"

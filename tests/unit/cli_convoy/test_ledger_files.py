@@ -8,10 +8,10 @@ import pytest
 
 from stepward.app.ledger.split import progress_of
 from stepward.cli.ledger.files import LARGEST_MESSAGE, as_lines, message_of, opened, pointer_of, surveyed
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.wire.ledger import decode_ledger
 from tests.factories import sequence
@@ -57,7 +57,7 @@ def test_a_small_ledger_is_one_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_a_ledger_too_large_for_a_message_goes_as_an_object_of_lines(tmp_path: Path, suffix: str) -> None:
     """C3: what the object holds is what the ledger said, entry by entry."""
-    entries = [entry(place, amount="x" * 2_000) for place in range(1, 601)]
+    entries = [entry(position, amount="x" * 2_000) for position in range(1, 601)]
     if suffix == ".json":
         path = ledger_file(tmp_path, {"ledgerId": "l-1", "customerId": "shop", "entries": entries})
     else:
@@ -67,25 +67,25 @@ def test_a_ledger_too_large_for_a_message_goes_as_an_object_of_lines(tmp_path: P
 
     with as_lines(ledger) as (lines, key):
         objects = {key: lines.read_bytes()}
-    queue, controls = MemoryFifoQueue(name="order-events.fifo", clock=Clock()), MemoryControls()
+    queue, shared_records = MemoryFifoQueue(name="order-events.fifo", clock=Clock()), MemorySharedRecords()
     ports: dict[str, Any] = {
         "lane_queue": MemoryLaneQueue(queue),
         "ledgers": MemoryLedgers(objects),
-        "controls": controls,
+        "shared_records": shared_records,
     }
     split = memory_assembly(Clock(), app=PlannedApp(sequence("reserve")), **ports).ledger().split
     split.handle(pointer_of(ledger, key), lambda: 60_000)
 
     assert queue.waiting == 600
-    progress = progress_of(controls, "shop", "l-1")
+    progress = progress_of(shared_records, "shop", "l-1")
     assert progress is not None
     assert (progress.done, progress.index) == (True, 600)
-    assert progress_of(controls, "shop", "l-2") is None
+    assert progress_of(shared_records, "shop", "l-2") is None
 
 
 def test_a_ledger_that_grows_too_large_as_it_is_written_goes_as_an_object(tmp_path: Path) -> None:
     """Two bytes in a file, six in a message that every queue can carry."""
-    entries = [entry(place, text="\u00e9" * 40_000) for place in range(1, 9)]
+    entries = [entry(position, text="\u00e9" * 40_000) for position in range(1, 9)]
     path = tmp_path / "today.jsonl"
     path.write_text("\n".join(json.dumps(each, ensure_ascii=False) for each in entries), encoding="utf-8")
     assert path.stat().st_size < LARGEST_MESSAGE
@@ -127,11 +127,11 @@ def test_the_same_file_is_the_same_ledger_however_often_it_is_sent(tmp_path: Pat
 def test_what_is_no_ledger_is_refused_before_anything_is_sent(
     tmp_path: Path, content: Any, options: tuple[str, str], words: str
 ) -> None:
-    with pytest.raises(Declined) as declined:
+    with pytest.raises(UserError) as declined:
         surveyed(opened(ledger_file(tmp_path, content), *options))
     assert words in str(declined.value)
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(Declined, match="there is no file"):
+    with pytest.raises(UserError, match="there is no file"):
         opened(tmp_path / "none.json", "shop", "")

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from stepward.app.convoy.history import account, history, strays, waiting
+from stepward.app.convoy.history import balance, history, unsequenced_seen, waiting
 from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
-from stepward.cli.convoy.wording import lane_state, repairs, standing
-from stepward.cli.deployment.options import Where
+from stepward.cli.convoy.wording import lane_position, lane_state, repairs
+from stepward.cli.deployment.options import Target
 from stepward.domain.convoy.commands import SkipEvent
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
-from stepward.wire.order_event import event_of, kept_event
+from stepward.wire.order_event import event_of, stored_event
 from tests.factories import T0
-from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, strayed, torn
+from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, torn, unsequenced_events
 
-SHOP = Where(stack="shop", local=True)
+SHOP = Target(stack="shop", local=True)
 
 
 def shown(life: LaneLife, limit: int = 20) -> LaneShown:
     past, more = newest(history(life.lanes, life.lane), limit)
-    events = (*past, *strays(life.lanes, life.lane), *waiting(life.lanes, life.lane))
-    return LaneShown(life.lane, account(life.lanes, life.lane), events, more)
+    events = (*past, *unsequenced_seen(life.lanes, life.lane), *waiting(life.lanes, life.lane))
+    return LaneShown(life.lane, balance(life.lanes, life.lane), events, more)
 
 
 def printed(what: RenderableType, width: int = 120) -> str:
@@ -45,7 +45,13 @@ def typed_next(life: LaneLife) -> str:
 
 @pytest.mark.parametrize(
     ("life", "state"),
-    [(flowing(), "open"), (poisoned(), "blocked"), (torn(), "gap"), (strayed(), "blocked"), (ended(), "ended")],
+    [
+        (flowing(), "open"),
+        (poisoned(), "blocked"),
+        (torn(), "gap"),
+        (unsequenced_events(), "blocked"),
+        (ended(), "ended"),
+    ],
 )
 def test_a_lane_is_in_one_state(life: LaneLife, state: str) -> None:
     assert lane_state(life.lane) == state
@@ -97,28 +103,28 @@ def test_a_gap_asks_for_the_missing_event_first() -> None:
 
 def test_an_event_without_a_sequence_is_called_u1_and_cannot_be_retried() -> None:
     """C6."""
-    assert "event u1 stops the lane" in standing(strayed().lane, None)
-    assert re.search(r"u1 +add +stops the lane", view(strayed()))
-    assert "stepward convoy skip ord-1 u1" in typed_next(strayed())
-    assert "retry" not in typed_next(strayed())
+    assert "event u1 stops the lane" in lane_position(unsequenced_events().lane, None)
+    assert re.search(r"u1 +add +stops the lane", view(unsequenced_events()))
+    assert "stepward convoy skip ord-1 u1" in typed_next(unsequenced_events())
+    assert "retry" not in typed_next(unsequenced_events())
 
 
-def test_what_was_passed_over_shows_by_whom_and_why() -> None:
+def test_what_was_skipped_shows_by_whom_and_why() -> None:
     """C6: audited."""
     life = poisoned().ask(SkipEvent("ord-1", 4, "ada", "typed twice", "k-1"))
 
     assert re.search(r"4 +modify +passed over +skipped by ada: typed twice", view(life))
-    assert lane_document(shown(life))["account"]["passedOver"] == 1
+    assert lane_document(shown(life))["account"]["skipped"] == 1
 
 
-def test_an_event_that_never_came_and_was_passed_over_can_still_be_read() -> None:
+def test_an_event_that_never_came_and_was_skipped_can_still_be_read() -> None:
     """C5: its row is one like any other."""
     life = torn().ask(SkipEvent("ord-1", 4, "ada", "lost at its source", "k-1"))
 
     assert re.search(r"4 +passed over +skipped by ada: lost at its source", view(life))
     kept = list(history(life.lanes, life.lane))
-    assert [each.place for each in kept] == [1, 2, 3, 4, 5]
-    assert {kept_event(each.event.body).order_id for each in kept} == {"ord-1"}
+    assert [each.position for each in kept] == [1, 2, 3, 4, 5]
+    assert {stored_event(each.event.body).order_id for each in kept} == {"ord-1"}
 
 
 def test_programs_read_the_same() -> None:
@@ -135,24 +141,24 @@ def test_programs_read_the_same() -> None:
     assert changed["details"] == {"amount": 6}
     assert changed["history"] == [{"event": "2", "details": {"amount": 5}}, {"event": "3", "details": {"amount": 6}}]
     assert listed_lane(poisoned().lane)["event"] == "4"
-    assert listed_lane(strayed().lane)["event"] == "u1"
+    assert listed_lane(unsequenced_events().lane)["event"] == "u1"
 
 
 def test_an_event_that_its_application_refuses_shows_what_it_is_all_the_same() -> None:
     """C6: the command line knows no application's own fields."""
     event = event_of(entry(4, "modify", modifies=2, amount=1))
-    refused = Kept(4, replace(event, op=None, modifies=None, fault="item: is missing"))
-    assert as_read(refused) == Kept(4, event)
+    refused = StoredEvent(4, replace(event, op=None, modifies=None, fault="item: is missing"))
+    assert as_read(refused) == StoredEvent(4, event)
 
 
 def test_old_events_are_left_out_and_said_to_be() -> None:
-    life = LaneLife().bring(entry(1, "create"), *(entry(place, amount=place) for place in range(2, 260)))
+    life = LaneLife().bring(entry(1, "create"), *(entry(position, amount=position) for position in range(2, 260)))
 
-    assert [kept.place for kept in history(life.lanes, life.lane)] == list(range(1, 260))
+    assert [kept.position for kept in history(life.lanes, life.lane)] == list(range(1, 260))
     few = shown(life, limit=5)
-    assert [kept.place for kept in few.events] == [255, 256, 257, 258, 259]
+    assert [kept.position for kept in few.events] == [255, 256, 257, 258, 259]
     assert "Older events are left out" in printed(lane_view(few, T0))
-    assert len(few.account.additions) == 258
+    assert len(few.balance.additions) == 258
 
 
 def test_a_lane_without_numbers_says_that_order_of_arrival_counts() -> None:

@@ -5,9 +5,9 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepward.cli.dead_letters.of_tasks import Letter, Opened, opened
-from stepward.cli.dead_letters.staleness import Standing
-from stepward.domain.history import FactKind
+from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
+from stepward.cli.dead_letters.staleness import Staleness
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import (
     Cancel,
     Outcome,
@@ -22,7 +22,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import Look
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.workflow.plan import Plan
@@ -52,7 +52,7 @@ Message = ToScheduler | StepRequest
 
 def messages(life: Life) -> list[Message]:
     """Messages of every kind, of now and of before."""
-    moments = {0, T0, life.now, life.now - 1, *(fact.at for fact in life.task.history)}
+    moments = {0, T0, life.now, life.now - 1, *(entry.at for entry in life.task.history)}
     found: list[Message] = [Start(ORDER_ID), Report(ORDER_ID), Undo(ORDER_ID, "ada", "x"), Cancel(ORDER_ID, "eve", "y")]
     for at in sorted(moments):
         found += [Pause(ORDER_ID, "ada", "z", at), Resume(ORDER_ID, "ada", "z", at)]
@@ -66,7 +66,7 @@ def messages(life: Life) -> list[Message]:
 def read(message: Message, life: Life, sent_at: int) -> Opened:
     queue = "agent-worker" if isinstance(message, StepRequest) else "scheduler"
     loaded = Loaded(life.task, life.plan, {})
-    return opened(queue, Letter("m-1", encode(message), sent_at, 6, "handle"), lambda _: loaded, life.now)
+    return opened(queue, DeadLetter("m-1", encode(message), sent_at, 6, "handle"), lambda _: loaded, life.now)
 
 
 def decided(event: Event, life: Life) -> Decision:
@@ -75,17 +75,17 @@ def decided(event: Event, life: Life) -> Decision:
 
 def effective(life: Life) -> list[Event]:
     """What would change the order now."""
-    told: list[Event] = [Look(), *(each for each in messages(life) if not isinstance(each, StepRequest))]
+    told: list[Event] = [DeadlineCheck(), *(each for each in messages(life) if not isinstance(each, StepRequest))]
     return [event for event in told if decided(event, life).task is not life.task]
 
 
 def is_applied(found: Opened, life: Life) -> bool:
     """Whether the policy would act on what is sent again."""
     if found.what.startswith("a request"):
-        facts = decided(answer(decode_request(found.body)), life).facts
-        return FactKind.COMPLETED in {fact.kind for fact in facts}
+        history = decided(answer(decode_request(found.body)), life).history
+        return HistoryKind.COMPLETED in {entry.kind for entry in history}
     decision = decided(decode_for_scheduler(found.body), life)
-    refused = FactKind.REFUSED in {fact.kind for fact in decision.facts}
+    refused = HistoryKind.REFUSED in {entry.kind for entry in decision.history}
     return not refused and (decision.task is not life.task or decision.messages != ())
 
 
@@ -104,4 +104,4 @@ def test_nothing_is_stale_that_the_policy_would_apply_and_nothing_else_is_curren
 
     for message in messages(life):
         found = read(message, life, sent_at=data.draw(st.sampled_from([T0, life.now])))
-        assert found.verdict.standing is (Standing.CURRENT if is_applied(found, life) else Standing.STALE), message
+        assert found.judgement.staleness is (Staleness.CURRENT if is_applied(found, life) else Staleness.STALE), message

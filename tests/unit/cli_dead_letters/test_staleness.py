@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stepward.cli.dead_letters.of_tasks import Letter, Opened, opened
-from stepward.cli.dead_letters.staleness import Standing, judge
-from stepward.domain.errors import Unreadable
+from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
+from stepward.cli.dead_letters.staleness import Staleness, judge
+from stepward.domain.errors import Corrupt
 from stepward.domain.messages import (
     Cancel,
     Outcome,
@@ -44,7 +44,7 @@ from tests.unit.cli.lives import (
     undone,
 )
 
-CURRENT, STALE, UNREADABLE = Standing.CURRENT, Standing.STALE, Standing.UNREADABLE
+CURRENT, STALE, CORRUPT = Staleness.CURRENT, Staleness.STALE, Staleness.CORRUPT
 
 
 def request(life: Life, step: str, attempt: int | None = None) -> StepRequest:
@@ -61,9 +61,11 @@ def reply(life: Life, step: str, outcome: Outcome = Outcome.OK, token: str = "")
     return Reply("ord-1", step, record.attempt, token or record.token or "gone", outcome, {})
 
 
-def standing(message: ToScheduler | StepRequest, life: Life, *, at: int = 1_500, sent: int = 0) -> tuple[Standing, str]:
-    verdict = judge(dated(message, SUBMITTED + sent), life.loaded, now=SUBMITTED + at)
-    return verdict.standing, verdict.reason
+def staleness(
+    message: ToScheduler | StepRequest, life: Life, *, at: int = 1_500, sent: int = 0
+) -> tuple[Staleness, str]:
+    judgement = judge(dated(message, SUBMITTED + sent), life.loaded, now=SUBMITTED + at)
+    return judgement.staleness, judgement.reason
 
 
 def awaited(life: Life) -> Life:
@@ -90,8 +92,8 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
     token = life.task.steps[step].token or ""
     asked = StepRequest(order, step, "inventory", "reserve", told["attempt"], token, 1, key, SUBMITTED + 60_000, 60_000)
 
-    assert standing(asked, life)[0] is CURRENT
-    assert standing(asked, life.answer(step, 1_000)) == (
+    assert staleness(asked, life)[0] is CURRENT
+    assert staleness(asked, life.answer(step, 1_000)) == (
         STALE,
         f"the order has moved on: {step} is Processed at attempt 1",
     )
@@ -148,15 +150,15 @@ def test_a_message_stands_as_the_policy_would_take_it(
     message: ToScheduler | StepRequest, life: Life, at: int, code: RefusalCode | None
 ) -> None:
     """S6, case 77: what redriving it would do is known before it is done, and by a code for programs."""
-    verdict = judge(message, life.loaded, now=SUBMITTED + at)
+    judgement = judge(message, life.loaded, now=SUBMITTED + at)
 
-    assert (verdict.standing, verdict.code) == ((STALE, code) if code else (CURRENT, ""))
+    assert (judgement.staleness, judgement.code) == ((STALE, code) if code else (CURRENT, ""))
 
 
 def test_a_step_that_may_not_run_now_is_asked_for_by_itself() -> None:
     held = Life(plan=UNDOABLE).start(0).look(10_500).pause(12_000)
 
-    assert "asked for by itself" in standing(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
+    assert "asked for by itself" in staleness(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
 
 
 def test_an_old_word_does_not_undo_a_newer_one() -> None:
@@ -164,13 +166,13 @@ def test_an_old_word_does_not_undo_a_newer_one() -> None:
     pause, resume = Pause("ord-1", "ada", "asking"), Resume("ord-1", "ada", "agreed")
     resumed = paused().resume(9_000)
 
-    assert standing(pause, WORKING, sent=400)[0] is CURRENT
-    assert standing(resume, paused(), sent=900)[0] is CURRENT
-    assert standing(pause, paused(), sent=900) == (STALE, "nothing to pause: the order is paused")
-    assert standing(resume, WORKING, sent=400) == (STALE, "nothing to resume: the order is not paused")
-    assert standing(pause, resumed, sent=400) == (STALE, "alex has resumed the order since")
-    assert standing(pause, resumed, sent=9_500)[0] is CURRENT
-    assert standing(pause, recovered(), sent=90_000) == (STALE, "nothing to pause: the order is Processed")
+    assert staleness(pause, WORKING, sent=400)[0] is CURRENT
+    assert staleness(resume, paused(), sent=900)[0] is CURRENT
+    assert staleness(pause, paused(), sent=900) == (STALE, "nothing to pause: the order is paused")
+    assert staleness(resume, WORKING, sent=400) == (STALE, "nothing to resume: the order is not paused")
+    assert staleness(pause, resumed, sent=400) == (STALE, "alex has resumed the order since")
+    assert staleness(pause, resumed, sent=9_500)[0] is CURRENT
+    assert staleness(pause, recovered(), sent=90_000) == (STALE, "nothing to pause: the order is Processed")
 
 
 def test_a_pause_without_a_date_is_sent_again_with_that_of_its_letter() -> None:
@@ -181,14 +183,14 @@ def test_a_pause_without_a_date_is_sent_again_with_that_of_its_letter() -> None:
 
 
 def test_a_message_about_no_order_is_stale() -> None:
-    verdict = judge(Start("ord-9"), None, now=1)
+    judgement = judge(Start("ord-9"), None, now=1)
 
-    assert (verdict.standing, verdict.reason) == (STALE, "there is no order ord-9")
+    assert (judgement.staleness, judgement.reason) == (STALE, "there is no order ord-9")
 
 
 def read(queue: str, body: str, life: Life | None = None, receives: int = 6) -> Opened:
-    letter = Letter("m-1", body, SUBMITTED, receives, "handle")
-    return opened(queue, letter, lambda _: life.loaded if life else None, SUBMITTED + 5_000)
+    dead_letter = DeadLetter("m-1", body, SUBMITTED, receives, "handle")
+    return opened(queue, dead_letter, lambda _: life.loaded if life else None, SUBMITTED + 5_000)
 
 
 def test_an_order_that_was_taken_often_but_never_handled_is_good() -> None:
@@ -198,24 +200,24 @@ def test_an_order_that_was_taken_often_but_never_handled_is_good() -> None:
 
     found = read("orders", record["body"], receives=receives)
 
-    assert (found.verdict.standing, found.order_id, found.what) == (CURRENT, "ord-1001", "an order")
-    assert (found.body, found.letter.receives) == (record["body"], 6)
-    assert "duplicate" in read("orders", order_text("ord-1"), WORKING).verdict.reason
+    assert (found.judgement.staleness, found.order_id, found.what) == (CURRENT, "ord-1001", "an order")
+    assert (found.body, found.dead_letter.receives) == (record["body"], 6)
+    assert "duplicate" in read("orders", order_text("ord-1"), WORKING).judgement.reason
 
 
 def test_an_order_that_will_be_rejected_goes_where_rejects_are_kept() -> None:
     found = read("orders", '{"orderId": "ord-1", "type": "order.submitted"}')
 
-    assert found.verdict.standing is CURRENT
-    assert "Submission will reject it, and keep it among the rejects: version" in found.verdict.reason
+    assert found.judgement.staleness is CURRENT
+    assert "Submission will reject it, and keep it among the rejects: version" in found.judgement.reason
     assert found.order_id == "ord-1"
 
 
 def test_a_cancellation_is_compared_with_its_order() -> None:
     body = '{"orderId": "ord-1", "type": "order.cancelled"}'
 
-    assert read("orders", body, WORKING).verdict.standing is CURRENT
-    assert read("orders", body, undone()).verdict.standing is STALE
+    assert read("orders", body, WORKING).judgement.staleness is CURRENT
+    assert read("orders", body, undone()).judgement.staleness is STALE
 
 
 @pytest.mark.parametrize(
@@ -225,14 +227,14 @@ def test_a_cancellation_is_compared_with_its_order() -> None:
         ("responses", encode(reply(WORKING, "reserve")), "a reply: reserve, attempt 1, ok", CURRENT),
         ("scheduler", encode(Undo("ord-1", "ada", "x")), "the command to undo", CURRENT),
         ("scheduler", encode(Retry("ord-1", "reserve", 1)), "the command to retry reserve, after attempt 1", STALE),
-        ("scheduler", "{oops", "a message that makes no sense", UNREADABLE),
-        ("agent-inventory", encode(Start("ord-1")), "a message that makes no sense", UNREADABLE),
+        ("scheduler", "{oops", "a message that makes no sense", CORRUPT),
+        ("agent-inventory", encode(Start("ord-1")), "a message that makes no sense", CORRUPT),
     ],
 )
-def test_a_letter_is_told_in_words(queue: str, body: str, what: str, expected: Standing) -> None:
+def test_a_letter_is_told_in_words(queue: str, body: str, what: str, expected: Staleness) -> None:
     found = read(queue, body, WORKING)
 
-    assert (found.what, found.verdict.standing) == (what, expected)
+    assert (found.what, found.judgement.staleness) == (what, expected)
 
 
 def test_nothing_stored_is_replayed_byte_for_byte() -> None:
@@ -244,9 +246,9 @@ def test_nothing_stored_is_replayed_byte_for_byte() -> None:
 
 def test_an_order_that_cannot_be_read_leaves_its_messages_alone() -> None:
     def load(_: str) -> Loaded:
-        raise Unreadable("ord-1: it lacks steps")
+        raise Corrupt("ord-1: it lacks steps")
 
-    found = opened("scheduler", Letter("m-1", encode(Undo("ord-1", "a", "x")), 1, 1, "handle"), load, 2)
+    found = opened("scheduler", DeadLetter("m-1", encode(Undo("ord-1", "a", "x")), 1, 1, "handle"), load, 2)
 
-    assert (found.verdict.standing, found.order_id) == (UNREADABLE, "ord-1")
-    assert "it lacks steps" in found.verdict.reason
+    assert (found.judgement.staleness, found.order_id) == (CORRUPT, "ord-1")
+    assert "it lacks steps" in found.judgement.reason

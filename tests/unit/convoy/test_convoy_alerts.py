@@ -1,7 +1,7 @@
 """What operators hear of lanes: in time, and once per trouble."""
 
 from stepward.app.convoy.alerting import alert_of
-from stepward.domain.convoy.lane import LaneRules, Told
+from stepward.domain.convoy.lane import Alerted, LaneRules
 from stepward.domain.messages import Alert
 from stepward.testing.memory.queues import MemoryAlerts
 from tests.factories import HOUR, MINUTE, of_lanes
@@ -15,17 +15,17 @@ def test_a_gap_is_told_once_and_not_before_its_time() -> None:
     world.run(events[0], events[2])
 
     world.clock.now += world.rules.gap_within - 1
-    world.patrol()
+    world.lane_sweep()
     before = len(world.alerts.told)
     world.clock.now += 1
-    world.patrol()
+    world.lane_sweep()
     world.run(events[2])
     world.clock.now += HOUR
-    world.patrol()
+    world.lane_sweep()
 
     assert before == 0
     assert [(alert.event, alert.trouble, alert.reason) for alert in of_lanes(world.alerts.told)] == [
-        ("2", Told.GAP, "event 2 has not come, and 3 has")
+        ("2", Alerted.GAP, "event 2 has not come, and 3 has")
     ]
     assert list(world.lanes.needing_attention()) == ["A"]
 
@@ -34,11 +34,11 @@ def test_another_gap_is_another_trouble() -> None:
     world, events = ConvoyWorld(), order("A", 5)
     world.run(events[0], events[2], events[4])
     world.clock.now += world.rules.gap_within
-    world.patrol()
+    world.lane_sweep()
 
     world.run(events[1])
     world.clock.now += world.rules.gap_within
-    world.patrol()
+    world.lane_sweep()
 
     assert [alert.event for alert in of_lanes(world.alerts.told)] == ["2", "4"]
 
@@ -51,12 +51,12 @@ def test_an_order_whose_end_never_comes_is_told_if_the_deployment_wants_that() -
 
     for _ in range(3):
         world.clock.now += 24 * HOUR
-        world.patrol()
+        world.lane_sweep()
     told = [(alert.order_id, alert.trouble) for alert in of_lanes(world.alerts.told)]
     world.run(entry("A", 3, "add"))
 
-    assert told == [("A", Told.IDLE)]
-    assert (world.applied(), world.lane().told) == ([1, 2, 3], Told.NOTHING)
+    assert told == [("A", Alerted.IDLE)]
+    assert (world.applied(), world.lane().told) == ([1, 2, 3], Alerted.NOTHING)
 
 
 def test_nobody_is_told_of_an_idle_order_unless_that_is_asked_for() -> None:
@@ -71,16 +71,16 @@ def test_a_summary_tells_only_of_the_trouble_that_was_in_it() -> None:
     events[1]["op"] = events[2]["op"] = "remove"
     world.alerts = Deaf()
     world.run(*events)
-    first = alert_of(world.lane(), Told.BLOCKED)
+    first = alert_of(world.lane(), Alerted.BLOCKED)
     world.skip("A", 2)
     world.clock.now += 1
     world.run()
 
-    world.telling().told(first, world.clock())
+    world.alerting().told(first, world.clock())
     unknown = world.lane().told
-    world.telling().told(alert_of(world.lane(), Told.BLOCKED), world.clock())
+    world.alerting().told(alert_of(world.lane(), Alerted.BLOCKED), world.clock())
 
-    assert (unknown, world.lane().told) == (Told.NOTHING, Told.BLOCKED)
+    assert (unknown, world.lane().told) == (Alerted.NOTHING, Alerted.BLOCKED)
 
 
 class Deaf(MemoryAlerts):
@@ -102,11 +102,11 @@ def test_an_alert_that_could_not_be_sent_is_sent_by_the_supervisor() -> None:
     world.work(world.events.receive())
     told = len(world.alerts.told)
 
-    world.clock.now += world.rules.tell_within
-    world.patrol()
+    world.clock.now += world.rules.alert_within
+    world.lane_sweep()
 
     assert (told, len(world.alerts.told)) == (0, 1)
-    assert world.lane().told is Told.BLOCKED
+    assert world.lane().told is Alerted.BLOCKED
 
 
 def test_an_alert_is_told_once_however_often_the_event_comes() -> None:
@@ -117,7 +117,7 @@ def test_an_alert_is_told_once_however_often_the_event_comes() -> None:
 
     world.run(*events)
     world.clock.now += 60 * MINUTE
-    world.patrol()
+    world.lane_sweep()
 
     assert len(world.alerts.told) == 1
-    assert (world.lane().told, world.lane().due) == (Told.BLOCKED, None)
+    assert (world.lane().told, world.lane().due) == (Alerted.BLOCKED, None)

@@ -5,8 +5,8 @@ from typing import NoReturn
 import pytest
 
 from stepward.domain.convoy.lane import LaneRules
-from stepward.domain.errors import Unreadable
-from stepward.domain.history import FactKind
+from stepward.domain.errors import Corrupt
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.testing.faults.record import Died
 from stepward.testing.memory.task_store import MemoryTaskStore
@@ -85,7 +85,7 @@ def test_a_consumer_that_dies_between_effect_and_write_has_the_effect_once() -> 
     world.run()
 
     assert (world.applied(), world.lane().deleted) == ([1, 2, 3], 3)
-    assert world.telemetry.count(FactKind.SUBMITTED) == 1
+    assert world.telemetry.count(HistoryKind.SUBMITTED) == 1
 
 
 def test_a_task_that_cannot_be_read_stops_the_order_at_its_cancellation() -> None:
@@ -105,4 +105,4 @@ class Damaged(MemoryTaskStore):
     """A state store whose records nobody can understand."""
 
     def load(self, order_id: str, *, with_order: bool = True) -> NoReturn:  # noqa: ARG002 - as the port has it
-        raise Unreadable(f"{order_id}: it lacks CreatedAt")
+        raise Corrupt(f"{order_id}: it lacks CreatedAt")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from stepward.app.scheduler.audit_log import Trail
+from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.convoy.lane import LaneRules
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.testing.faults.record import Died
 from tests.factories import MINUTE, of_lanes
 from tests.lab.convoy.gate import Fault
@@ -23,11 +23,11 @@ def blocked(length: int = 4) -> ConvoyWorld:
     return world
 
 
-def trail(world: ConvoyWorld, order_id: str = "A") -> list[tuple[str, str, bool, str]]:
-    return [(e.command, e.step, e.applied, e.note) for e in Trail(world.controls).of(order_id)]
+def audit_log(world: ConvoyWorld, order_id: str = "A") -> list[tuple[str, str, bool, str]]:
+    return [(e.command, e.step, e.applied, e.note) for e in AuditLog(world.shared_records).of(order_id)]
 
 
-def test_a_skipped_event_is_passed_over_and_what_waited_is_applied_in_order() -> None:
+def test_a_skipped_event_is_skipped_and_what_waited_is_applied_in_order() -> None:
     """C6: with who and why in the history and in the trail."""
     world = blocked()
 
@@ -35,8 +35,8 @@ def test_a_skipped_event_is_passed_over_and_what_waited_is_applied_in_order() ->
     world.run()
 
     assert world.applied() == [1, 3, 4]
-    assert world.history()[1].passed_over == "skipped by ann: not needed"
-    assert trail(world) == [("convoy skip", "event 2", True, "")]
+    assert world.history()[1].skipped == "skipped by ann: not needed"
+    assert audit_log(world) == [("convoy skip", "event 2", True, "")]
 
 
 def test_a_replaced_event_takes_its_place_and_the_old_one_is_kept() -> None:
@@ -48,7 +48,7 @@ def test_a_replaced_event_takes_its_place_and_the_old_one_is_kept() -> None:
 
     assert world.applied() == [1, 2, 3, 4]
     assert world.reasons() == ["sequence: replaced by ann: corrected"]
-    assert trail(world) == [("convoy replace", "event 2", True, "")]
+    assert audit_log(world) == [("convoy replace", "event 2", True, "")]
 
 
 def test_a_retry_tries_the_same_event_again() -> None:
@@ -64,7 +64,7 @@ def test_a_retry_tries_the_same_event_again() -> None:
     world.run()
 
     assert (stopped, world.applied()) == (True, [1, 2])
-    assert trail(world) == [("convoy retry", "", True, "")]
+    assert audit_log(world) == [("convoy retry", "", True, "")]
 
 
 def test_a_retry_of_what_is_still_wrong_stops_again_without_a_second_alert() -> None:
@@ -117,27 +117,27 @@ def test_a_replacement_that_cannot_be_is_refused_with_a_reason(event: dict[str, 
     world.replace("A", 2, event)
     world.run()
 
-    assert trail(world) == [("convoy replace", "event 2", False, note)]
+    assert audit_log(world) == [("convoy replace", "event 2", False, note)]
     assert world.lane().last == 1
 
 
 @pytest.mark.parametrize(
-    ("place", "note"),
+    ("position", "note"),
     [
         (1, "event 1 is not what stops the lane; event 2 does"),
         (3, "event 3 is not what stops the lane; event 2 does"),
         (-1, "event u1 is not what stops the lane; event 2 does"),
     ],
 )
-def test_only_what_stops_the_lane_can_be_skipped(place: int, note: str) -> None:
+def test_only_what_stops_the_lane_can_be_skipped(position: int, note: str) -> None:
     """C6: conditional on what the operator saw."""
     world = blocked()
 
-    world.skip("A", place)
+    world.skip("A", position)
     world.run()
 
-    assert trail(world)[0][2:] == (False, note)
-    assert world.telemetry.count(FactKind.REFUSED) == 1
+    assert audit_log(world)[0][2:] == (False, note)
+    assert world.telemetry.count(HistoryKind.REFUSED) == 1
 
 
 def test_a_lane_that_goes_on_has_nothing_to_skip_or_retry() -> None:
@@ -150,7 +150,7 @@ def test_a_lane_that_goes_on_has_nothing_to_skip_or_retry() -> None:
     world.retry("nobody")
     world.run()
 
-    assert [entry[3] for entry in trail(world)] == [
+    assert [entry[3] for entry in audit_log(world)] == [
         "event 3 is not what the lane waits for",
         "event 2 is not what the lane waits for",
         "nothing to retry: no event stops the lane",
@@ -174,9 +174,9 @@ def test_a_command_that_comes_twice_has_its_effect_once() -> None:
 
     blocked_at = world.lane().blocked
     assert blocked_at is not None
-    assert blocked_at.place == 3
-    assert [applied for _, _, applied, _ in trail(world)] == [True, True]
-    assert world.telemetry.count(FactKind.RETRIED) == 1
+    assert blocked_at.position == 3
+    assert [applied for _, _, applied, _ in audit_log(world)] == [True, True]
+    assert world.telemetry.count(HistoryKind.RETRIED) == 1
 
 
 @pytest.mark.parametrize("after", range(1, 8))
@@ -194,7 +194,7 @@ def test_a_death_within_a_command_leaves_nothing_half_done(after: int) -> None:
     world.run()
 
     assert world.applied() == [1, 3, 4]
-    assert trail(world) == [("convoy skip", "event 2", True, "")]
+    assert audit_log(world) == [("convoy skip", "event 2", True, "")]
 
 
 def test_events_without_a_usable_sequence_are_resolved_one_by_one() -> None:
@@ -210,7 +210,7 @@ def test_events_without_a_usable_sequence_are_resolved_one_by_one() -> None:
     world.run()
 
     assert second is not None
-    assert second.place == -2
-    assert (world.applied(), world.lane().unplaced, world.lane().blocked) == ([1, 2], (), None)
-    assert trail(world)[0][3] == "nothing to retry: event u1 has no usable sequence; replace it or skip it"
+    assert second.position == -2
+    assert (world.applied(), world.lane().unsequenced, world.lane().blocked) == ([1, 2], (), None)
+    assert audit_log(world)[0][3] == "nothing to retry: event u1 has no usable sequence; replace it or skip it"
     assert [alert.event for alert in of_lanes(world.alerts.told)] == ["u1", "u2"]

@@ -7,8 +7,8 @@ import pytest
 
 from stepward.domain.convoy.arrival import PAGE
 from stepward.domain.convoy.change import LONGEST_RECENT, MOST_ROWS
-from stepward.domain.convoy.lane import MOST_STRAYS
-from stepward.domain.history import FactKind
+from stepward.domain.convoy.lane import MOST_UNSEQUENCED
+from stepward.domain.history import HistoryKind
 from tests.factories import MINUTE, of_lanes
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
@@ -49,7 +49,7 @@ def test_a_gap_is_never_jumped_however_long_it_stays() -> None:
     world.run(events[0], events[2])
 
     world.clock.now += 90 * 24 * 60 * MINUTE
-    world.patrol()
+    world.lane_sweep()
     world.run(events[3])
 
     assert (world.applied(), world.lane().highest) == ([1], 4)
@@ -63,7 +63,7 @@ def test_the_same_event_again_is_a_duplicate_and_nothing_else() -> None:
     world.run(*order("A", 2))
 
     assert world.applied() == [1, 2]
-    assert world.telemetry.count(FactKind.DUPLICATE) == 2
+    assert world.telemetry.count(HistoryKind.DUPLICATE) == 2
     assert world.lane().revision == 1
     assert not world.rejects.kept
 
@@ -114,7 +114,7 @@ def test_a_poison_event_stops_its_own_order_only() -> None:
 
     blocked = world.lane("A").blocked
     assert blocked is not None
-    assert (blocked.place, blocked.reason) == (2, "op: Invalid enum value 'remove'")
+    assert (blocked.position, blocked.reason) == (2, "op: Invalid enum value 'remove'")
     assert (world.applied("A"), world.lane("A").highest, world.applied("B")) == ([1], 3, [1, 2, 3])
     assert [(alert.order_id, alert.event) for alert in of_lanes(world.alerts.told)] == [("A", "2")]
 
@@ -162,17 +162,17 @@ def test_an_event_without_a_usable_sequence_stops_its_order_visibly() -> None:
 
     world.run(entry("A", 1, "create"), entry("A", None, "add"), entry("A", 2, "add"))
 
-    assert (world.lane().unplaced, world.applied(), world.lane().highest) == ((-1,), [1], 2)
+    assert (world.lane().unsequenced, world.applied(), world.lane().highest) == ((-1,), [1], 2)
     assert [alert.event for alert in of_lanes(world.alerts.told)] == ["u1"]
 
 
 def test_events_without_a_usable_sequence_do_not_fill_a_lane_without_end() -> None:
     world = ConvoyWorld()
 
-    world.run(*(entry("A", None, "add", amount=f"{number}.00") for number in range(MOST_STRAYS + 2)))
+    world.run(*(entry("A", None, "add", amount=f"{number}.00") for number in range(MOST_UNSEQUENCED + 2)))
     world.run(entry("A", None, "add", amount="0.00"))
 
-    assert world.lane().strays == MOST_STRAYS
+    assert world.lane().unsequenced_seen == MOST_UNSEQUENCED
     assert world.reasons() == ["sequence: is missing"] * 2
     assert len(world.alerts.told) == 1
 
@@ -232,7 +232,7 @@ def test_an_event_that_comes_while_another_consumer_closes_the_gap_is_not_left_b
     world.ledger("L9", events[2])
     world.walk(world.ledgers.receive(1))
     again = world.events.receive()[1:]
-    world.gate.arm(Fault.OVERTAKEN, somebody=partial(world.work, again), at="Lanes.save")
+    world.gate.arm(Fault.SUPERSEDED, somebody=partial(world.work, again), at="Lanes.save")
 
     world.work(batch)
 

@@ -6,7 +6,7 @@ from typing import Any
 from stepward.adapters.sqs.delivery import lane_messages
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.queues import send
 from tests.factories import MINUTE
@@ -34,15 +34,15 @@ def test_a_ledger_that_is_walked_again_is_recognised_by_its_entries() -> None:
     """C3: after the five minutes for which the queue knows its messages."""
     world = world_without_numbers()
     world.run(CREATE, add("1.00"), add("1.00"))
-    for name in [name for name in world.controls.kept if name.startswith("ledger/")]:
-        del world.controls.kept[name]
+    for name in [name for name in world.shared_records.kept if name.startswith("ledger/")]:
+        del world.shared_records.kept[name]
 
     world.clock.now += 6 * MINUTE
     world.ledger("L1", CREATE, add("1.00"), add("1.00"), again=True)
     world.run()
 
     assert world.applied() == [1, 2, 3]
-    assert world.telemetry.count(FactKind.DUPLICATE) == 3
+    assert world.telemetry.count(HistoryKind.DUPLICATE) == 3
 
 
 def test_the_ledgers_of_two_customers_may_have_one_name() -> None:
@@ -67,7 +67,7 @@ def test_what_comes_before_the_create_waits_for_it() -> None:
     assert [kept.event.op for kept in world.history()] == ["create", "add", "add"]
 
 
-def test_a_change_that_is_older_than_one_applied_before_is_passed_over() -> None:
+def test_a_change_that_is_older_than_one_applied_before_is_skipped() -> None:
     """The source says by asOf how new its state is; nothing is applied over a newer one."""
     world = world_without_numbers()
     newer = entry("A", None, "modify", modifies=1, status="paid", asOf="2026-01-01T00:00:02Z")
@@ -75,7 +75,7 @@ def test_a_change_that_is_older_than_one_applied_before_is_passed_over() -> None
 
     world.run(CREATE, newer, older)
 
-    assert [kept.passed_over for kept in world.history()] == ["", "", "asOf: something newer was applied before"]
+    assert [kept.skipped for kept in world.history()] == ["", "", "asOf: something newer was applied before"]
 
 
 def test_an_addition_and_a_cancellation_count_however_late_they_come() -> None:
@@ -95,7 +95,7 @@ def test_a_numbered_event_stops_an_order_whose_others_had_no_number() -> None:
     world.run(CREATE, entry("A", 7, "add"))
     blocked = world.lane().blocked
     assert blocked is not None
-    assert (blocked.place, blocked.reason) == (2, "sequence: the order's earlier events had none")
+    assert (blocked.position, blocked.reason) == (2, "sequence: the order's earlier events had none")
 
 
 def test_orders_with_and_without_numbers_live_side_by_side() -> None:
@@ -127,5 +127,5 @@ def test_an_entry_that_later_ones_of_its_ledger_have_overtaken_stops_the_order()
 
     blocked = world.lane().blocked
     assert blocked is not None
-    assert (blocked.place, blocked.reason) == (-1, "index: entry 1 of ledger L1 comes after later entries")
-    assert (world.lane().last, world.lane().strays, world.telemetry.count(FactKind.DUPLICATE)) == (2, 1, 2)
+    assert (blocked.position, blocked.reason) == (-1, "index: entry 1 of ledger L1 comes after later entries")
+    assert (world.lane().last, world.lane().unsequenced_seen, world.telemetry.count(HistoryKind.DUPLICATE)) == (2, 1, 2)

@@ -9,8 +9,8 @@ from stepward.app.convoy.convoy import Arrival
 from stepward.app.convoy.intake import LaneIntake
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand, RetryLane
-from stepward.domain.errors import PutBack, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.errors import RetryLater, Transient
+from stepward.domain.history import HistoryKind
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.convoy import decode_for_lane, encode_command
@@ -103,7 +103,7 @@ def test_what_names_no_order_is_kept_in_its_turn() -> None:
     assert (reject.message_id, reject.source, reject.received_at) == ("m-1", "order-events.fifo", T0)
     telemetry = subject.telemetry
     assert isinstance(telemetry, MemoryTelemetry)
-    assert [fact.kind for _, fact in telemetry.facts] == [FactKind.REJECTED, FactKind.IGNORED]
+    assert [entry.kind for _, entry in telemetry.history] == [HistoryKind.REJECTED, HistoryKind.IGNORED]
 
 
 def test_an_empty_group_is_nothing_to_do() -> None:
@@ -115,7 +115,7 @@ def test_nothing_is_begun_when_the_time_of_the_run_is_up() -> None:
     convoy, left = Heard(), iter([MINUTE, 1])
     subject = intake(convoy).take(messages(event("A"), event("B")), lambda: next(left))
 
-    with pytest.raises(PutBack) as back:
+    with pytest.raises(RetryLater) as back:
         list(subject)
 
     assert (back.value.seconds, convoy.calls) == (0, [("A", "m-0")])

@@ -7,26 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepward.domain.convoy.event import Kept, Op, OrderEvent, place_of, sequence_name
+from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent, position_of, sequence_name
 from stepward.domain.convoy.lane import (
-    MOST_MARKS,
+    MOST_OFFSETS,
+    Alerted,
     Blocked,
     Lane,
     LaneRules,
-    Place,
-    Told,
+    Turn,
     advanced,
     due,
     is_repeated,
-    marked,
     opened,
-    overtaken,
     owed,
-    placed,
+    position_for,
     refusal,
     settled,
-    standing,
+    superseded,
     told,
+    turn,
+    with_offset,
 )
 from tests.factories import HOUR, T0
 
@@ -39,30 +39,30 @@ def event(sequence: int | None = 1, op: Op | None = Op.ADD, **more: object) -> O
 
 
 @pytest.mark.parametrize(
-    ("lane", "place", "stands"),
+    ("lane", "position", "stands"),
     [
-        (Lane("A"), 0, Place.NOWHERE),
-        (Lane("A"), 1, Place.NEXT),
-        (Lane("A"), 2, Place.AHEAD),
-        (Lane("A", last=2, highest=2), 2, Place.EARLIER),
-        (Lane("A", last=2, highest=2), 3, Place.NEXT),
-        (Lane("A", last=2, highest=2, end=2), 3, Place.AFTER_END),
-        (Lane("A", last=2, highest=3, blocked=Blocked(3, "no", T0)), 3, Place.AHEAD),
+        (Lane("A"), 0, Turn.NOWHERE),
+        (Lane("A"), 1, Turn.NEXT),
+        (Lane("A"), 2, Turn.AHEAD),
+        (Lane("A", last=2, highest=2), 2, Turn.EARLIER),
+        (Lane("A", last=2, highest=2), 3, Turn.NEXT),
+        (Lane("A", last=2, highest=2, end=2), 3, Turn.AFTER_END),
+        (Lane("A", last=2, highest=3, blocked=Blocked(3, "no", T0)), 3, Turn.AHEAD),
     ],
 )
-def test_a_place_stands_in_one_way_to_its_lane(lane: Lane, place: int, stands: Place) -> None:
+def test_a_place_stands_in_one_way_to_its_lane(lane: Lane, position: int, stands: Turn) -> None:
     """C5."""
-    assert standing(lane, place) is stands
+    assert turn(lane, position) is stands
 
 
-@given(last=st.integers(0, 9), end=st.integers(0, 9), place=st.integers(0, 12), blocked=st.booleans())
-def test_only_the_place_after_the_last_one_is_next(last: int, end: int, place: int, *, blocked: bool) -> None:
+@given(last=st.integers(0, 9), end=st.integers(0, 9), position=st.integers(0, 12), blocked=st.booleans())
+def test_only_the_place_after_the_last_one_is_next(last: int, end: int, position: int, *, blocked: bool) -> None:
     """C5: and none while the lane stands still."""
     lane = Lane("A", last=last, highest=last, end=end, blocked=Blocked(last + 1, "no", T0) if blocked else None)
-    if standing(lane, place) is Place.NEXT:
-        assert place == last + 1
+    if turn(lane, position) is Turn.NEXT:
+        assert position == last + 1
         assert not blocked
-        assert not end or place <= end
+        assert not end or position <= end
 
 
 def test_the_first_event_says_whether_numbers_count_where_they_are_optional() -> None:
@@ -75,55 +75,55 @@ def test_the_first_event_says_whether_numbers_count_where_they_are_optional() ->
 
 def test_without_numbers_the_first_place_is_kept_for_the_create() -> None:
     add, create = event(None, ledger_id="L"), event(None, Op.CREATE, ledger_id="L")
-    assert placed(UNNUMBERED, add) == 2
-    assert placed(replace(UNNUMBERED, highest=2), add) == 3
-    assert placed(replace(UNNUMBERED, highest=3), create) == 1
-    assert placed(replace(UNNUMBERED, last=1, highest=3), create) == 4
+    assert position_for(UNNUMBERED, add) == 2
+    assert position_for(replace(UNNUMBERED, highest=2), add) == 3
+    assert position_for(replace(UNNUMBERED, highest=3), create) == 1
+    assert position_for(replace(UNNUMBERED, last=1, highest=3), create) == 4
 
 
 def test_without_numbers_an_event_that_no_ledger_brought_has_no_place() -> None:
     """Nothing would tell its second delivery from another event."""
-    assert placed(UNNUMBERED, event(None)) == 0
+    assert position_for(UNNUMBERED, event(None)) == 0
 
 
 def test_a_ledgers_entries_are_known_up_to_the_newest_one() -> None:
     """C3: only in lanes without numbers; a ledger without a name says nothing."""
-    lane = marked(UNNUMBERED, event(None, ledger_id="L", index=4))
+    lane = with_offset(UNNUMBERED, event(None, ledger_id="L", index=4))
     assert is_repeated(lane, event(None, ledger_id="L", index=4))
     assert is_repeated(lane, event(None, ledger_id="L", index=3))
     assert not is_repeated(lane, event(None, ledger_id="L", index=5))
     assert not is_repeated(lane, event(None, ledger_id="M", index=4))
     assert not is_repeated(replace(lane, sequenced=True), event(ledger_id="L", index=4))
-    assert marked(UNNUMBERED, event(None)) is UNNUMBERED
+    assert with_offset(UNNUMBERED, event(None)) is UNNUMBERED
 
 
 def test_a_lane_forgets_the_oldest_ledgers() -> None:
     lane = UNNUMBERED
-    for number in range(MOST_MARKS + 5):
-        lane = marked(lane, event(None, ledger_id=f"L{number}"))
-    assert list(lane.marks) == [f"L{number}" for number in range(5, MOST_MARKS + 5)]
+    for number in range(MOST_OFFSETS + 5):
+        lane = with_offset(lane, event(None, ledger_id=f"L{number}"))
+    assert list(lane.offsets) == [f"L{number}" for number in range(5, MOST_OFFSETS + 5)]
 
 
 @pytest.mark.parametrize("kind", [Op.ADD, Op.DELETE, Op.CREATE])
 def test_only_a_change_is_overtaken_by_something_newer(kind: Op) -> None:
     lane = replace(UNNUMBERED, as_of=T0)
-    assert overtaken(lane, event(None, Op.MODIFY, as_of=T0 - 1))
-    assert not overtaken(lane, event(None, Op.MODIFY, as_of=T0))
-    assert not overtaken(lane, event(None, kind, as_of=T0 - 1))
-    assert not overtaken(replace(lane, sequenced=True), event(2, Op.MODIFY, as_of=T0 - 1))
+    assert superseded(lane, event(None, Op.MODIFY, as_of=T0 - 1))
+    assert not superseded(lane, event(None, Op.MODIFY, as_of=T0))
+    assert not superseded(lane, event(None, kind, as_of=T0 - 1))
+    assert not superseded(replace(lane, sequenced=True), event(2, Op.MODIFY, as_of=T0 - 1))
 
 
-def test_a_passed_over_event_leaves_no_trace_in_the_state_of_the_order() -> None:
-    kept = Kept(1, event(1, Op.CREATE, end=True, as_of=T0), "skipped")
+def test_a_skipped_event_leaves_no_trace_in_the_state_of_the_order() -> None:
+    kept = StoredEvent(1, event(1, Op.CREATE, end=True, as_of=T0), "skipped")
     lane = advanced(Lane("A"), kept)
     assert (lane.last, lane.created, lane.end, lane.as_of) == (1, False, 0, None)
 
 
-def test_a_passed_over_event_cannot_be_changed() -> None:
+def test_a_skipped_event_cannot_be_changed() -> None:
     lane = Lane("A", last=2, highest=2, created=True)
     change = event(3, Op.MODIFY, modifies=2)
-    assert not refusal(lane, change, Kept(2, event(2)))
-    assert refusal(lane, change, Kept(2, event(2), "skipped"))
+    assert not refusal(lane, change, StoredEvent(2, event(2)))
+    assert refusal(lane, change, StoredEvent(2, event(2), "skipped"))
     assert refusal(lane, change, None)
 
 
@@ -146,14 +146,14 @@ def test_a_gap_is_as_old_as_its_first_sight() -> None:
 def test_a_trouble_that_was_told_is_owed_no_more_until_another_one_comes() -> None:
     """C6."""
     stopped = replace(Lane("A"), blocked=Blocked(1, "no", T0), highest=1)
-    known = told(stopped, Told.BLOCKED, RULES)
+    known = told(stopped, Alerted.BLOCKED, RULES)
     again = settled(known, replace(known, highest=4), RULES, T0 + 5)
     other = settled(known, replace(known, blocked=Blocked(2, "no", T0 + 5)), RULES, T0 + 5)
-    assert owed(stopped, RULES, T0) is Told.BLOCKED
+    assert owed(stopped, RULES, T0) is Alerted.BLOCKED
     assert [owed(lane, RULES, T0 + HOUR) for lane in (known, again, other)] == [
-        Told.NOTHING,
-        Told.NOTHING,
-        Told.BLOCKED,
+        Alerted.NOTHING,
+        Alerted.NOTHING,
+        Alerted.BLOCKED,
     ]
 
 
@@ -162,32 +162,32 @@ def test_a_trouble_that_was_told_is_owed_no_more_until_another_one_comes() -> No
     ahead=st.integers(0, 2),
     end=st.booleans(),
     blocked=st.booleans(),
-    known=st.sampled_from(list(Told)),
+    known=st.sampled_from(list(Alerted)),
     idle=st.sampled_from([0, HOUR]),
     later=st.integers(0, 3 * HOUR),
 )
 def test_whoever_is_owed_something_is_listed_by_then(
-    last: int, ahead: int, known: Told, idle: int, later: int, *, end: bool, blocked: bool
+    last: int, ahead: int, known: Alerted, idle: int, later: int, *, end: bool, blocked: bool
 ) -> None:
     """I9: early or on time, never late."""
     rules = LaneRules(idle_after=idle)
     lane = Lane("A", last=last, highest=last + ahead, end=last if end and not ahead else 0, touched_at=T0, told=known)
     lane = replace(lane, blocked=Blocked(last + 1, "no", T0) if blocked else None, gap_since=T0 if ahead else None)
     at = due(lane, rules)
-    if owed(lane, rules, T0 + later) is not Told.NOTHING:
+    if owed(lane, rules, T0 + later) is not Alerted.NOTHING:
         assert at is not None
-        assert at <= T0 + later or at <= T0 + rules.tell_within
+        assert at <= T0 + later or at <= T0 + rules.alert_within
 
 
-@pytest.mark.parametrize(("place", "name"), [(7, "7"), (-1, "u1"), (-20, "u20")])
-def test_a_place_has_one_name(place: int, name: str) -> None:
-    assert (sequence_name(place), place_of(name)) == (name, place)
+@pytest.mark.parametrize(("position", "name"), [(7, "7"), (-1, "u1"), (-20, "u20")])
+def test_a_place_has_one_name(position: int, name: str) -> None:
+    assert (sequence_name(position), position_of(name)) == (name, position)
 
 
 @pytest.mark.parametrize("name", ["", "0", "u0", "-1", "u-1", "1.5", "²", "u", "uu1", "1" * 11])
 def test_what_names_no_place_names_none(name: str) -> None:
-    assert place_of(name) is None
+    assert position_of(name) is None
 
 
 def test_what_a_lane_remembers_cannot_be_changed_from_outside() -> None:
-    assert isinstance(Lane("A").marks, MappingProxyType)
+    assert isinstance(Lane("A").offsets, MappingProxyType)

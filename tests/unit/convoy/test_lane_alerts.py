@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from stepward.adapters.alerts.sns import attributes
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
-from stepward.domain.convoy.lane import Told
+from stepward.domain.convoy.lane import Alerted
 from stepward.domain.messages import LaneWaits, StepFailed
 
-BLOCKED = LaneWaits("ord-1", "5", Told.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
-GAP = LaneWaits("ord-2", "3", Told.GAP, "event 3 has not come, and 7 has", 1_000_000)
-IDLE = LaneWaits("ord-3", "9", Told.IDLE, "nothing has come after event 8", 1_000_000)
+BLOCKED = LaneWaits("ord-1", "5", Alerted.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
+GAP = LaneWaits("ord-2", "3", Alerted.GAP, "event 3 has not come, and 7 has", 1_000_000)
+IDLE = LaneWaits("ord-3", "9", Alerted.IDLE, "nothing has come after event 8", 1_000_000)
 FAILED = StepFailed("ord-4", "charge", 3, "card declined", 1_000_000)
-TROUBLES = st.sampled_from([Told.BLOCKED, Told.GAP, Told.IDLE])
+TROUBLES = st.sampled_from([Alerted.BLOCKED, Alerted.GAP, Alerted.IDLE])
 
 
 def test_the_text_of_a_blocked_lane_says_why_what_waits_and_what_to_type() -> None:
@@ -58,13 +58,13 @@ def test_an_idle_lane_offers_nothing_that_changes_it() -> None:
 
 
 def test_an_event_that_nobody_can_place_is_called_as_people_call_it() -> None:
-    stray = LaneWaits("ord-1", "u2", Told.BLOCKED, "sequence: is missing", 0)
-    assert 'stepward convoy skip ord-1 u2 --why "..."' in text(stray)
+    unsequenced_event = LaneWaits("ord-1", "u2", Alerted.BLOCKED, "sequence: is missing", 0)
+    assert 'stepward convoy skip ord-1 u2 --why "..."' in text(unsequenced_event)
 
 
 def test_a_summary_of_lanes_counts_their_troubles() -> None:
     """C6: one message for many orders."""
-    lanes = [LaneWaits(f"ord-{n}", str(n), Told.BLOCKED, "no such item", 0) for n in range(30)]
+    lanes = [LaneWaits(f"ord-{n}", str(n), Alerted.BLOCKED, "no such item", 0) for n in range(30)]
     assert summary([*lanes, GAP]) == (
         "30 orders wait in their lanes:\n\n"
         "  blocked 30 times: no such item\n"
@@ -97,7 +97,7 @@ def test_programs_read_what_holds_the_lane_up() -> None:
 
 @settings(deadline=None)
 @given(st.text(st.characters()), st.text(st.characters()), TROUBLES)
-def test_whatever_a_lane_says_can_be_sent(order: str, reason: str, trouble: Told) -> None:
+def test_whatever_a_lane_says_can_be_sent(order: str, reason: str, trouble: Alerted) -> None:
     alert = LaneWaits(order, "1", trouble, reason, 0)
     for line in (subject(alert), summary_subject([alert, FAILED])):
         assert line.isascii()

@@ -7,19 +7,19 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepward.domain.convoy.decide import Outcome, Wanted, decide
-from stepward.domain.convoy.event import Kept, Op, OrderEvent
+from stepward.domain.convoy.decide import LaneDecision, Wanted, decide
+from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadRows, Rejection
 from stepward.domain.errors import Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 
 RULES = LaneRules()
 
 
-def event(place: int, *, end: bool = False) -> OrderEvent:
-    op = Op.CREATE if place == 1 else Op.ADD
-    return OrderEvent("A", f"body {place}", f"digest {place}", op, place, end=end)
+def event(position: int, *, end: bool = False) -> OrderEvent:
+    op = Op.CREATE if position == 1 else Op.ADD
+    return OrderEvent("A", f"body {position}", f"digest {position}", op, position, end=end)
 
 
 @dataclass
@@ -27,33 +27,33 @@ class Life:
     """A lane with its rows, and all that was decided of it."""
 
     lane: Lane = field(default_factory=lambda: Lane("A"))
-    rows: dict[int, Kept] = field(default_factory=dict)
+    rows: dict[int, StoredEvent] = field(default_factory=dict)
     needs: list[Need] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
-    told: list[tuple[FactKind, str]] = field(default_factory=list)
+    told: list[tuple[HistoryKind, str]] = field(default_factory=list)
     effect: str | Transient = ""
 
-    def live(self, wanted: Wanted) -> Outcome:
+    def live(self, wanted: Wanted) -> LaneDecision:
         """One change after the other, until nothing is left for another."""
         known = Known()
-        while not isinstance(found := decide(self.lane, known, wanted, RULES, 7), Outcome):
+        while not isinstance(found := decide(self.lane, known, wanted, RULES, 7), LaneDecision):
             self.needs.append(found)
             known[found] = self._answer(found)
         assert decide(self.lane, known, wanted, RULES, 7) == found, "the same answers, the same decision"
-        self.rows |= {kept.place: kept for kept in [*found.older, *found.rows]}
+        self.rows |= {kept.position: kept for kept in [*found.older, *found.rows]}
         self.lane = found.lane
         self._keep(found.rejections)
-        self.told += [(fact.kind, fact.step) for fact in found.facts]
+        self.told += [(entry.kind, entry.step) for entry in found.history]
         return self.live([]) if found.more else found
 
     def applied(self) -> list[str]:
-        held = self.rows | {kept.place: kept for kept in self.lane.recent}
-        return [held[place].event.body for place in range(1, self.lane.last + 1)]
+        held = self.rows | {kept.position: kept for kept in self.lane.recent}
+        return [held[position].event.body for position in range(1, self.lane.last + 1)]
 
     def _answer(self, need: Need) -> object:
         match need:
             case ReadRows(first, most):
-                return [self.rows[place] for place in sorted(self.rows) if place >= first][:most]
+                return [self.rows[position] for position in sorted(self.rows) if position >= first][:most]
             case Perform():
                 return self.effect
             case KeepRejects(rejections):
@@ -70,9 +70,9 @@ class Life:
 def arrivals(draw: st.DrawFn) -> tuple[int, int, list[list[int]]]:
     """So many places, the last before the end, and batches that bring each of them, some twice."""
     length = draw(st.integers(1, 12))
-    places = [*range(1, length + 1), *draw(st.lists(st.integers(1, length)))]
-    mixed, cuts = draw(st.permutations(places)), draw(st.sets(st.integers(1, len(places))))
-    edges = [0, *sorted(cuts), len(places)]
+    positions = [*range(1, length + 1), *draw(st.lists(st.integers(1, length)))]
+    mixed, cuts = draw(st.permutations(positions)), draw(st.sets(st.integers(1, len(positions))))
+    edges = [0, *sorted(cuts), len(positions)]
     return length, draw(st.integers(1, length)), [mixed[a:b] for a, b in pairwise(edges)]
 
 
@@ -85,13 +85,13 @@ def test_each_event_is_applied_once_in_sequence_and_what_is_behind_the_end_is_re
     life = Life()
 
     for batch in batches:
-        life.live([event(place, end=place == end) for place in batch])
+        life.live([event(position, end=position == end) for position in batch])
 
-    assert life.applied() == [f"body {place}" for place in range(1, end + 1)]
-    assert life.kept == {f"body {place}" for place in range(end + 1, length + 1)}
+    assert life.applied() == [f"body {position}" for position in range(1, end + 1)]
+    assert life.kept == {f"body {position}" for position in range(end + 1, length + 1)}
     assert (life.lane.last, life.lane.highest, life.lane.end) == (end, end, end)
-    applied = [step for kind, step in life.told if kind is FactKind.APPLIED]
-    assert applied == [f"event {place}" for place in range(1, end + 1)]
+    applied = [step for kind, step in life.told if kind is HistoryKind.APPLIED]
+    assert applied == [f"event {position}" for position in range(1, end + 1)]
 
 
 def test_a_decision_names_what_it_needs_one_after_the_other() -> None:

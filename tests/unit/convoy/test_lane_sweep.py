@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from stepward.app.supervisor.supervise import Supervise
-from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, Told, due
-from stepward.domain.errors import Transient, Unreadable
-from stepward.domain.history import FactKind
+from stepward.domain.convoy.lane import Alerted, Blocked, Lane, LaneRules, due
+from stepward.domain.errors import Corrupt, Transient
+from stepward.domain.history import HistoryKind
 from stepward.ports import Lanes
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
@@ -27,13 +27,13 @@ def shard_of(order_id: str) -> int:
 class Faulty(MemoryLanes):
     """Some lanes cannot be read, and some shards cannot be listed."""
 
-    unreadable: set[str] = field(default_factory=set)
+    corrupt: set[str] = field(default_factory=set)
     unlisted: set[int] = field(default_factory=set)
     listed: list[int] = field(default_factory=list)
 
     def load(self, order_id: str) -> Lane | None:
-        if order_id in self.unreadable:
-            raise Unreadable(f"{order_id}: garbage")
+        if order_id in self.corrupt:
+            raise Corrupt(f"{order_id}: garbage")
         return MemoryLanes.load(self, order_id)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
@@ -44,7 +44,7 @@ class Faulty(MemoryLanes):
 
 
 @dataclass
-class Patrolled(World):
+class SweptLanes(World):
     """A deployment with lanes."""
 
     rules: LaneRules = RULES
@@ -78,7 +78,7 @@ def plenty() -> int:
 
 def test_a_gap_that_stays_open_is_told_once_and_never_jumped() -> None:
     """C5: however often somebody looks."""
-    world = Patrolled()
+    world = SweptLanes()
     world.gap("A")
     world.pass_by(RULES.gap_within - 1)
     world.patrolling().sweep(plenty)
@@ -90,24 +90,24 @@ def test_a_gap_that_stays_open_is_told_once_and_never_jumped() -> None:
 
     assert world.told() == [("A", "gap")]
     lane = world.lanes.lanes["A"]
-    assert (lane.told, lane.due, lane.last) == (Told.GAP, None, 1)
-    assert world.kinds().count(FactKind.GAP) == 1
+    assert (lane.told, lane.due, lane.last) == (Alerted.GAP, None, 1)
+    assert world.kinds().count(HistoryKind.GAP) == 1
 
 
 def test_a_block_that_its_consumer_died_before_telling_is_told() -> None:
     """C6."""
-    world = Patrolled()
+    world = SweptLanes()
     world.put(Lane("A", last=1, highest=2, blocked=Blocked(2, "amount: is missing", world.clock.now)))
-    world.pass_by(RULES.tell_within + MINUTE)
+    world.pass_by(RULES.alert_within + MINUTE)
 
     world.patrolling().sweep(plenty)
 
     assert world.told() == [("A", "blocked")]
-    assert world.lanes.lanes["A"].told is Told.BLOCKED
+    assert world.lanes.lanes["A"].told is Alerted.BLOCKED
 
 
 def test_a_lane_that_nothing_reaches_is_told_where_that_is_asked_for() -> None:
-    world = Patrolled(rules=replace(RULES, idle_after=MINUTE))
+    world = SweptLanes(rules=replace(RULES, idle_after=MINUTE))
     world.put(Lane("A", last=1, highest=1, touched_at=world.clock.now))
     world.pass_by(2 * MINUTE)
 
@@ -117,7 +117,7 @@ def test_a_lane_that_nothing_reaches_is_told_where_that_is_asked_for() -> None:
 
 
 def test_more_lanes_than_people_can_follow_are_told_in_a_summary_and_noted() -> None:
-    world = Patrolled()
+    world = SweptLanes()
     names = [f"ord-{number}" for number in range(40)]
     for name in names:
         world.gap(name)
@@ -127,13 +127,13 @@ def test_more_lanes_than_people_can_follow_are_told_in_a_summary_and_noted() -> 
 
     (summary,) = world.alerts.summaries
     assert {order_id for order_id, _ in world.told()} | {alert.order_id for alert in summary} == set(names)
-    assert {lane.told for lane in world.lanes.lanes.values()} == {Told.GAP}
+    assert {lane.told for lane in world.lanes.lanes.values()} == {Alerted.GAP}
     assert (figures.listed, figures.overdue) == (40, 0)
 
 
 def test_lanes_whose_alerts_did_not_get_out_stay_due(monkeypatch: pytest.MonkeyPatch) -> None:
     """C6: until a later look tells of them."""
-    world = Patrolled()
+    world = SweptLanes()
     world.gap("A")
     world.pass_by(RULES.gap_within + MINUTE)
     before = world.lanes.lanes["A"]
@@ -154,7 +154,7 @@ def _throttled(*_: object) -> bool:
 
 
 def test_what_there_was_no_time_to_look_at_stays_due() -> None:
-    world = Patrolled()
+    world = SweptLanes()
     world.gap("A")
     world.pass_by(RULES.gap_within + MINUTE)
     before = world.lanes.lanes["A"]
@@ -167,7 +167,7 @@ def test_what_there_was_no_time_to_look_at_stays_due() -> None:
 
 
 def test_tasks_and_lanes_are_told_together() -> None:
-    world = Patrolled()
+    world = SweptLanes()
     world.ask("A")
     world.gap("A")
     world.pass_by(RULES.gap_within + MINUTE)
@@ -175,27 +175,27 @@ def test_tasks_and_lanes_are_told_together() -> None:
     figures = world.patrolling().sweep(plenty)
 
     assert (figures.listed, figures.overdue) == (2, 1)
-    assert FactKind.RECOVERED in world.kinds()
+    assert HistoryKind.RECOVERED in world.kinds()
     assert world.told() == [("A", "gap")]
 
 
 def test_a_lane_that_cannot_be_read_does_not_stop_the_rest() -> None:
-    world = Patrolled()
+    world = SweptLanes()
     names = [f"ord-{number}" for number in range(8)]
     for name in names:
         world.gap(name)
-    world.lanes.unreadable.add("ord-3")
+    world.lanes.corrupt.add("ord-3")
     world.pass_by(RULES.gap_within + MINUTE)
 
     figures = world.patrolling().sweep(plenty)
 
     assert sorted(order_id for order_id, _ in world.told()) == [name for name in names if name != "ord-3"]
     assert (figures.complete, figures.swept) == (True, SHARDS)
-    assert [order_id for order_id, fact in world.telemetry.facts if fact.kind is FactKind.UNREADABLE] == ["ord-3"]
+    assert [order_id for order_id, entry in world.telemetry.history if entry.kind is HistoryKind.CORRUPT] == ["ord-3"]
 
 
 def test_a_shard_whose_lanes_cannot_be_listed_is_not_counted_as_swept() -> None:
-    world = Patrolled()
+    world = SweptLanes()
     for name in ("A", "B"):
         world.gap(name)
     world.lanes.unlisted.add(shard_of("A"))
@@ -209,7 +209,7 @@ def test_a_shard_whose_lanes_cannot_be_listed_is_not_counted_as_swept() -> None:
 
 def test_without_traffic_it_costs_one_more_query_per_shard() -> None:
     """S12: cost follows what is overdue."""
-    world = Patrolled()
+    world = SweptLanes()
 
     world.patrolling().sweep(plenty)
 
@@ -218,7 +218,7 @@ def test_without_traffic_it_costs_one_more_query_per_shard() -> None:
 
 def test_a_shard_that_another_supervisor_holds_is_left_to_it() -> None:
     """S15."""
-    world = Patrolled()
+    world = SweptLanes()
     world.gap("A")
     world.pass_by(RULES.gap_within + MINUTE)
     for shard in range(SHARDS):
@@ -230,7 +230,7 @@ def test_a_shard_that_another_supervisor_holds_is_left_to_it() -> None:
 
 
 def test_the_patrol_ends_in_time() -> None:
-    world = Patrolled()
+    world = SweptLanes()
     for number in range(200):
         world.gap(f"ord-{number}")
     world.pass_by(RULES.gap_within + MINUTE)

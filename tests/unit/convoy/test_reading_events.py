@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters.sqs.delivery import lane_messages
-from stepward.app.convoy.history import account
+from stepward.app.convoy.history import balance
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.testing.memory.queues import send
@@ -107,4 +107,4 @@ def test_an_event_is_judged_by_what_is_deployed_when_its_turn_comes(*, waits: bo
 
     assert (world.applied(), world.lane().blocked) == ([1, 2, 3], None)
     assert [kept.event.fault for kept in world.history()] == ["", "", ""]
-    assert sorted(account(world.lanes, world.lane()).additions) == [2, 3]
+    assert sorted(balance(world.lanes, world.lane()).additions) == [2, 3]

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.testing.faults.record import Died
 from tests.factories import MINUTE
 from tests.lab.convoy.gate import Fault
@@ -36,7 +36,7 @@ def test_a_lost_race_leaves_nothing_behind() -> None:
     world.ledger("L9", {**events[1], "end": True}, events[2])
     world.walk(world.ledgers.receive(1))
     batch = world.events.receive()
-    world.telemetry.facts.clear()
+    world.telemetry.history.clear()
     skipping = partial(world.skip, "A", 2)
 
     def somebody() -> None:
@@ -44,12 +44,12 @@ def test_a_lost_race_leaves_nothing_behind() -> None:
         world.clock.now += MINUTE
         world.work([message for message in world.events.receive() if message.body not in {m.body for m in batch}])
 
-    world.gate.arm(Fault.OVERTAKEN, somebody=somebody, at="Lanes.save")
+    world.gate.arm(Fault.SUPERSEDED, somebody=somebody, at="Lanes.save")
     world.work(batch)
 
     assert (world.applied(), world.lane().end) == ([1, 3], 0)
     assert world.reasons() == ["sequence: 2 was passed over: skipped by ann: not needed"]
-    assert (world.telemetry.count(FactKind.REJECTED), world.telemetry.count(FactKind.ENDED)) == (1, 0)
+    assert (world.telemetry.count(HistoryKind.REJECTED), world.telemetry.count(HistoryKind.ENDED)) == (1, 0)
 
 
 def test_what_arrives_and_cannot_be_taken_is_kept_though_its_consumer_dies() -> None:
@@ -66,7 +66,7 @@ def test_what_arrives_and_cannot_be_taken_is_kept_though_its_consumer_dies() -> 
     assert world.reasons() == ["sequence: 1 came before with other content"]
 
 
-@pytest.mark.parametrize("at", ["Rejects.keep", "Lanes.save", "Controls.write"])
+@pytest.mark.parametrize("at", ["Rejects.keep", "Lanes.save", "SharedRecords.write"])
 @pytest.mark.parametrize("fault", [Fault.DIES_BEFORE, Fault.DIES_AFTER])
 def test_an_event_that_was_replaced_is_kept_though_the_consumer_dies(
     blocked: ConvoyWorld, fault: Fault, at: str

@@ -7,8 +7,8 @@ import pytest
 
 from stepward.app.ledger.split import TIME_TO_FINISH
 from stepward.domain.convoy.lane import LaneRules
-from stepward.domain.errors import Conflict, PutBack, Rejected, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.errors import Conflict, Rejected, RetryLater, Transient
+from stepward.domain.history import HistoryKind
 from stepward.testing.faults.record import Died
 from stepward.wire.ledger import LONGEST_LINE
 from tests.factories import MINUTE
@@ -35,7 +35,7 @@ def test_each_entry_goes_to_the_group_of_its_order() -> None:
 
     assert [message.attributes["MessageGroupId"] for message in received] == ["A", "A", "B"]
     assert bodies(world) == [("A", 0), ("A", 1), ("B", 2)]
-    assert world.controls.kept["ledger/c1/L1"].body["done"]
+    assert world.shared_records.kept["ledger/c1/L1"].body["done"]
 
 
 def test_a_ledger_that_is_done_is_a_duplicate_when_it_comes_again() -> None:
@@ -48,7 +48,7 @@ def test_a_ledger_that_is_done_is_a_duplicate_when_it_comes_again() -> None:
     world.walk(world.ledgers.receive(1))
 
     assert not world.events.bodies
-    assert world.telemetry.count(FactKind.DUPLICATE) == 1
+    assert world.telemetry.count(HistoryKind.DUPLICATE) == 1
 
 
 def test_another_ledger_under_a_known_name_is_refused_and_kept() -> None:
@@ -108,13 +108,13 @@ def test_a_ledger_goes_on_where_it_was_left() -> None:
     world = ConvoyWorld()
     text = world.ledger("L1", *order("A", 7))
 
-    with pytest.raises(PutBack) as put_back:
+    with pytest.raises(RetryLater) as retry_later:
         world.split().handle(text, lambda: TIME_TO_FINISH - 1)
     first = bodies(world)
     world.clock.now += 6 * MINUTE
     world.split().handle(text, lambda: PLENTY)
 
-    assert put_back.value.seconds == 0
+    assert retry_later.value.seconds == 0
     assert first == [("A", 0), ("A", 1), ("A", 2)]
     assert bodies(world) == [("A", index) for index in range(7)]
 
@@ -123,7 +123,9 @@ def test_a_ledger_goes_on_where_it_was_left() -> None:
 def test_two_processors_of_one_ledger_do_not_both_note_their_progress() -> None:
     world = ConvoyWorld()
     text = world.ledger("L1", *order("A", 7))
-    world.gate.arm(Fault.OVERTAKEN, somebody=lambda: world.split().handle(text, lambda: PLENTY), at="Controls.write")
+    world.gate.arm(
+        Fault.SUPERSEDED, somebody=lambda: world.split().handle(text, lambda: PLENTY), at="SharedRecords.write"
+    )
 
     with pytest.raises(Conflict):
         world.split().handle(text, lambda: PLENTY)
@@ -186,7 +188,7 @@ def test_an_entry_that_cannot_be_kept_as_it_is_stops_its_order() -> None:
 
     blocked = world.lane().blocked
     assert blocked is not None
-    assert (blocked.place, blocked.reason) == (1, "total: is NaN, which is not a JSON number")
+    assert (blocked.position, blocked.reason) == (1, "total: is NaN, which is not a JSON number")
 
 
 def test_a_ledger_without_entries_or_object_or_with_both_is_refused() -> None:
@@ -214,7 +216,7 @@ def test_a_ledger_in_an_object_is_walked_line_by_line() -> None:
     world.run()
 
     assert world.applied("A") == [1, 2]
-    assert world.lane("B").unplaced == (-1,)
+    assert world.lane("B").unsequenced == (-1,)
     assert [reason.partition(":")[0] for reason in world.reasons()] == ["(body)"]
 
 
@@ -236,7 +238,7 @@ def test_an_object_that_changes_on_the_way_is_refused() -> None:
     world = ConvoyWorld()
     lines = [json.dumps(event) for event in order("A", 7)]
     world.objects.objects["c1/big.jsonl"] = "\n".join(lines).encode()
-    with pytest.raises(PutBack):
+    with pytest.raises(RetryLater):
         world.split().handle(in_object(), lambda: 0)
     world.objects.objects["c1/big.jsonl"] = "\n".join(reversed(lines)).encode()
 

@@ -8,65 +8,65 @@ import pytest
 
 from stepward.domain.coordination.breaker import (
     LONGEST_CALL,
-    PAUSE_LOOK,
+    PAUSE_RECHECK,
     SETTLES_IN,
-    Admitted,
+    AgentPause,
     Breaker,
     Limits,
     Mode,
-    Pause,
-    Resting,
+    Permit,
+    Refused,
     failed,
     level,
     may_probe,
     paused,
+    permission,
     probing,
     resumed,
     succeeded,
     transition,
     unavailable,
     unsettled,
-    verdict,
 )
-from stepward.domain.errors import Unreadable
-from stepward.domain.history import FactKind
+from stepward.domain.errors import Corrupt
+from stepward.domain.history import HistoryKind
 from tests.factories import HOUR, MINUTE, SECOND, T0
 
 LIMITS = Limits(failures=3, open_for=10 * SECOND, longest=60 * SECOND)
-PAUSE = Pause("ada", "the bank works on it", T0)
+PAUSE = AgentPause("ada", "the bank works on it", T0)
 
 
 def opened(now: int = T0) -> Breaker:
     breaker = Breaker()
     for _ in range(LIMITS.failures):
-        breaker = failed(breaker, Admitted(now), now, LIMITS)
+        breaker = failed(breaker, Permit(now), now, LIMITS)
     return breaker
 
 
-def probed(breaker: Breaker, probe: str = "p-1", within: int = MINUTE) -> tuple[Breaker, Admitted]:
+def probed(breaker: Breaker, probe: str = "p-1", within: int = MINUTE) -> tuple[Breaker, Permit]:
     now = breaker.until
     claimed = probing(breaker, now, probe, now + within)
-    admitted = verdict(claimed, now, probe)
-    assert isinstance(admitted, Admitted)
-    return claimed, admitted
+    permit = permission(claimed, now, probe)
+    assert isinstance(permit, Permit)
+    return claimed, permit
 
 
 def test_it_opens_after_so_many_failures_in_a_row() -> None:
     breaker = Breaker()
     for number in range(1, LIMITS.failures):
-        breaker = failed(breaker, Admitted(T0), T0, LIMITS)
+        breaker = failed(breaker, Permit(T0), T0, LIMITS)
         assert (breaker.mode, breaker.failures) == (Mode.CLOSED, number)
 
-    breaker = failed(breaker, Admitted(T0), T0 + 5, LIMITS)
+    breaker = failed(breaker, Permit(T0), T0 + 5, LIMITS)
 
     assert (breaker.mode, breaker.since, breaker.until) == (Mode.OPEN, T0 + 5, T0 + 5 + LIMITS.open_for)
-    assert isinstance(verdict(breaker, T0 + 5), Resting)
+    assert isinstance(permission(breaker, T0 + 5), Refused)
 
 
 def test_a_success_ends_a_row_of_failures() -> None:
-    breaker = failed(failed(Breaker(), Admitted(T0), T0, LIMITS), Admitted(T0), T0, LIMITS)
+    breaker = failed(failed(Breaker(), Permit(T0), T0, LIMITS), Permit(T0), T0, LIMITS)
 
-    breaker = succeeded(breaker, Admitted(T0), T0)
+    breaker = succeeded(breaker, Permit(T0), T0)
 
     assert breaker == Breaker()
 
@@ -77,32 +77,32 @@ def test_an_open_one_lets_nobody_through_until_its_time_is_over() -> None:
 
     assert not may_probe(breaker, before)
     assert probing(breaker, before, "p-1", before + MINUTE) == breaker
-    assert verdict(breaker, T0 + 4 * SECOND) == Resting(6 * SECOND, f"the breaker has been open since {T0}")
+    assert permission(breaker, T0 + 4 * SECOND) == Refused(6 * SECOND, f"the breaker has been open since {T0}")
 
 
 def test_one_probe_is_let_through_and_the_others_look_again_soon() -> None:
-    claimed, admitted = probed(opened())
+    claimed, permit = probed(opened())
 
-    assert (claimed.mode, admitted.probe) == (Mode.HALF_OPEN, "p-1")
-    assert isinstance(verdict(claimed, admitted.at, "p-2"), Resting)
-    assert isinstance(verdict(claimed, admitted.at), Resting)
-    assert probing(claimed, admitted.at, "p-2", admitted.at + MINUTE) == claimed
+    assert (claimed.mode, permit.probe) == (Mode.HALF_OPEN, "p-1")
+    assert isinstance(permission(claimed, permit.at, "p-2"), Refused)
+    assert isinstance(permission(claimed, permit.at), Refused)
+    assert probing(claimed, permit.at, "p-2", permit.at + MINUTE) == claimed
 
 
 def test_a_probe_that_succeeds_closes_it() -> None:
-    claimed, admitted = probed(opened())
+    claimed, permit = probed(opened())
 
-    closed = succeeded(claimed, admitted, admitted.at + 7)
+    closed = succeeded(claimed, permit, permit.at + 7)
 
-    assert closed == Breaker(since=admitted.at + 7)
-    assert verdict(closed, admitted.at + 7) == Admitted(admitted.at + 7)
+    assert closed == Breaker(since=permit.at + 7)
+    assert permission(closed, permit.at + 7) == Permit(permit.at + 7)
 
 
 def test_each_probe_that_fails_doubles_the_open_time_up_to_the_longest() -> None:
     breaker, times = opened(), [LIMITS.open_for]
     for number in range(8):
-        claimed, admitted = probed(breaker, f"p-{number}")
-        breaker = failed(claimed, admitted, admitted.at, LIMITS)
+        claimed, permit = probed(breaker, f"p-{number}")
+        breaker = failed(claimed, permit, permit.at, LIMITS)
         times.append(breaker.until - breaker.since)
 
     assert times == [10_000, 20_000, 40_000, *[60_000] * 6]
@@ -121,33 +121,33 @@ def test_a_prober_that_died_is_replaced_and_its_late_answer_means_nothing() -> N
 
 
 def test_no_probe_blocks_the_others_for_longer_than_a_function_can_run() -> None:
-    claimed, admitted = probed(opened(), within=12 * HOUR)
+    claimed, permit = probed(opened(), within=12 * HOUR)
 
-    assert claimed.until == admitted.at + LONGEST_CALL
+    assert claimed.until == permit.at + LONGEST_CALL
 
 
 def test_a_call_from_before_it_closed_does_not_count_against_it() -> None:
     """Calls that hung while the service was down fail long after it is up again."""
-    claimed, admitted = probed(opened())
-    closed = succeeded(claimed, admitted, admitted.at)
+    claimed, permit = probed(opened())
+    closed = succeeded(claimed, permit, permit.at)
 
-    assert failed(closed, Admitted(T0), admitted.at + MINUTE, LIMITS) == closed
+    assert failed(closed, Permit(T0), permit.at + MINUTE, LIMITS) == closed
 
 
 def test_what_calls_from_before_tell_does_not_move_an_open_one() -> None:
     breaker = opened()
 
-    assert succeeded(breaker, Admitted(T0), T0 + SECOND) == breaker
-    assert failed(breaker, Admitted(T0), T0 + SECOND, LIMITS) == breaker
+    assert succeeded(breaker, Permit(T0), T0 + SECOND) == breaker
+    assert failed(breaker, Permit(T0), T0 + SECOND, LIMITS) == breaker
 
 
 def test_a_pause_holds_whatever_the_breaker_does() -> None:
     """An operator ends it, no success does."""
-    assert verdict(paused(Breaker(), PAUSE), T0) == Resting(PAUSE_LOOK, "paused by ada: the bank works on it")
+    assert permission(paused(Breaker(), PAUSE), T0) == Refused(PAUSE_RECHECK, "paused by ada: the bank works on it")
     assert not may_probe(replace(opened(), pause=PAUSE), T0 + HOUR)
-    claimed, admitted = probed(opened())
+    claimed, permit = probed(opened())
 
-    after = succeeded(replace(claimed, pause=PAUSE), admitted, T0)
+    after = succeeded(replace(claimed, pause=PAUSE), permit, T0)
 
     assert (after.mode, after.pause) == (Mode.CLOSED, PAUSE)
     assert unavailable(after, T0 + HOUR)
@@ -158,7 +158,7 @@ def test_what_was_put_back_in_a_pause_has_its_turn_after_it() -> None:
 
     ended = resumed(paused(Breaker(), PAUSE), resumed_at)
 
-    assert verdict(ended, resumed_at) == Admitted(resumed_at)
+    assert permission(ended, resumed_at) == Permit(resumed_at)
     assert unsettled(ended, resumed_at + SETTLES_IN - 1)
     assert not unsettled(ended, resumed_at + SETTLES_IN)
     assert resumed(ended, resumed_at + 1) == ended
@@ -175,8 +175,8 @@ def test_it_is_unavailable_only_while_a_request_would_be_put_back() -> None:
 
 
 def test_it_is_settled_when_all_that_was_put_back_has_had_its_turn() -> None:
-    claimed, admitted = probed(opened())
-    closed = succeeded(claimed, admitted, T0)
+    claimed, permit = probed(opened())
+    closed = succeeded(claimed, permit, T0)
 
     assert unsettled(closed, T0 + SETTLES_IN - 1)
     assert not unsettled(closed, T0 + SETTLES_IN)
@@ -184,13 +184,13 @@ def test_it_is_settled_when_all_that_was_put_back_has_had_its_turn() -> None:
 
 
 def test_changes_of_mode_and_new_probes_are_told() -> None:
-    claimed, admitted = probed(opened())
+    claimed, permit = probed(opened())
     again = probing(claimed, claimed.until, "p-2", claimed.until + 1)
 
-    assert transition(Breaker(), opened()) is FactKind.BREAKER_OPENED
-    assert transition(opened(), claimed) is FactKind.BREAKER_PROBING
-    assert transition(claimed, again) is FactKind.BREAKER_PROBING
-    assert transition(claimed, succeeded(claimed, admitted, T0)) is FactKind.BREAKER_CLOSED
+    assert transition(Breaker(), opened()) is HistoryKind.BREAKER_OPENED
+    assert transition(opened(), claimed) is HistoryKind.BREAKER_PROBING
+    assert transition(claimed, again) is HistoryKind.BREAKER_PROBING
+    assert transition(claimed, succeeded(claimed, permit, T0)) is HistoryKind.BREAKER_CLOSED
     assert transition(Breaker(), Breaker(failures=1)) is None
     assert [level(b) for b in (Breaker(), claimed, opened(), Breaker(pause=PAUSE))] == [0, 1, 2, 3]
 
@@ -204,22 +204,22 @@ def test_it_comes_back_as_it_was_kept(breaker: Breaker) -> None:
     "body", [{}, {"mode": "ajar"}, {"mode": "open", "colour": 1}, {"mode": "open", "pause": {"who": "ada"}}]
 )
 def test_a_body_that_is_no_breaker_is_unreadable(body: dict[str, Any]) -> None:
-    with pytest.raises(Unreadable, match="a breaker"):
+    with pytest.raises(Corrupt, match="a breaker"):
         Breaker.of(body)
 
 
 def test_the_open_times_do_not_overflow() -> None:
     breaker = replace(opened(), openings=10_000)
-    claimed, admitted = probed(breaker)
+    claimed, permit = probed(breaker)
 
-    assert failed(claimed, admitted, T0, LIMITS).until == T0 + LIMITS.longest
+    assert failed(claimed, permit, T0, LIMITS).until == T0 + LIMITS.longest
 
 
 def test_waits_by_the_clock_are_never_negative() -> None:
     breaker = opened()
-    found = [verdict(breaker, T0 + step * SECOND) for step in range(30)]
+    found = [permission(breaker, T0 + step * SECOND) for step in range(30)]
 
-    waits = [each.wait for each in found if isinstance(each, Resting)]
+    waits = [each.wait for each in found if isinstance(each, Refused)]
     assert len(waits) == len(found)
     assert min(waits) > 0
     assert all(later <= sooner for sooner, later in pairwise(waits))

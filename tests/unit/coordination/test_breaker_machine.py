@@ -8,28 +8,28 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from stepward.domain.coordination.breaker import (
     LONGEST_CALL,
-    PROBE_LOOK,
-    Admitted,
+    PROBE_RECHECK,
+    AgentPause,
     Breaker,
     Limits,
     Mode,
-    Pause,
+    Permit,
     failed,
+    permission,
     probing,
     succeeded,
-    verdict,
 )
 from tests.factories import HOUR, MINUTE, SECOND, T0
 
 LIMITS = Limits(failures=2, open_for=10 * SECOND, longest=60 * SECOND)
-PAUSE = Pause("ada", "the bank works on it", T0)
+PAUSE = AgentPause("ada", "the bank works on it", T0)
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
     """A call of the service that has not ended."""
 
-    admitted: Admitted
+    permit: Permit
     ends_by: int
 
 
@@ -49,15 +49,15 @@ class SharedBreaker(RuleBasedStateMachine):
     @initialize(opens=st.booleans())
     def it_may_begin_with_an_outage(self, opens: bool) -> None:
         for _ in range(LIMITS.failures if opens else 0):
-            self.breaker = failed(self.breaker, Admitted(self.now), self.now, LIMITS)
+            self.breaker = failed(self.breaker, Permit(self.now), self.now, LIMITS)
 
     @rule(within=st.sampled_from([SECOND, 30 * SECOND, 2 * HOUR]))
     def somebody_asks(self, within: int) -> None:
         self.names += 1
         probe, ends_by = f"p-{self.names}", self.now + min(within, LONGEST_CALL)
         self.breaker = probing(self.breaker, self.now, probe, self.now + within)
-        found = verdict(self.breaker, self.now, probe)
-        if isinstance(found, Admitted):
+        found = permission(self.breaker, self.now, probe)
+        if isinstance(found, Permit):
             assert self.breaker.mode is Mode.CLOSED or found.probe == self.breaker.probe
             self.going.append(Going(found, ends_by))
 
@@ -66,9 +66,9 @@ class SharedBreaker(RuleBasedStateMachine):
     def a_call_ends(self, pick: int, how: str) -> None:
         call = self.going.pop(pick % len(self.going))
         if how == "works":
-            self.breaker = succeeded(self.breaker, call.admitted, self.now)
+            self.breaker = succeeded(self.breaker, call.permit, self.now)
         elif how == "fails":
-            self.breaker = failed(self.breaker, call.admitted, self.now, LIMITS)
+            self.breaker = failed(self.breaker, call.permit, self.now, LIMITS)
 
     @rule(by=st.sampled_from([1, SECOND, 10 * SECOND, MINUTE, HOUR]))
     def time_passes(self, by: int) -> None:
@@ -82,12 +82,12 @@ class SharedBreaker(RuleBasedStateMachine):
 
     @invariant()
     def one_probe_at_once(self) -> None:
-        assert sum(bool(call.admitted.probe) for call in self.going) <= 1
+        assert sum(bool(call.permit.probe) for call in self.going) <= 1
 
     @invariant()
     def only_a_probe_is_under_way_that_began_while_it_was_not_closed(self) -> None:
         if self.breaker.mode is not Mode.CLOSED:
-            began = [call for call in self.going if call.admitted.at > self.breaker.since and not call.admitted.probe]
+            began = [call for call in self.going if call.permit.at > self.breaker.since and not call.permit.probe]
             assert not began
 
     @invariant()
@@ -103,10 +103,10 @@ class SharedBreaker(RuleBasedStateMachine):
         breaker, now, turns = replace(self.breaker, pause=None), self.now, 0
         while breaker.mode is not Mode.CLOSED:
             turns += 1
-            assert turns <= 2 + LONGEST_CALL // PROBE_LOOK
+            assert turns <= 2 + LONGEST_CALL // PROBE_RECHECK
             breaker = probing(breaker, now, "last", now + SECOND)
-            found = verdict(breaker, now, "last")
-            if isinstance(found, Admitted):
+            found = permission(breaker, now, "last")
+            if isinstance(found, Permit):
                 breaker = succeeded(breaker, found, now)
             else:
                 now += found.wait

@@ -35,5 +35,7 @@ def test_a_deployment_that_does_not_know_its_own_queues_allows_none() -> None:
 
 def test_no_agent_has_a_lane_unless_the_deployment_says_so() -> None:
     """S21."""
-    assert Config({}).agent_lanes == {}
-    assert Config({"STEPWARD_AGENT_LANES": '{"payments": "url"}'}).agent_lanes == {"payments": "url"}
+    assert Config({}).agent_priority_queues == {}
+    assert Config({"STEPWARD_AGENT_PRIORITY_QUEUES": '{"payments": "url"}'}).agent_priority_queues == {
+        "payments": "url"
+    }

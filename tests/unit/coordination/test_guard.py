@@ -5,60 +5,60 @@ from dataclasses import dataclass
 import pytest
 
 from stepward.app.agent.breakers import Breakers
-from stepward.domain.coordination.breaker import SETTLES_IN, Admitted, Breaker, Limits, Mode, Pause, Resting
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.breaker import SETTLES_IN, AgentPause, Breaker, Limits, Mode, Permit, Refused
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import StepwardError, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence
-from stepward.domain.task.deadlines import Look
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.domain.task.deadlines import DeadlineCheck
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from tests.factories import HOUR, MINUTE, SECOND, T0
 from tests.unit.engine.world import World
 
 LIMITS = Limits(failures=6, open_for=10 * SECOND, longest=40 * SECOND)
 INSTANCES = 8
-PAUSE = Pause("ada", "the bank works on it", T0)
-BREAKS = (FactKind.BREAKER_OPENED, FactKind.BREAKER_PROBING, FactKind.BREAKER_CLOSED)
+PAUSE = AgentPause("ada", "the bank works on it", T0)
+BREAKS = (HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED)
 
 
 @dataclass(slots=True)
-class Counting(MemoryControls):
+class Counting(MemorySharedRecords):
     """Counts how often it is read, and fails on demand."""
 
     reads: int = 0
     trouble: StepwardError | None = None
 
-    def read(self, name: str) -> Control | None:
+    def read(self, name: str) -> SharedRecord | None:
         self.reads += 1
         if self.trouble is not None:
             raise self.trouble
-        return MemoryControls.read(self, name)
+        return MemorySharedRecords.read(self, name)
 
 
 def breaker(world: World) -> Breaker:
-    return Breakers(world.controls).of("worker")
+    return Breakers(world.shared_records).of("worker")
 
 
-def breaks(world: World) -> list[FactKind]:
+def breaks(world: World) -> list[HistoryKind]:
     return [kind for kind in world.kinds() if kind in BREAKS]
 
 
-def breaker_until(controls: MemoryControls) -> int:
-    return int(controls.kept["breaker/worker"].body["until"])
+def breaker_until(shared_records: MemorySharedRecords) -> int:
+    return int(shared_records.kept["breaker/worker"].body["until"])
 
 
 def test_the_shared_record_is_read_once_a_second() -> None:
     world = World()
-    world.controls = controls = Counting()
+    world.shared_records = shared_records = Counting()
     guard = world.guard(LIMITS)
 
     for _ in range(50):
-        guard.succeeded(Admitted(T0), world.clock())
-        assert isinstance(guard.admit(world.clock(), T0 + MINUTE), Admitted)
-    assert controls.reads == 1
+        guard.succeeded(Permit(T0), world.clock())
+        assert isinstance(guard.admit(world.clock(), T0 + MINUTE), Permit)
+    assert shared_records.reads == 1
 
     guard.admit(world.clock() + SECOND, T0 + MINUTE)
-    assert controls.reads == 2
+    assert shared_records.reads == 2
 
 
 def test_failures_are_counted_across_instances() -> None:
@@ -66,21 +66,21 @@ def test_failures_are_counted_across_instances() -> None:
     guards = [world.guard(LIMITS) for _ in range(LIMITS.failures)]
 
     for guard in guards:
-        guard.failed(Admitted(T0), T0)
+        guard.failed(Permit(T0), T0)
 
     assert breaker(world).mode is Mode.OPEN
-    assert breaks(world) == [FactKind.BREAKER_OPENED]
-    assert isinstance(world.guard(LIMITS).admit(T0, T0 + MINUTE), Resting)
+    assert breaks(world) == [HistoryKind.BREAKER_OPENED]
+    assert isinstance(world.guard(LIMITS).admit(T0, T0 + MINUTE), Refused)
 
 
 def test_a_success_anywhere_ends_the_row() -> None:
     world = World()
     one, other = world.guard(LIMITS), world.guard(LIMITS)
     for _ in range(LIMITS.failures - 1):
-        one.failed(Admitted(T0), T0)
+        one.failed(Permit(T0), T0)
 
-    other.succeeded(Admitted(T0), T0)
-    one.failed(Admitted(T0), T0)
+    other.succeeded(Permit(T0), T0)
+    one.failed(Permit(T0), T0)
 
     assert (breaker(world).mode, breaker(world).failures) == (Mode.CLOSED, 1)
 
@@ -89,66 +89,66 @@ def test_of_many_that_ask_at_the_same_moment_one_probes() -> None:
     world = World()
     guards = [world.guard(LIMITS) for _ in range(INSTANCES)]
     for guard in guards:
-        guard.failed(Admitted(T0), T0)
+        guard.failed(Permit(T0), T0)
     now = breaker(world).until
 
     found = [guard.admit(now, now + MINUTE) for guard in guards]
 
-    assert [isinstance(each, Admitted) for each in found].count(True) == 1
-    assert breaks(world) == [FactKind.BREAKER_OPENED, FactKind.BREAKER_PROBING]
+    assert [isinstance(each, Permit) for each in found].count(True) == 1
+    assert breaks(world) == [HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING]
 
 
 def test_a_second_click_on_pause_or_resume_does_nothing_and_says_so() -> None:
     """S13."""
     world = World()
-    breakers = Breakers(world.controls)
+    breakers = Breakers(world.shared_records)
 
     assert breakers.pause("worker", PAUSE)
-    assert not breakers.pause("worker", Pause("bob", "me too", T0 + 1))
+    assert not breakers.pause("worker", AgentPause("bob", "me too", T0 + 1))
     assert breakers.of("worker").pause == PAUSE
     assert breakers.resume("worker", T0)
     assert not breakers.resume("worker", T0)
-    assert world.controls.writes == 2
+    assert world.shared_records.writes == 2
 
 
 def test_a_guard_that_cannot_claim_its_probe_waits() -> None:
     world = World()
-    world.controls = controls = Counting()
+    world.shared_records = shared_records = Counting()
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
-        guard.failed(Admitted(T0), T0)
-    controls.trouble = Transient("throttled")
+        guard.failed(Permit(T0), T0)
+    shared_records.trouble = Transient("throttled")
 
-    assert isinstance(guard.admit(breaker_until(controls), T0 + HOUR), Resting)
+    assert isinstance(guard.admit(breaker_until(shared_records), T0 + HOUR), Refused)
 
 
 def test_supervisors_know_whose_requests_would_only_be_put_back() -> None:
     """Of an agent that is due for a probe the requests go out, and what ran past its time does not count."""
     world = World()
     guard, watch, backlogged = world.guard(LIMITS), world.watch(), frozenset({"other"})
-    assert watch.look(backlogged, T0) == Look(backlogged)
+    assert watch.look(backlogged, T0) == DeadlineCheck(backlogged)
     for _ in range(LIMITS.failures):
-        guard.failed(Admitted(T0), T0)
+        guard.failed(Permit(T0), T0)
     due, worker = breaker(world).until, frozenset({"worker"})
 
-    assert watch.look(backlogged, due - 1) == Look(backlogged, unavailable=worker, unsettled=worker)
-    assert watch.look(backlogged, due) == Look(backlogged, unsettled=worker)
+    assert watch.look(backlogged, due - 1) == DeadlineCheck(backlogged, unavailable=worker, unsettled=worker)
+    assert watch.look(backlogged, due) == DeadlineCheck(backlogged, unsettled=worker)
 
     probe = guard.admit(due, due + MINUTE)
-    assert isinstance(probe, Admitted)
+    assert isinstance(probe, Permit)
     guard.succeeded(probe, due)
-    assert watch.look(backlogged, due + SETTLES_IN - 1) == Look(backlogged, unsettled=worker)
-    assert watch.look(backlogged, due + SETTLES_IN) == Look(backlogged)
+    assert watch.look(backlogged, due + SETTLES_IN - 1) == DeadlineCheck(backlogged, unsettled=worker)
+    assert watch.look(backlogged, due + SETTLES_IN) == DeadlineCheck(backlogged)
 
 
 def test_a_supervisor_that_cannot_read_a_breaker_goes_on() -> None:
     world = World()
-    world.controls = Counting(trouble=Transient("throttled"))
+    world.shared_records = Counting(trouble=Transient("throttled"))
 
     look = world.watch().look(frozenset(), T0)
 
-    assert look == Look()
-    assert world.kinds() == [FactKind.POSTPONED]
+    assert look == DeadlineCheck()
+    assert world.kinds() == [HistoryKind.POSTPONED]
 
 
 @pytest.mark.parametrize("within", [MINUTE, HOUR, 12 * HOUR, 14 * 24 * HOUR])
@@ -169,11 +169,11 @@ def test_guards_agree_by_what_is_kept_and_not_by_what_they_remember() -> None:
     stale = world.guard(LIMITS)
     stale.admit(T0, T0 + MINUTE)
     for _ in range(LIMITS.failures):
-        world.guard(LIMITS).failed(Admitted(T0), T0)
+        world.guard(LIMITS).failed(Permit(T0), T0)
     kept = breaker(world)
 
-    stale.failed(Admitted(T0), T0 + 1)
-    stale.succeeded(Admitted(T0), T0 + 1)
+    stale.failed(Permit(T0), T0 + 1)
+    stale.succeeded(Permit(T0), T0 + 1)
 
     assert breaker(world) == kept
-    assert isinstance(stale.admit(T0 + 2, T0 + MINUTE), Resting)
+    assert isinstance(stale.admit(T0 + 2, T0 + MINUTE), Refused)

@@ -7,10 +7,10 @@ import pytest
 
 from stepward.app.supervisor.leases import Leases
 from stepward.domain.coordination.lease import lease_of
-from stepward.domain.coordination.shared_record import Control
-from stepward.domain.errors import Misconfigured, StepwardError, Transient, Unreadable
-from stepward.domain.history import FactKind
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.errors import Corrupt, Misconfigured, StepwardError, Transient
+from stepward.domain.history import HistoryKind
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE, SECOND
 from tests.unit.engine.world import LEASE, SHARDS, World
@@ -19,24 +19,24 @@ PLENTY = 10 * MINUTE
 
 
 @dataclass(slots=True)
-class Faulty(MemoryControls):
+class Faulty(MemorySharedRecords):
     """Fails to read or to write, or has somebody write first."""
 
     unread: StepwardError | None = None
     unwritten: StepwardError | None = None
     before_write: Callable[[], object] = field(default=lambda: None)
 
-    def read(self, name: str) -> Control | None:
+    def read(self, name: str) -> SharedRecord | None:
         if self.unread:
             raise self.unread
-        return MemoryControls.read(self, name)
+        return MemorySharedRecords.read(self, name)
 
-    def write(self, control: Control, *, replaces: Control | None) -> bool:
+    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         if self.unwritten:
             raise self.unwritten
         act, self.before_write = self.before_write, lambda: None
         act()
-        return MemoryControls.write(self, control, replaces=replaces)
+        return MemorySharedRecords.write(self, shared_record, replaces=replaces)
 
 
 @dataclass(slots=True)
@@ -50,10 +50,10 @@ class Slow(MemoryTaskStore):
         yield from MemoryTaskStore.due(self, shard, until)
 
 
-def overdue(count: int = 9, controls: MemoryControls | None = None) -> World:
+def overdue(count: int = 9, shared_records: MemorySharedRecords | None = None) -> World:
     """Orders of every shard whose first step is overdue."""
     world = World()
-    world.controls = controls or world.controls
+    world.shared_records = shared_records or world.shared_records
     for number in range(count):
         world.ask(f"ord-{number}")
     world.clock.now += 2 * MINUTE
@@ -76,7 +76,7 @@ def held_by_the_dead(world: World, *shards: int) -> None:
 
 
 def fence(world: World, shard: int) -> int:
-    lease = lease_of(world.controls.kept[f"lease/{shard}"].body)
+    lease = lease_of(world.shared_records.kept[f"lease/{shard}"].body)
     assert lease is not None
     return lease.fence
 
@@ -133,12 +133,12 @@ def test_a_shard_is_swept_by_one_at_a_time() -> None:
 
 def test_one_that_was_faster_keeps_the_shard() -> None:
     """S15: the other one takes it between our read and our write."""
-    controls = Faulty()
-    world = overdue(controls=controls)
-    controls.before_write = lambda: world.leases("supervisor-2").take(0)
+    shared_records = Faulty()
+    world = overdue(shared_records=shared_records)
+    shared_records.before_write = lambda: world.leases("supervisor-2").take(0)
 
     assert world.leases("supervisor-1").take(0) is None
-    lease = lease_of(controls.kept["lease/0"].body)
+    lease = lease_of(shared_records.kept["lease/0"].body)
     assert lease is not None
     assert lease.holder == "supervisor-2"
 
@@ -160,13 +160,13 @@ def test_a_run_leaves_a_shard_when_its_lease_is_over() -> None:
     assert left == set(first)
 
 
-@pytest.mark.parametrize("error", [Transient("throttled"), Misconfigured("no such table"), Unreadable("not JSON")])
+@pytest.mark.parametrize("error", [Transient("throttled"), Misconfigured("no such table"), Corrupt("not JSON")])
 @pytest.mark.parametrize("when", ["unread", "unwritten"])
 def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(when: str, error: StepwardError) -> None:
     """S12, S15: two of them, each without a lease; every recovery is conditional, so each failure counts once."""
-    controls = Faulty()
-    world = overdue(controls=controls)
-    setattr(controls, when, error)
+    shared_records = Faulty()
+    world = overdue(shared_records=shared_records)
+    setattr(shared_records, when, error)
     for number in (1, 2):
         leases = world.leases(f"supervisor-{number}")
         assert [leases.take(shard) is not None for shard in range(SHARDS)] == [True] * SHARDS
@@ -175,21 +175,21 @@ def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(when: str, error:
     world.supervise(instance="supervisor-2").sweep(lambda: PLENTY)
 
     assert (figures.swept, figures.overdue, failures(world)) == (SHARDS, 9, {1})
-    assert world.telemetry.count(FactKind.UNLEASED) >= SHARDS
-    assert any(str(error) in fact.note for _, fact in world.telemetry.facts)
+    assert world.telemetry.count(HistoryKind.UNLEASED) >= SHARDS
+    assert any(str(error) in entry.note for _, entry in world.telemetry.history)
 
 
 def test_a_lease_that_cannot_be_given_back_runs_out() -> None:
     """S15."""
-    controls = Faulty()
-    world = overdue(controls=controls)
+    shared_records = Faulty()
+    world = overdue(shared_records=shared_records)
     leases = world.leases()
     hold = leases.take(0)
     assert hold is not None
-    controls.unwritten = Transient("throttled")
+    shared_records.unwritten = Transient("throttled")
     leases.give_back(0, hold)
-    controls.unwritten = None
-    assert world.telemetry.count(FactKind.UNLEASED) == 1
+    shared_records.unwritten = None
+    assert world.telemetry.count(HistoryKind.UNLEASED) == 1
     assert world.leases("supervisor-2").take(0) is None
 
     world.clock.now += LEASE + world.timing.skew_margin
@@ -213,14 +213,14 @@ def test_one_that_was_replaced_does_not_give_back_the_others_lease() -> None:
 
 def test_the_lease_begins_before_it_is_asked_for() -> None:
     """delta-rs 153: a slow write makes it shorter for its holder, never longer."""
-    controls = Faulty()
-    world = overdue(controls=controls)
+    shared_records = Faulty()
+    world = overdue(shared_records=shared_records)
     before = world.clock.now
 
     def slow_write() -> None:
         world.clock.now += 20 * SECOND
 
-    controls.before_write = slow_write
+    shared_records.before_write = slow_write
     hold = world.leases().take(0)
 
     assert hold is not None
@@ -230,7 +230,7 @@ def test_the_lease_begins_before_it_is_asked_for() -> None:
 def test_a_record_that_no_supervisor_wrote_holds_nobody_up() -> None:
     """S15."""
     world = overdue()
-    world.controls.write(Control("lease/0", 5, {"holder": 1}), replaces=None)
+    world.shared_records.write(SharedRecord("lease/0", 5, {"holder": 1}), replaces=None)
 
     assert world.supervise().sweep(lambda: PLENTY).swept == SHARDS
 
@@ -250,9 +250,9 @@ def test_supervisors_that_are_woken_together_begin_at_different_shards() -> None
 def test_leases_know_nothing_of_tasks() -> None:
     """S14: a lease names a shard and a holder."""
     world = overdue(1)
-    hold = Leases(world.controls, world.telemetry, "supervisor-1", LEASE, 0, world.clock).take(3)
+    hold = Leases(world.shared_records, world.telemetry, "supervisor-1", LEASE, 0, world.clock).take(3)
 
     assert hold is not None
     assert hold.record is not None
-    assert hold.record.known == world.controls.kept["lease/3"]
-    assert set(world.controls.kept["lease/3"].body) == {"holder", "fence", "until"}
+    assert hold.record.known == world.shared_records.kept["lease/3"]
+    assert set(world.shared_records.kept["lease/3"].body) == {"holder", "fence", "until"}

@@ -8,7 +8,7 @@ import pytest
 
 from orders.demo.ledger_audit import LaneRecord, LedgerEvidence, audit_ledgers
 from orders.demo.ledgers import LedgerOrder, Story, ledger_scenario
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Blocked, Lane
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -23,7 +23,7 @@ LATE = next(order for order in SCENARIO.orders if order.story is Story.LATE)
 
 
 def record(order: LedgerOrder) -> LaneRecord:
-    kept = [Kept(number, event_of(entry)) for number, entry in enumerate(order.entries, start=1)]
+    kept = [StoredEvent(number, event_of(entry)) for number, entry in enumerate(order.entries, start=1)]
     end = len(kept)
     return LaneRecord(Lane(order.order_id, last=end, highest=end, end=end, created=True), kept)
 
@@ -79,7 +79,7 @@ def test_an_event_that_was_not_applied_is_a_fault(missing: int) -> None:
 def test_two_events_that_changed_places_are_a_fault() -> None:
     lane = record(PLAIN)
     first, second, *rest = lane.kept
-    swapped = [replace(second, place=1), replace(first, place=2), *rest]
+    swapped = [replace(second, position=1), replace(first, position=2), *rest]
     assert "is not the one that its customer meant" in faults(with_lane(PLAIN, replace(lane, kept=swapped)))
 
 

@@ -8,14 +8,14 @@ import pytest
 from stepward.app.alerting import Throttled
 from stepward.app.supervisor.supervise import TIME_PER_ALERT, TIME_TO_FINISH
 from stepward.domain.coordination.alert_limit import MOST_SINGLES, SPAN
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Outcome, Start, StepFailed
 from stepward.domain.submission import Order
 from stepward.domain.task.record import new_task
 from stepward.testing.memory.queues import MemoryAlerts
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, answer, order_text, sequence
 from tests.unit.engine.world import World
@@ -41,10 +41,10 @@ class Fragile(MemoryAlerts):
         self.after()
 
 
-class Dark(MemoryControls):
+class Dark(MemorySharedRecords):
     """Cannot be read."""
 
-    def read(self, name: str) -> Control | None:
+    def read(self, name: str) -> SharedRecord | None:
         raise Transient(f"read control {name}: throttled")
 
 
@@ -95,7 +95,7 @@ def test_four_thousand_failures_are_ten_alerts_and_one_summary() -> None:
     assert len(world.alerts.told) == MOST_SINGLES
     assert [len(summary) for summary in world.alerts.summaries] == [4_000 - MOST_SINGLES]
     assert len({alert.alert_id for alert in world.alerts.events}) == len(world.alerts.events) == 4_000
-    assert (untold(world), world.telemetry.count(FactKind.ALERTED)) == (0, 4_000)
+    assert (untold(world), world.telemetry.count(HistoryKind.ALERTED)) == (0, 4_000)
     assert all(task.due is None for task in world.store.tasks.values())
 
 
@@ -169,7 +169,7 @@ def test_a_summary_that_cannot_be_sent_stays_due() -> None:
     world.alerts = Fragile(told.told, told.summaries, told.events, instead=Transient("throttled"))
     sweep(world)
     assert (untold(world), len(world.telemetry.sweeps)) == (20, 1)
-    assert world.telemetry.count(FactKind.POSTPONED) == 1
+    assert world.telemetry.count(HistoryKind.POSTPONED) == 1
     world.alerts = told
 
     sweep(world, after=2 * MINUTE)
@@ -191,7 +191,7 @@ def test_a_topic_that_cannot_be_used_is_a_fault_that_shows() -> None:
 def test_nothing_is_let_out_uncounted() -> None:
     """S7: if the count cannot be kept, all are told in a summary, by the next sweep."""
     world = running(30)
-    world.controls = Dark()
+    world.shared_records = Dark()
     fail_for_good(world)
     assert world.alerts.told == []
 
@@ -205,7 +205,7 @@ def test_two_instances_share_one_count() -> None:
     """S7: the deployment's number, not each one's."""
     world = running(0)
     alert = StepFailed("ord-1", "charge", 1, "no", world.clock.now)
-    both = [Throttled(world.alerts, world.controls, world.clock) for _ in range(2)]
+    both = [Throttled(world.alerts, world.shared_records, world.clock) for _ in range(2)]
 
     let_out = [instance.tell(alert) for _ in range(MOST_SINGLES) for instance in both]
 
@@ -235,4 +235,4 @@ def test_an_alert_that_was_resubmitted_meanwhile_is_not_noted() -> None:
     world.alerts = Fragile(told.told, told.summaries, told.events, after=resubmitted)
     sweep(world)
 
-    assert world.telemetry.count(FactKind.ALERTED) == MOST_SINGLES
+    assert world.telemetry.count(HistoryKind.ALERTED) == MOST_SINGLES

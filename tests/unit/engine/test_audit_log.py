@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from stepward.app.scheduler.audit_log import LONGEST, Entry, Trail
-from stepward.domain.coordination.shared_record import Control
-from stepward.domain.errors import Conflict, Permanent, Transient, Unreadable
-from stepward.domain.history import Fact, FactKind
+from stepward.app.scheduler.audit_log import LONGEST, AuditEntry, AuditLog
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.errors import Conflict, Corrupt, Permanent, Transient
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Start, Undo
 from stepward.domain.workflow.definition import Call
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, T0, order_text
 from tests.unit.engine.world import World, operation
@@ -26,8 +26,8 @@ def given(world: World, *commands: Command) -> list[tuple[str, bool]]:
     return [(entry.command, entry.applied) for entry in kept(world)]
 
 
-def kept(world: World) -> tuple[Entry, ...]:
-    return Trail(world.controls).of(ORDER_ID)
+def kept(world: World) -> tuple[AuditEntry, ...]:
+    return AuditLog(world.shared_records).of(ORDER_ID)
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_a_command_is_kept_with_who_why_and_when(world: World) -> None:
     """An audit trail per task, in rows of its own."""
     given(world, PAUSE)
 
-    assert kept(world) == (Entry(T0, "pause", "", 0, "ada", "asking the customer", applied=True),)
-    assert f"trail/{ORDER_ID}" in world.controls.kept
+    assert kept(world) == (AuditEntry(T0, "pause", "", 0, "ada", "asking the customer", applied=True),)
+    assert f"trail/{ORDER_ID}" in world.shared_records.kept
 
 
 def test_what_was_refused_is_kept_with_the_reason(world: World) -> None:
@@ -65,7 +65,7 @@ def test_a_failed_step_that_is_resubmitted_is_kept_with_step_and_attempt(world: 
     world.schedule().handle(world.take(world.queues.responses))
     world.schedule().handle(encode(Resubmit("ord-2", "reserve", 1, who, "restocked")))
 
-    (entry,) = Trail(world.controls).of("ord-2")
+    (entry,) = AuditLog(world.shared_records).of("ord-2")
     assert (entry.command, entry.step, entry.attempt, entry.applied) == ("resubmit", "reserve", 1, True)
     assert (entry.who, entry.why) == (who[:200], "restocked")
 
@@ -102,26 +102,26 @@ def test_two_people_who_ask_for_the_same_are_both_kept(world: World) -> None:
 
 
 @dataclass(slots=True)
-class Dying(MemoryControls):
+class Dying(MemorySharedRecords):
     """Dies, or loses, the first `times` writes."""
 
     times: int = 1
     dies: bool = True
     asked: int = field(default=0)
 
-    def write(self, control: Control, *, replaces: Control | None) -> bool:
+    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         if self.asked < self.times:
             self.asked += 1
             if self.dies:
                 raise Transient("throttled")
             return False
-        return MemoryControls.write(self, control, replaces=replaces)
+        return MemorySharedRecords.write(self, shared_record, replaces=replaces)
 
 
 @pytest.mark.parametrize("command", [PAUSE, Undo(ORDER_ID, "ada", "withdrawn")])
 def test_dying_between_the_change_and_its_trail_loses_no_entry(world: World, command: Command) -> None:
     """S16, S22: the next delivery is refused by the order, which remembers that this very command was applied."""
-    world.controls = Dying()
+    world.shared_records = Dying()
     with pytest.raises(Transient):
         given(world, command)
     changed_at = world.clock.now
@@ -132,13 +132,13 @@ def test_dying_between_the_change_and_its_trail_loses_no_entry(world: World, com
 
 
 def test_a_lost_race_is_run_again(world: World) -> None:
-    world.controls = Dying(times=3, dies=False)
+    world.shared_records = Dying(times=3, dies=False)
 
     assert given(world, PAUSE) == [("pause", True)]
 
 
 def test_a_race_that_is_never_won_goes_back_to_the_queue(world: World) -> None:
-    world.controls = Dying(times=100, dies=False)
+    world.shared_records = Dying(times=100, dies=False)
 
     with pytest.raises(Conflict):
         given(world, PAUSE)
@@ -146,30 +146,30 @@ def test_a_race_that_is_never_won_goes_back_to_the_queue(world: World) -> None:
 
 def test_a_trail_keeps_its_newest_entries_and_stays_small() -> None:
     """A record of DynamoDB holds 400 KB; each sign may take six bytes of JSON."""
-    controls = MemoryControls()
-    trail, long = Trail(controls), "\u1234" * 1_000
+    shared_records = MemorySharedRecords()
+    audit_log, long = AuditLog(shared_records), "\u1234" * 1_000
     for number in range(LONGEST + 5):
-        fact = Fact(T0 + number, FactKind.PAUSED, by=long, note=long[:200])
-        trail.keep(ORDER_ID, Pause(ORDER_ID, long, long), (fact,), lambda: None)
+        entry = HistoryEntry(T0 + number, HistoryKind.PAUSED, by=long, note=long[:200])
+        audit_log.keep(ORDER_ID, Pause(ORDER_ID, long, long), (entry,), lambda: None)
 
-    entries = trail.of(ORDER_ID)
+    entries = audit_log.of(ORDER_ID)
     assert [entry.at for entry in entries] == [T0 + number for number in range(5, LONGEST + 5)]
-    assert len(str(controls.kept[f"trail/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
+    assert len(str(shared_records.kept[f"trail/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
 
 
 def test_a_trail_that_cannot_be_read_is_told_as_such() -> None:
-    controls = MemoryControls()
-    controls.write(Control(f"trail/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
+    shared_records = MemorySharedRecords()
+    shared_records.write(SharedRecord(f"trail/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
 
-    with pytest.raises(Unreadable, match=f"trail/{ORDER_ID}"):
-        Trail(controls).of(ORDER_ID)
+    with pytest.raises(Corrupt, match=f"trail/{ORDER_ID}"):
+        AuditLog(shared_records).of(ORDER_ID)
 
 
 def test_a_refusal_is_not_kept_for_an_order_that_has_gone() -> None:
     world = World()
     world.submit.handle(order_text())
-    trail = Trail(world.controls)
+    audit_log = AuditLog(world.shared_records)
 
-    trail.keep(ORDER_ID, PAUSE, (Fact(T0, FactKind.REFUSED, by="ada", note="no"),), lambda: None)
+    audit_log.keep(ORDER_ID, PAUSE, (HistoryEntry(T0, HistoryKind.REFUSED, by="ada", note="no"),), lambda: None)
 
-    assert trail.of(ORDER_ID) == ()
+    assert audit_log.of(ORDER_ID) == ()

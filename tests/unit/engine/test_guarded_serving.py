@@ -8,10 +8,10 @@ import pytest
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.serve import Serve
-from stepward.domain.coordination.breaker import Admitted, Mode
-from stepward.domain.errors import Permanent, PutBack, StepwardError, Transient, Unreadable
+from stepward.domain.coordination.breaker import Mode, Permit
+from stepward.domain.errors import Corrupt, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.health import Called, Health
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Reply
 from stepward.domain.workflow.definition import Call
 from stepward.wire.messages import decode_for_scheduler
@@ -57,8 +57,8 @@ def run_until_done(world: World, serves: list[Serve], requests: list[str]) -> di
         try:
             serves[sum(deliveries.values()) % len(serves)].handle(text)
             del due[text]
-        except PutBack as put_back:
-            due[text] = world.clock.now + put_back.seconds * 1000
+        except RetryLater as retry_later:
+            due[text] = world.clock.now + retry_later.seconds * 1000
     return deliveries
 
 
@@ -72,11 +72,11 @@ def test_a_service_that_is_down_for_minutes_is_left_alone_and_found_again() -> N
 
     assert [reply.attempt for reply in replies(world)] == [1] * 20
     told = breaks(world)
-    assert told[:2] == [FactKind.BREAKER_OPENED, FactKind.BREAKER_PROBING]
-    assert told[-2:] == [FactKind.BREAKER_PROBING, FactKind.BREAKER_CLOSED]
+    assert told[:2] == [HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING]
+    assert told[-2:] == [HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED]
     while_down = [at for at in bank.asked if at < bank.up_at]
     believed_it_well = INSTANCES - 1
-    assert len(while_down) < LIMITS.failures + told.count(FactKind.BREAKER_PROBING) + believed_it_well
+    assert len(while_down) < LIMITS.failures + told.count(HistoryKind.BREAKER_PROBING) + believed_it_well
     assert breaker(world).mode is Mode.CLOSED
     assert bank.asked[len(while_down)] <= bank.up_at + LIMITS.longest + 2 * SECOND
     assert max(deliveries.values()) < 1_000
@@ -90,14 +90,14 @@ def test_a_service_that_is_well_costs_no_write() -> None:
     run_until_done(world, serves, requests)
 
     assert len(replies(world)) == 30
-    assert (world.controls.writes, world.controls.read("breaker/worker")) == (0, None)
+    assert (world.shared_records.writes, world.shared_records.read("breaker/worker")) == (0, None)
 
 
 def test_a_refusal_by_the_service_shows_that_it_is_well() -> None:
     """S7: `declined` is an answer."""
     world, (text,) = slow_world()
     guard = world.guard(LIMITS)
-    guard.failed(Admitted(T0), T0)
+    guard.failed(Permit(T0), T0)
 
     def decline(_: Call) -> Mapping[str, Any]:
         raise Permanent("card declined")
@@ -111,7 +111,7 @@ def test_an_operation_that_is_not_deployed_tells_nothing_of_the_service() -> Non
     world, (text,) = slow_world()
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
-        guard.failed(Admitted(T0), T0)
+        guard.failed(Permit(T0), T0)
     world.clock.now = breaker(world).until
 
     world.serve(guard=guard).handle(text)
@@ -124,11 +124,11 @@ def test_while_an_agent_is_paused_its_service_is_not_called() -> None:
     """S13: nothing is answered, no attempt is burned, and the request comes back until somebody resumes."""
     world, (text,) = slow_world()
     bank = Bank(world, up_at=T0)
-    breakers, serve = Breakers(world.controls), world.serve(operation(bank), guard=world.guard(LIMITS))
+    breakers, serve = Breakers(world.shared_records), world.serve(operation(bank), guard=world.guard(LIMITS))
     assert breakers.pause("worker", PAUSE)
 
     for _ in range(3):
-        with pytest.raises(PutBack, match="paused by ada: the bank works on it; back in 60 s"):
+        with pytest.raises(RetryLater, match="paused by ada: the bank works on it; back in 60 s"):
             serve.handle(text)
         world.clock.now += MINUTE
     assert (bank.asked, replies(world)) == ([], [])
@@ -142,29 +142,29 @@ def test_a_request_is_not_put_back_past_its_complete_by() -> None:
     """S6: it comes back to be dropped, in silence."""
     world = World(sequence("reserve", complete_within=30 * SECOND))
     text = world.ask()
-    Breakers(world.controls).pause("worker", PAUSE)
+    Breakers(world.shared_records).pause("worker", PAUSE)
     serve = world.serve(operation(Bank(world, up_at=T0)))
 
-    with pytest.raises(PutBack) as caught:
+    with pytest.raises(RetryLater) as caught:
         serve.handle(text)
     assert caught.value.seconds == 30
 
     world.clock.now += 30 * SECOND
     serve.handle(text)
-    assert (world.kinds()[-1], replies(world)) == (FactKind.EXPIRED, [])
+    assert (world.kinds()[-1], replies(world)) == (HistoryKind.EXPIRED, [])
 
 
-@pytest.mark.parametrize("trouble", [Transient("throttled"), Unreadable("breaker: ?")])
+@pytest.mark.parametrize("trouble", [Transient("throttled"), Corrupt("breaker: ?")])
 def test_a_guard_that_cannot_read_lets_the_work_go_on(trouble: StepwardError) -> None:
     """It tells of its trouble, and asks again a second later."""
     world, (text,) = slow_world()
-    world.controls = Counting(trouble=trouble)
+    world.shared_records = Counting(trouble=trouble)
 
     world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)).handle(text)
 
     assert len(replies(world)) == 1
-    told = [fact for _, fact in world.telemetry.facts if fact.kind in {FactKind.POSTPONED, FactKind.UNREADABLE}]
-    assert [(fact.by, fact.note) for fact in told] == [("worker", str(trouble))]
+    told = [entry for _, entry in world.telemetry.history if entry.kind in {HistoryKind.POSTPONED, HistoryKind.CORRUPT}]
+    assert [(entry.by, entry.note) for entry in told] == [("worker", str(trouble))]
 
 
 def test_how_a_service_is_doing_is_told_after_each_call() -> None:
@@ -173,7 +173,7 @@ def test_how_a_service_is_doing_is_told_after_each_call() -> None:
     guard = world.guard(replace(LIMITS, failures=2))
     bank = Bank(world, up_at=T0 + MINUTE)
 
-    with pytest.raises(PutBack):
+    with pytest.raises(RetryLater):
         world.serve(operation(bank), guard=guard).handle(text)
 
     assert world.telemetry.looks == [
@@ -189,7 +189,7 @@ def test_every_call_is_admitted_anew() -> None:
     world, (text,) = slow_world()
     bank = Bank(world, up_at=T0 + HOUR)
 
-    with pytest.raises(PutBack, match="the breaker has been open"):
+    with pytest.raises(RetryLater, match="the breaker has been open"):
         world.serve(operation(bank), guard=world.guard(replace(LIMITS, failures=2))).handle(text)
 
     assert len(bank.asked) == 2

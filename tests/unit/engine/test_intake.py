@@ -4,7 +4,7 @@ import pytest
 
 from stepward.app.intake import Intake, Received
 from stepward.domain.errors import Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.testing.memory.task_store import MemoryRejects
 from tests.factories import ORDER_ID, T0, order_text
@@ -35,7 +35,7 @@ def test_a_malformed_message_is_kept_with_field_and_reason(body: str, field: str
     assert (reject.field, reject.body, reject.order_id) == (field, body, order_id)
     assert (reject.message_id, reject.source, reject.received_at) == ("message-1", "orders", T0 + 1)
     assert reject.reason
-    assert world.kinds() == [FactKind.REJECTED]
+    assert world.kinds() == [HistoryKind.REJECTED]
     assert world.store.tasks == {}
 
 

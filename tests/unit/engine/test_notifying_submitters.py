@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepward.domain.errors import Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Cancel, Instruction, Pause, Report, Resume, Start, Undo
 from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.notices import MemoryReplyQueues
@@ -92,7 +92,7 @@ def test_an_order_without_a_queue_is_told_of_to_nobody() -> None:
     shop.run()
     assert shop.reached.tasks[ORDER_ID].process_state is ProcessState.PROCESSED
     assert shop.hear() == []
-    assert FactKind.NOTICE_LOST not in shop.kinds()
+    assert HistoryKind.NOTICE_LOST not in shop.kinds()
 
 
 def test_the_supervisor_posts_nothing_and_has_the_scheduler_report_once() -> None:
@@ -122,7 +122,7 @@ def test_a_queue_that_is_gone_changes_nothing_about_the_order() -> None:
     shop.order()
     shop.run()
     assert shop.reached.tasks[ORDER_ID].process_state is ProcessState.PROCESSED
-    assert shop.kinds().count(FactKind.NOTICE_LOST) == 4
+    assert shop.kinds().count(HistoryKind.NOTICE_LOST) == 4
 
 
 def test_what_the_order_needs_is_sent_before_its_submitter_is_told() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.guard import Guard
-from stepward.domain.coordination.breaker import Limits, Pause
-from stepward.domain.errors import PutBack
-from stepward.domain.history import FactKind
+from stepward.domain.coordination.breaker import AgentPause, Limits
+from stepward.domain.errors import RetryLater
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.domain.workflow.definition import Call
 from tests.factories import MINUTE, ORDER_ID, SECOND, T0
@@ -42,8 +42,8 @@ class Shop:
             del self.waiting[text]
             try:
                 world.serve(operation(self), operation(self, "ship"), guard=self.guard).handle(text)
-            except PutBack as put_back:
-                self.waiting[text] = world.clock.now + put_back.seconds * 1000
+            except RetryLater as retry_later:
+                self.waiting[text] = world.clock.now + retry_later.seconds * 1000
         world.supervise().sweep(lambda: PLENTY)
         for queue in (world.queues.responses, world.queues.scheduler):
             for text in world.drain(queue):
@@ -70,15 +70,15 @@ def test_an_outage_of_an_hour_burns_no_failure_and_few_calls() -> None:
     shop.run(T0 + 65 * MINUTE)
     assert shop.record().process_state is ProcessState.PROCESSED
     assert shop.world.alerts.told == []
-    assert shop.world.kinds().count(FactKind.BREAKER_CLOSED) == 1
+    assert shop.world.kinds().count(HistoryKind.BREAKER_CLOSED) == 1
 
 
 @pytest.mark.parametrize("pause", [MINUTE // 2, MINUTE - 10 * SECOND, 40 * MINUTE])
 def test_a_paused_agent_burns_no_failure_and_goes_on_when_it_is_resumed(pause: int) -> None:
     """S13."""
     shop = Shop(up_at=0)
-    breakers = Breakers(shop.world.controls)
-    breakers.pause("worker", Pause("ada", "the bank works on it", T0))
+    breakers = Breakers(shop.world.shared_records)
+    breakers.pause("worker", AgentPause("ada", "the bank works on it", T0))
 
     shop.run(T0 + pause)
     assert (shop.calls, shop.record().failure_count) == (0, 0)

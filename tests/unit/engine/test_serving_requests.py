@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stepward.app.agent.serve import Serve
-from stepward.domain.errors import Permanent, PutBack, Rejected, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.errors import Permanent, Rejected, RetryLater, Transient
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply
 from stepward.domain.workflow.definition import Call
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
@@ -25,9 +25,9 @@ def serve_to_the_end(world: World, serve: Serve, text: str) -> list[int]:
     while True:
         try:
             serve.handle(text)
-        except PutBack as put_back:
-            away.append(put_back.seconds)
-            world.clock.now += put_back.seconds * 1000
+        except RetryLater as retry_later:
+            away.append(retry_later.seconds)
+            world.clock.now += retry_later.seconds * 1000
         else:
             return away
 
@@ -95,7 +95,7 @@ def test_a_request_that_waited_past_complete_by_calls_nobody() -> None:
 
     world.serve(operation(flaky)).handle(text)
 
-    assert (flaky.calls, replies(world), world.kinds()[-1]) == ([], [], FactKind.EXPIRED)
+    assert (flaky.calls, replies(world), world.kinds()[-1]) == ([], [], HistoryKind.EXPIRED)
 
 
 def test_a_request_is_served_up_to_the_last_millisecond() -> None:
@@ -119,7 +119,7 @@ def test_a_service_that_fails_twice_and_then_works_costs_one_attempt() -> None:
     assert [reply.outcome for reply in replies(world)] == [Outcome.OK]
     assert {(call.idempotency_key, call.fence) for call in flaky.calls} == {(f"{ORDER_ID}/reserve", 1)}
     assert world.clock.slept == [0.2, 0.4]
-    assert world.telemetry.count(FactKind.CALL_FAILED) == 2
+    assert world.telemetry.count(HistoryKind.CALL_FAILED) == 2
 
 
 @pytest.mark.parametrize("jitter", [0.0, 1.0])
@@ -137,7 +137,7 @@ def test_after_two_seconds_of_waiting_the_queue_waits(jitter: float) -> None:
     assert away == sorted(away)
     assert 1 < len(away) < 6
     assert min(away) >= 2
-    assert world.telemetry.count(FactKind.PUT_BACK) == len(away)
+    assert world.telemetry.count(HistoryKind.RETRY_LATER) == len(away)
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.37, 1.0])
@@ -152,10 +152,10 @@ def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -
 
     assert max(flaky.began) < T0 + 5 * SECOND
     assert min(flaky.remaining) > 0
-    assert sum(world.clock.slept) <= 2 * (world.telemetry.count(FactKind.PUT_BACK) + 1)
+    assert sum(world.clock.slept) <= 2 * (world.telemetry.count(HistoryKind.RETRY_LATER) + 1)
     assert world.clock() <= T0 + 5 * SECOND
     assert replies(world) == []
-    assert world.kinds()[-1] in {FactKind.SILENT, FactKind.EXPIRED}
+    assert world.kinds()[-1] in {HistoryKind.SILENT, HistoryKind.EXPIRED}
 
 
 def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
@@ -165,7 +165,7 @@ def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
 
     world.serve(operation(Flaky(world, failures=0, call_ms=MINUTE))).handle(text)
 
-    assert (replies(world), world.kinds()[-1]) == ([], FactKind.SILENT)
+    assert (replies(world), world.kinds()[-1]) == ([], HistoryKind.SILENT)
 
 
 def test_not_even_a_refusal_is_answered_past_complete_by() -> None:
@@ -253,7 +253,7 @@ def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> No
     world.serve(operation(flaky), now=lambda: world.clock() - behind).handle(text)
 
     assert flaky.remaining == [60.0]
-    assert world.kinds()[-1] is FactKind.SILENT
+    assert world.kinds()[-1] is HistoryKind.SILENT
     assert world.clock() < T0 + MINUTE
 
 

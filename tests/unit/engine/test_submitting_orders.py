@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from stepward.domain.errors import Rejected, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Start
 from stepward.domain.reply_address import Allowed
 from stepward.domain.task.record import ProcessState
@@ -28,7 +28,7 @@ def test_an_order_becomes_an_order_and_a_task_with_a_record_per_step() -> None:
     task = world.store.tasks[ORDER_ID]
     assert (list(task.steps), task.process_state, task.created_at) == (["reserve", "ship"], ProcessState.PENDING, T0)
     assert world.queues.scheduler.bodies == [STARTED]
-    assert world.kinds() == [FactKind.SUBMITTED]
+    assert world.kinds() == [HistoryKind.SUBMITTED]
 
 
 def test_the_plan_is_frozen_with_the_order() -> None:
@@ -55,7 +55,7 @@ def test_the_same_order_again_is_a_success_and_starts_it_again() -> None:
 
     assert world.store.tasks[ORDER_ID] is before
     assert world.queues.scheduler.bodies == [STARTED, STARTED]
-    assert world.kinds() == [FactKind.SUBMITTED, FactKind.DUPLICATE]
+    assert world.kinds() == [HistoryKind.SUBMITTED, HistoryKind.DUPLICATE]
 
 
 def test_the_same_order_again_in_the_middle_of_its_life_disturbs_nothing() -> None:
@@ -81,7 +81,7 @@ def test_other_content_under_the_same_id_is_a_conflict() -> None:
     assert caught.value.field == "orderId"
     assert world.store.find(ORDER_ID) == before
     assert world.queues.scheduler.bodies == [STARTED]
-    assert world.kinds() == [FactKind.SUBMITTED, FactKind.CONFLICT]
+    assert world.kinds() == [HistoryKind.SUBMITTED, HistoryKind.CONFLICT]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_notice_of_aws_is_counted_and_nothing_else(notice: dict[str, str]) -> 
 
     world.submit.handle(json.dumps(notice))
 
-    assert world.kinds() == [FactKind.IGNORED]
+    assert world.kinds() == [HistoryKind.IGNORED]
     assert (world.store.tasks, world.queues.scheduler.bodies) == ({}, [])
 
 

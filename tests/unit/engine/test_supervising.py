@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from stepward.app.supervisor.supervise import MOST_PER_RUN, TIME_TO_FINISH
-from stepward.domain.errors import StepwardError, Transient, Unreadable
+from stepward.domain.errors import Corrupt, StepwardError, Transient
 from stepward.domain.health import Swept
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.testing.memory.queues import MemoryQueues
@@ -24,7 +24,7 @@ PLENTY = 10 * MINUTE
 class Troubled(MemoryTaskStore):
     """Fails to read or to write some tasks, and may list what is not due, or what is, twice."""
 
-    unreadable: Mapping[str, StepwardError] = field(default_factory=dict)
+    corrupt: Mapping[str, StepwardError] = field(default_factory=dict)
     contested: frozenset[str] = frozenset()
     dark: frozenset[int] = frozenset()
     """Shards of the index that cannot be read."""
@@ -32,8 +32,8 @@ class Troubled(MemoryTaskStore):
     stale: tuple[str, ...] = ()
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
-        if order_id in self.unreadable:
-            raise self.unreadable[order_id]
+        if order_id in self.corrupt:
+            raise self.corrupt[order_id]
         return MemoryTaskStore.load(self, order_id, with_order=with_order)
 
     def save(self, task: Task, *, replaces: Task) -> bool:
@@ -81,11 +81,11 @@ def test_what_is_not_due_is_not_read() -> None:
     """S12: the cost follows the overdue tasks, not all of them."""
     world = abandoned(1)
     world.ask("ord-new")
-    store = troubled(world, unreadable={"ord-new": Unreadable("should not be read")})
+    store = troubled(world, corrupt={"ord-new": Corrupt("should not be read")})
 
     figures = world.supervise(store).sweep(lambda: PLENTY)
 
-    assert (figures.listed, world.telemetry.count(FactKind.UNREADABLE)) == (1, 0)
+    assert (figures.listed, world.telemetry.count(HistoryKind.CORRUPT)) == (1, 0)
 
 
 def test_the_margin_of_the_clocks_is_kept() -> None:
@@ -123,18 +123,18 @@ def test_a_second_run_finds_nothing_to_do() -> None:
 
 @pytest.mark.parametrize(
     ("error", "kind"),
-    [(Unreadable("ord-1: no such state"), FactKind.UNREADABLE), (Transient("throttled"), FactKind.POSTPONED)],
+    [(Corrupt("ord-1: no such state"), HistoryKind.CORRUPT), (Transient("throttled"), HistoryKind.POSTPONED)],
 )
-def test_a_record_that_cannot_be_read_never_stops_the_rest(error: StepwardError, kind: FactKind) -> None:
+def test_a_record_that_cannot_be_read_never_stops_the_rest(error: StepwardError, kind: HistoryKind) -> None:
     """S12: it is told of, and the others are recovered."""
     world = abandoned(5)
-    store = troubled(world, unreadable={"ord-1": error})
+    store = troubled(world, corrupt={"ord-1": error})
 
     figures = world.supervise(store).sweep(lambda: PLENTY)
 
     assert retried(world) == ["ord-0", "ord-2", "ord-3", "ord-4"]
     assert (figures.listed, figures.overdue, figures.complete) == (5, 4, True)
-    assert [(order_id, fact.note) for order_id, fact in world.telemetry.facts if fact.kind is kind] == [
+    assert [(order_id, entry.note) for order_id, entry in world.telemetry.history if entry.kind is kind] == [
         ("ord-1", str(error))
     ]
 
@@ -146,7 +146,7 @@ def test_a_record_that_others_keep_changing_never_stops_the_rest() -> None:
     world.supervise(troubled(world, contested=frozenset({"ord-1"}))).sweep(lambda: PLENTY)
 
     assert retried(world) == ["ord-0", "ord-2", "ord-3", "ord-4"]
-    assert world.telemetry.count(FactKind.POSTPONED) == 1
+    assert world.telemetry.count(HistoryKind.POSTPONED) == 1
 
 
 def test_a_listing_of_a_task_that_is_gone_never_stops_the_rest() -> None:
@@ -252,7 +252,7 @@ def test_a_shard_that_cannot_be_read_never_stops_the_others() -> None:
 
     assert retried(world) == [f"ord-{n}" for n in range(5) if world.store.shard_of(f"ord-{n}") != dark]
     assert (figures.complete, figures.swept) == (False, SHARDS - 1)
-    assert world.telemetry.count(FactKind.POSTPONED) == 1
+    assert world.telemetry.count(HistoryKind.POSTPONED) == 1
 
 
 class Blind(MemoryQueues):
@@ -271,4 +271,4 @@ def test_recovery_goes_on_when_the_backlog_cannot_be_asked_for() -> None:
     world.supervise().sweep(lambda: PLENTY)
 
     assert retried(world) == ["ord-0", "ord-1"]
-    assert world.telemetry.count(FactKind.POSTPONED) == 1
+    assert world.telemetry.count(HistoryKind.POSTPONED) == 1

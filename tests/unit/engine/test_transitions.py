@@ -5,9 +5,9 @@ import pytest
 
 from stepward.app.optimistic import TRIES
 from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Start
-from stepward.domain.task.deadlines import Look
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.definition import Call
 from stepward.testing.memory.queues import MemoryAlerts
@@ -59,12 +59,12 @@ def test_an_order_runs_to_its_end() -> None:
     task = world.store.tasks[ORDER_ID]
     assert (task.process_state, task.due, task.revision) == (ProcessState.PROCESSED, None, 4)
     assert world.kinds() == [
-        FactKind.SUBMITTED,
-        FactKind.CLAIMED,
-        FactKind.COMPLETED,
-        FactKind.CLAIMED,
-        FactKind.COMPLETED,
-        FactKind.PROCESSED,
+        HistoryKind.SUBMITTED,
+        HistoryKind.CLAIMED,
+        HistoryKind.COMPLETED,
+        HistoryKind.CLAIMED,
+        HistoryKind.COMPLETED,
+        HistoryKind.PROCESSED,
     ]
 
 
@@ -88,7 +88,7 @@ def test_of_two_schedulers_one_claims() -> None:
 
     record = world.store.tasks[ORDER_ID].steps["reserve"]
     assert (record.locked_by, record.attempt) == ("scheduler-2", 1)
-    assert world.telemetry.count(FactKind.CLAIMED) == 1
+    assert world.telemetry.count(HistoryKind.CLAIMED) == 1
     assert {decode_request(text).token for text in world.queues.agents["worker"].bodies} == {record.token}
 
 
@@ -98,11 +98,11 @@ def test_of_two_supervisors_one_recovers() -> None:
     world.ask()
     world.clock.now += 2 * MINUTE
     rival = world.transition("supervisor-2")
-    store = racing(world, lambda: rival.apply(ORDER_ID, Look()))
+    store = racing(world, lambda: rival.apply(ORDER_ID, DeadlineCheck()))
 
-    facts = world.transition("supervisor-1", store).apply(ORDER_ID, Look())
+    history = world.transition("supervisor-1", store).apply(ORDER_ID, DeadlineCheck())
 
-    assert facts == ()
+    assert history == ()
     assert world.store.tasks[ORDER_ID].steps["reserve"].failure_count == 1
     assert len(world.queues.scheduler.bodies) == 1
 
@@ -116,12 +116,12 @@ def test_a_reply_that_races_the_supervisor_has_one_outcome() -> None:
 
     def recover() -> None:
         world.clock.now += 2 * MINUTE
-        supervisor.apply(ORDER_ID, Look())
+        supervisor.apply(ORDER_ID, DeadlineCheck())
 
     world.schedule("scheduler-2", racing(world, recover)).handle(reply)
 
     assert world.store.tasks[ORDER_ID].steps["reserve"].process_state is ProcessState.PENDING
-    assert world.kinds()[-2:] == [FactKind.RECOVERED, FactKind.LATE_REPLY]
+    assert world.kinds()[-2:] == [HistoryKind.RECOVERED, HistoryKind.LATE_REPLY]
 
 
 def test_a_race_that_is_never_won_goes_back_to_the_queue() -> None:
@@ -139,7 +139,7 @@ def test_a_race_that_is_never_won_goes_back_to_the_queue() -> None:
         world.transition("scheduler-1", racing(world, touch, times=TRIES)).apply(ORDER_ID, Start(ORDER_ID))
 
     assert world.queues.agents["worker"].bodies == []
-    assert world.telemetry.count(FactKind.CLAIMED) == 0
+    assert world.telemetry.count(HistoryKind.CLAIMED) == 0
 
 
 def test_a_race_is_won_at_the_last_try() -> None:
@@ -147,7 +147,7 @@ def test_a_race_is_won_at_the_last_try() -> None:
     world.submit.handle(order_text())
     rival = world.transition("supervisor-1")
 
-    world.transition("scheduler-1", racing(world, lambda: rival.apply(ORDER_ID, Look()), TRIES - 1)).apply(
+    world.transition("scheduler-1", racing(world, lambda: rival.apply(ORDER_ID, DeadlineCheck()), TRIES - 1)).apply(
         ORDER_ID, Start(ORDER_ID)
     )
 

@@ -16,14 +16,14 @@ from stepward.app.supervisor.leases import Leases
 from stepward.app.supervisor.supervise import Supervise
 from stepward.app.supervisor.task_sweep import Watch
 from stepward.domain.coordination.breaker import Limits
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import TaskStore
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
@@ -70,7 +70,7 @@ class World:
         self.store = MemoryTaskStore(shard_of=lambda order_id: sum(order_id.encode()) % SHARDS)
         self.queues = MemoryQueues(self.queue("scheduler"), self.queue("responses"), {"worker": self.queue("worker")})
         self.alerts, self.telemetry, self.rejects = MemoryAlerts(), MemoryTelemetry(), MemoryRejects()
-        self.controls, self.probes = MemoryControls(), count()
+        self.shared_records, self.probes = MemorySharedRecords(), count()
 
     def queue(self, name: str) -> MemoryQueue:
         """A queue under this world's clock."""
@@ -88,7 +88,7 @@ class World:
             store=self.store,
             queues=self.queues,
             rejects=self.rejects,
-            controls=self.controls,
+            shared_records=self.shared_records,
             alerts=self.alerts,
             lanes=None,
             sleep=self.clock.sleep,
@@ -118,7 +118,7 @@ class World:
 
     def watch(self) -> Watch:
         """What a Supervisor knows of the agents."""
-        return Watch(Breakers(self.controls), self.plan.agents, self.telemetry)
+        return Watch(Breakers(self.shared_records), self.plan.agents, self.telemetry)
 
     def guard(self, limits: Limits = NEVER) -> Guard:
         """What stands before the service in one process; as it is, it never opens."""
@@ -154,6 +154,6 @@ class World:
             queue.delete(messages[0].handle)
             yield messages[0].body
 
-    def kinds(self) -> list[FactKind]:
+    def kinds(self) -> list[HistoryKind]:
         """What happened, in order."""
-        return [fact.kind for _, fact in self.telemetry.facts]
+        return [entry.kind for _, entry in self.telemetry.history]

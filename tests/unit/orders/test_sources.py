@@ -67,7 +67,7 @@ def test_numbered_messages_are_ordered_by_their_number() -> None:
     assert gap == ([1, 2], 4)
     assert shop.applied("o-1") == [1, 2, 3]
     assert blocked is not None
-    assert (blocked.place, blocked.reason) == (
+    assert (blocked.position, blocked.reason) == (
         4,
         "payloadNotIncluded: fetch this message from the platform and replace the event by it",
     )
@@ -171,8 +171,8 @@ def test_a_late_update_is_not_applied_over_a_newer_one() -> None:
         shop.events.send(json.dumps(content), group="x", deduplication=f"d-{next(shop.names)}")
     shop.run()
 
-    passed_over = [kept.passed_over for kept in shop.history("5500000000001")]
-    assert passed_over == ["", "", "asOf: something newer was applied before"]
+    skipped = [kept.skipped for kept in shop.history("5500000000001")]
+    assert skipped == ["", "", "asOf: something newer was applied before"]
 
 
 def test_a_delivery_that_came_over_an_event_bus_is_the_same() -> None:

@@ -16,7 +16,7 @@ from mypy_boto3_sqs import SQSClient
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.notices import CheckedNotices, SqsReplyQueues
 from stepward.domain.errors import Transient
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Notice, Status
 from stepward.domain.reply_address import Allowed, ReplyAddress
 from stepward.testing.memory.notices import MemoryReplyQueues
@@ -64,8 +64,8 @@ def test_a_queue_that_is_gone_or_denied_costs_a_metric_and_nothing_else(code: st
     """S19, field case 76: one fact, one call, and the order goes on."""
     telemetry = MemoryTelemetry()
     CheckedNotices(SqsReplyQueues(lambda _: refusing(code)), ALLOWED, telemetry).post(NOTICE)
-    [(order_id, fact)] = telemetry.facts
-    assert (order_id, fact.kind, fact.note) == ("ord-1", FactKind.NOTICE_LOST, f"completed: {URL}: {code}")
+    [(order_id, entry)] = telemetry.history
+    assert (order_id, entry.kind, entry.note) == ("ord-1", HistoryKind.NOTICE_LOST, f"completed: {URL}: {code}")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_queue_that_is_busy_is_told_again(code: str, status: int) -> None:
     telemetry = MemoryTelemetry()
     with pytest.raises(Transient, match=f"{URL}: {code}; send again"):
         CheckedNotices(SqsReplyQueues(lambda _: refusing(code, status)), ALLOWED, telemetry).post(NOTICE)
-    assert telemetry.facts == []
+    assert telemetry.history == []
 
 
 def test_a_queue_that_cannot_be_reached_is_told_again() -> None:

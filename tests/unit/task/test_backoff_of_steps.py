@@ -34,9 +34,9 @@ def test_each_failure_rests_longer_than_the_one_before() -> None:
         life.retry("pay", attempt)
 
     assert rests[0] == 0
-    for failures, rest in enumerate(rests[1:]):
+    for failures, backoff in enumerate(rests[1:]):
         ceiling = min(300 * SECOND, SECOND << failures)
-        assert ceiling // 2 <= rest <= ceiling
+        assert ceiling // 2 <= backoff <= ceiling
 
 
 def test_orders_that_failed_together_do_not_return_together() -> None:
@@ -90,5 +90,5 @@ def test_a_wait_longer_than_a_queue_can_keep_is_found_by_the_supervisor() -> Non
     assert life.look(at=over - 1).messages == ()
     found = life.look(at=over + life.timing.skew_margin)
     assert retries(found) == [again(life.step("pay"), life.now)]
-    assert [fact.kind for fact in found.facts] == []
+    assert [entry.kind for entry in found.history] == []
     assert [request.attempt for request in requests(life.retry("pay", 1))] == [2]

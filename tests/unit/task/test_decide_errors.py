@@ -2,10 +2,10 @@
 
 import pytest
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import StepFailed
 from stepward.domain.task.change import Decision
-from stepward.domain.task.decide import Told
+from stepward.domain.task.decide import AlertSent
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
 from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, diamond, requests, retries, sequence
@@ -51,7 +51,7 @@ def test_an_error_stays_due_until_an_operator_is_told() -> None:
 
     after = life.task
     assert (after.due, after.steps["charge"].alert_by) == (None, None)
-    assert life.count(FactKind.ALERTED) == 1
+    assert life.count(HistoryKind.ALERTED) == 1
 
 
 def test_an_alert_that_is_not_confirmed_is_told_again() -> None:
@@ -93,7 +93,7 @@ def test_a_confirmation_of_an_earlier_error_does_not_silence_a_later_one() -> No
     life.resubmit("charge", 1)
     life.declined("charge")
 
-    life.apply(Told("charge", 1))
+    life.apply(AlertSent("charge", 1))
 
     assert life.step("charge").alert_by is not None
 
@@ -128,8 +128,8 @@ def test_who_resubmitted_and_why_is_remembered() -> None:
 
     life.resubmit("charge", 1)
 
-    fact = next(fact for fact in life.task.history if fact.kind is FactKind.RESUBMITTED)
-    assert (fact.step, fact.attempt, fact.by, fact.note) == ("charge", 1, "ada", "card replaced")
+    entry = next(entry for entry in life.task.history if entry.kind is HistoryKind.RESUBMITTED)
+    assert (entry.step, entry.attempt, entry.by, entry.note) == ("charge", 1, "ada", "card replaced")
 
 
 def test_a_step_resubmitted_after_its_threshold_has_all_attempts_again() -> None:
@@ -154,8 +154,8 @@ def test_a_double_click_runs_the_step_once() -> None:
 
     assert second.task is first.task
     assert requests(second) == requests(first)
-    assert [(fact.kind, fact.note) for fact in second.facts] == [
-        (FactKind.REFUSED, "nothing to resubmit: the step is Processing at attempt 2")
+    assert [(entry.kind, entry.note) for entry in second.history] == [
+        (HistoryKind.REFUSED, "nothing to resubmit: the step is Processing at attempt 2")
     ]
 
 
@@ -169,7 +169,7 @@ def test_a_click_on_a_step_that_is_done_meanwhile_is_refused_with_a_reason() -> 
     decision = life.resubmit("charge", 1)
 
     assert (decision.task, decision.messages) == (before, ())
-    assert decision.facts[0].note == "nothing to resubmit: the step is Processed at attempt 2"
+    assert decision.history[0].note == "nothing to resubmit: the step is Processed at attempt 2"
 
 
 def test_a_click_on_an_earlier_error_is_refused() -> None:
@@ -182,7 +182,7 @@ def test_a_click_on_an_earlier_error_is_refused() -> None:
     decision = life.resubmit("charge", 1)
 
     assert decision.task is before
-    assert decision.facts[0].note == "nothing to resubmit: the step is Error at attempt 2"
+    assert decision.history[0].note == "nothing to resubmit: the step is Error at attempt 2"
 
 
 @pytest.mark.parametrize("step", ["reserve", "ship"])
@@ -194,7 +194,7 @@ def test_a_click_on_a_step_that_has_not_failed_is_refused(step: str) -> None:
     decision = life.resubmit(step, life.step(step).attempt)
 
     assert (decision.task, requests(decision)) == (before, [])
-    assert life.count(FactKind.REFUSED) == 1
+    assert life.count(HistoryKind.REFUSED) == 1
 
 
 def test_a_reply_to_the_attempt_that_was_resubmitted_changes_nothing() -> None:
@@ -204,7 +204,7 @@ def test_a_reply_to_the_attempt_that_was_resubmitted_changes_nothing() -> None:
     life.resubmit("charge", 1)
 
     life.asked.append(stale)
-    assert life.done("charge").facts[0].kind is FactKind.LATE_REPLY
+    assert life.done("charge").history[0].kind is HistoryKind.LATE_REPLY
     assert (life.state("charge"), life.step("charge").attempt) == (PROCESSING, 2)
 
 

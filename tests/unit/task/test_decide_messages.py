@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import Rejected
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
 from stepward.domain.task.record import ProcessState
 from tests.factories import (
@@ -70,7 +70,7 @@ def test_a_reply_that_comes_twice_advances_the_task_once() -> None:
         (request.step, request.token) for request in requests(first)
     ]
     assert requests(second)[0].budget == MINUTE - 30
-    assert second.facts == ()
+    assert second.history == ()
 
 
 def test_a_reply_that_comes_twice_is_quiet_once_its_successor_is_done() -> None:
@@ -144,7 +144,7 @@ def test_a_reply_of_another_attempt_or_token_changes_nothing(change: dict[str, A
     decision = life.apply(replace(answer(life.request("reserve")), **change))
 
     assert (decision.task, decision.messages) == (before, ())
-    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -158,7 +158,7 @@ def test_a_late_reply_changes_nothing(outcome: Outcome, late: int) -> None:
     decision = life.apply(answer(life.request("reserve"), outcome, error="no"), at=T0 + MINUTE + late)
 
     assert (decision.task, decision.messages) == (before, ())
-    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
 
 
 def test_a_reply_at_complete_by_is_in_time() -> None:
@@ -177,7 +177,7 @@ def test_a_reply_to_an_earlier_life_of_the_order_id_changes_nothing() -> None:
     earlier.start()
     later.start()
 
-    assert later.apply(answer(earlier.request("reserve"))).facts[0].kind is FactKind.LATE_REPLY
+    assert later.apply(answer(earlier.request("reserve"))).history[0].kind is HistoryKind.LATE_REPLY
     assert later.state("reserve") is PROCESSING
 
 

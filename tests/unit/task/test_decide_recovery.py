@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Retry
-from stepward.domain.task.deadlines import Look
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
@@ -65,10 +65,10 @@ def test_the_retry_runs_the_next_attempt() -> None:
 def test_who_was_overdue_and_by_how_much_is_told() -> None:
     life = running()
 
-    (fact,) = life.look(at=OVERDUE + 7).facts
+    (entry,) = life.look(at=OVERDUE + 7).history
 
-    assert (fact.kind, fact.step, fact.attempt, fact.by, fact.value) == (
-        FactKind.RECOVERED,
+    assert (entry.kind, entry.step, entry.attempt, entry.by, entry.value) == (
+        HistoryKind.RECOVERED,
         "reserve",
         1,
         "scheduler-1",
@@ -84,7 +84,7 @@ def test_a_step_within_complete_by_and_the_margin_is_left_alone(early: int) -> N
     decision = life.look(at=OVERDUE - early)
 
     assert life.step("reserve").attempt == 1
-    assert (life.state("reserve"), decision.messages, decision.facts) == (PROCESSING, (), ())
+    assert (life.state("reserve"), decision.messages, decision.history) == (PROCESSING, (), ())
 
 
 @pytest.mark.parametrize(("margin", "recovered"), [(0, True), (30, True), (90, False)])
@@ -113,7 +113,7 @@ def test_the_supervisor_and_a_reply_cannot_both_win(first: str) -> None:
     else:
         life.look(at=fast_clock)
         before = life.task
-        assert life.apply(reply, at=slow_clock).facts[0].kind is FactKind.LATE_REPLY
+        assert life.apply(reply, at=slow_clock).history[0].kind is HistoryKind.LATE_REPLY
         assert life.task is before
         assert life.state("reserve") is PENDING
 
@@ -134,7 +134,8 @@ def test_two_supervisors_write_on_the_same_revision() -> None:
     """tl_two_supervisors: both decide on what they read, so only one of the two writes can be taken."""
     life = running()
     both = [
-        decide(life.task, life.plan, Look(), now=OVERDUE, by=name, timing=life.timing) for name in ("one", "another")
+        decide(life.task, life.plan, DeadlineCheck(), now=OVERDUE, by=name, timing=life.timing)
+        for name in ("one", "another")
     ]
 
     assert {decision.task.revision for decision in both} == {life.task.revision + 1}
@@ -150,7 +151,7 @@ def test_a_zombie_completes_nothing() -> None:
 
     zombie = life.apply(answer(first, result={"ref": "r-77"}), at=OVERDUE + 4)
     assert (zombie.messages, life.state("reserve")) == ((), PROCESSING)
-    assert [(fact.kind, fact.attempt) for fact in zombie.facts] == [(FactKind.LATE_REPLY, 1)]
+    assert [(entry.kind, entry.attempt) for entry in zombie.history] == [(HistoryKind.LATE_REPLY, 1)]
 
     decision = life.apply(answer(second, result={"ref": "r-77"}), at=OVERDUE + 9)
     assert [request.step for request in requests(decision)] == ["ship"]
@@ -189,7 +190,7 @@ def test_a_lost_start_is_found() -> None:
     decision = life.look(at=T0 + MINUTE + MARGIN)
 
     assert decision.messages == (Retry(ORDER_ID, "reserve", 0),)
-    assert (life.step("reserve").failure_count, decision.facts[0].kind) == (0, FactKind.REMINDED)
+    assert (life.step("reserve").failure_count, decision.history[0].kind) == (0, HistoryKind.REMINDED)
     assert [request.step for request in requests(life.retry("reserve", 0))] == ["reserve"]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import CLAIMS_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
@@ -93,9 +93,9 @@ def test_a_task_ends_when_its_last_step_is_done() -> None:
     decision = life.done("ship", at=T0 + 25)
 
     assert (life.task.process_state, life.task.due, decision.messages) == (PROCESSED, None, ())
-    assert [(fact.kind, fact.value) for fact in decision.facts] == [
-        (FactKind.COMPLETED, 15),
-        (FactKind.PROCESSED, 25),
+    assert [(entry.kind, entry.value) for entry in decision.history] == [
+        (HistoryKind.COMPLETED, 15),
+        (HistoryKind.PROCESSED, 25),
     ]
 
 

@@ -59,7 +59,7 @@ def test_only_a_look_moves_the_due_time_forward() -> None:
     decision = life.look(at=T0 + MINUTE + TIMING.skew_margin)
 
     assert life.task.due == life.step("ship").complete_by == T0 + 110 * SECOND
-    assert (decision.messages, decision.facts) == ((), ())
+    assert (decision.messages, decision.history) == ((), ())
 
 
 def test_a_look_that_finds_everything_as_it_should_be_writes_nothing() -> None:

@@ -14,7 +14,7 @@ def test_what_happened_is_remembered_up_to_a_limit() -> None:
         life.retry("reserve", attempt)
 
     assert len(life.task.history) == HISTORY_LIMIT
-    assert [fact.attempt for fact in life.task.history] == list(range(10, HISTORY_LIMIT + 10))
+    assert [entry.attempt for entry in life.task.history] == list(range(10, HISTORY_LIMIT + 10))
 
 
 def test_a_smooth_run_leaves_no_history() -> None:
@@ -35,7 +35,7 @@ def test_the_reason_of_an_error_is_kept_short() -> None:
     life.declined("reserve", "x" * 5_000)
 
     assert life.step("reserve").error == "x" * 200
-    assert all(len(fact.note) <= 200 for fact in life.task.history)
+    assert all(len(entry.note) <= 200 for entry in life.task.history)
 
 
 def test_the_words_of_an_operator_are_kept_short() -> None:
@@ -51,7 +51,7 @@ def test_the_words_of_an_operator_are_kept_short() -> None:
     life.apply(Undo(ORDER_ID, long, long))
 
     assert life.task.undoing == "y" * 200
-    assert all(len(fact.note) <= 200 and len(fact.by) <= 200 for fact in life.task.history)
+    assert all(len(entry.note) <= 200 and len(entry.by) <= 200 for entry in life.task.history)
 
 
 def test_a_command_without_a_reason_says_so() -> None:

@@ -1,6 +1,6 @@
 """An operator halts an order and lets it go on: nothing new starts meanwhile, and nothing is lost."""
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Pause, Resume
 from stepward.domain.task.record import ProcessState
 from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, requests, retries, sequence, undoable
@@ -32,13 +32,13 @@ def test_a_pause_is_visible_until_it_ends() -> None:
     life.pause(at=T0 + 5)
     since = life.task.needs_attention
     assert since == T0 + 5
-    (fact,) = life.task.history
-    assert (fact.kind, fact.by, fact.note) == (FactKind.PAUSED, "ada", "stock is being counted")
+    (entry,) = life.task.history
+    assert (entry.kind, entry.by, entry.note) == (HistoryKind.PAUSED, "ada", "stock is being counted")
 
     resumed = life.resume().task
 
     assert resumed.needs_attention is None
-    assert (life.task.history[-1].kind, life.task.history[-1].note) == (FactKind.RESUMED, "counted")
+    assert (life.task.history[-1].kind, life.task.history[-1].note) == (HistoryKind.RESUMED, "counted")
 
 
 def test_the_supervisor_leaves_what_a_pause_keeps_waiting() -> None:
@@ -93,9 +93,9 @@ def test_a_second_click_says_that_there_is_nothing_to_do() -> None:
     life = paused()
     before = life.task
     twice = life.pause()
-    assert (twice.task, [(fact.kind, fact.note) for fact in twice.facts]) == (
+    assert (twice.task, [(entry.kind, entry.note) for entry in twice.history]) == (
         before,
-        [(FactKind.REFUSED, "nothing to pause: the order is paused")],
+        [(HistoryKind.REFUSED, "nothing to pause: the order is paused")],
     )
     life.done("reserve")
     first = life.resume()
@@ -103,8 +103,8 @@ def test_a_second_click_says_that_there_is_nothing_to_do() -> None:
     second = life.resume()
 
     assert second.task is first.task
-    assert [(fact.kind, fact.note) for fact in second.facts] == [
-        (FactKind.REFUSED, "nothing to resume: the order is not paused")
+    assert [(entry.kind, entry.note) for entry in second.history] == [
+        (HistoryKind.REFUSED, "nothing to resume: the order is not paused")
     ]
     assert requests(second) == requests(first)
 
@@ -119,7 +119,7 @@ def test_an_order_that_has_ended_cannot_be_paused() -> None:
     for ended, state in ((life, "Processed"), (undone, "Undone")):
         before = ended.task
         decision = ended.pause()
-        assert (decision.task, decision.facts[0].note) == (before, f"nothing to pause: the order is {state}")
+        assert (decision.task, decision.history[0].note) == (before, f"nothing to pause: the order is {state}")
 
 
 def test_an_order_whose_last_step_ends_in_a_pause_needs_nobody() -> None:
@@ -192,7 +192,7 @@ def test_a_pause_that_comes_twice_does_not_undo_the_resume_between() -> None:
     decision = life.apply(pause, at=T0 + 9)
 
     assert life.task.paused == ""
-    assert [fact.kind for fact in decision.facts] == [FactKind.REFUSED]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.REFUSED]
 
 
 def test_a_resume_that_comes_twice_does_not_end_a_later_pause() -> None:

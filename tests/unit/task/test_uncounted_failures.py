@@ -2,9 +2,9 @@
 
 import pytest
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import StepFailed
-from stepward.domain.task.deadlines import Look
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from tests.factories import HOUR, MINUTE, T0, Life, again, sequence
 
@@ -25,7 +25,7 @@ def test_no_agent_ever_tried_so_hours_of_outage_are_not_counted() -> None:
     decision = life.look(at=T0 + 8 * HOUR)
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
-    assert [fact.kind for fact in decision.facts] == [FactKind.OVERTIME, FactKind.EXCUSED]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.OVERTIME, HistoryKind.UNCOUNTED]
     assert decision.messages == (again(life.step("reserve"), life.now),)
 
 
@@ -43,10 +43,10 @@ def test_a_step_whose_agent_has_a_backlog_may_still_be_in_line() -> None:
     """Design rule 13: it is freed and asked for again, but no failure is counted."""
     life = running(threshold=1)
 
-    decision = life.apply(Look(frozenset({"worker"})), at=OVERDUE, by="supervisor-1")
+    decision = life.apply(DeadlineCheck(frozenset({"worker"})), at=OVERDUE, by="supervisor-1")
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
-    assert [fact.kind for fact in decision.facts] == [FactKind.EXCUSED]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.UNCOUNTED]
     assert decision.messages == (again(life.step("reserve"), life.now),)
 
 
@@ -54,7 +54,7 @@ def test_the_backlog_of_another_agent_excuses_nobody() -> None:
     """S12."""
     life = running()
 
-    life.apply(Look(frozenset({"bank"})), at=OVERDUE, by="supervisor-1")
+    life.apply(DeadlineCheck(frozenset({"bank"})), at=OVERDUE, by="supervisor-1")
 
     assert life.step("reserve").failure_count == 1
 
@@ -75,7 +75,7 @@ def test_a_dead_agent_behind_a_lasting_backlog_still_ends_in_an_alert() -> None:
     life = running(threshold=1)
     now, looks = OVERDUE, 0
     while life.state("reserve") is not ERROR:
-        decision = life.apply(Look(frozenset({"worker"})), at=now, by="supervisor-1")
+        decision = life.apply(DeadlineCheck(frozenset({"worker"})), at=now, by="supervisor-1")
         looks += 1
         if life.state("reserve") is PENDING:
             life.retry("reserve", life.step("reserve").attempt)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
-from stepward.domain.task.change import Draft
+from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing import Engine, crash_points, worlds
 from tests.unit.testing.shop import ORDER, app, charge, release, reserve
@@ -111,14 +111,14 @@ def test_worlds_find_an_operation_that_ignores_its_key() -> None:
     assert "again: worlds(app, order, seeds=[" in str(found.value)
 
 
-def _claims_out_of_turn(draft: Draft) -> list[PlannedStep]:
+def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
     """What `Draft.ready` would say if steps did not wait for each other."""
-    pending = (record.name for record in draft.steps.values() if record.process_state == "Pending")
-    return [] if draft.halted else [draft.plan.by_name[name] for name in pending]
+    pending = (record.name for record in change.steps.values() if record.process_state == "Pending")
+    return [] if change.halted else [change.plan.by_name[name] for name in pending]
 
 
 def test_both_find_an_engine_that_claims_steps_out_of_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Draft, "ready", _claims_out_of_turn)
+    monkeypatch.setattr(TaskChange, "ready", _claims_out_of_turn)
 
     with pytest.raises(AssertionError, match=r"BROKEN: charge was claimed while \['reserve'\] were"):
         crash_points(app, ORDER)

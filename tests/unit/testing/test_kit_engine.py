@@ -8,7 +8,7 @@ import pytest
 
 from stepward import Agent, App, Call, Step, Workflow, minutes
 from stepward.domain.convoy.commands import SkipEvent
-from stepward.domain.convoy.lane import Told
+from stepward.domain.convoy.lane import Alerted
 from stepward.domain.messages import LaneWaits
 from stepward.testing import Engine
 from stepward.testing.memory.parts import PARTS
@@ -152,7 +152,7 @@ def test_a_ledger_is_split_and_its_events_are_applied(engine: Engine) -> None:
 def test_an_event_and_an_operators_command_reach_their_lane(engine: Engine) -> None:
     engine.send({"orderId": "A", "sequence": 1, "op": "create"})
     engine.run()
-    assert [alert.trouble for alert in engine.alerts if isinstance(alert, LaneWaits)] == [Told.BLOCKED]
+    assert [alert.trouble for alert in engine.alerts if isinstance(alert, LaneWaits)] == [Alerted.BLOCKED]
 
     engine.send(SkipEvent("A", 1, "ada", "not needed", "asked-1"))
     engine.run()
@@ -179,7 +179,7 @@ def test_what_is_no_request_is_kept_for_an_operator(engine: Engine) -> None:
 
 
 def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_lane() -> None:
-    express = Agent("express", priority_lane=True)
+    express = Agent("express", priority_queue=True)
     send = express.operation(sends)
     workflow = Workflow("express", 1, [Step(send, complete_within=minutes(1))])
 

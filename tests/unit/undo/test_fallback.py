@@ -1,7 +1,7 @@
 """S13, S21: another agent takes the step, once what the first one did or may have done is undone."""
 
-from stepward.domain.history import FactKind
-from stepward.domain.task.deadlines import Look
+from stepward.domain.history import HistoryKind
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from tests.factories import (
     ALERTS,
@@ -51,7 +51,7 @@ def test_the_first_executor_answering_after_all_changes_nothing() -> None:
     decision = life.done("pay")
 
     assert (decision.messages, life.state("pay")) == ((), PENDING)
-    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
 
 
 def test_when_the_fallback_fails_too_the_next_policy_undoes_both() -> None:
@@ -112,7 +112,7 @@ def test_an_agent_that_takes_no_requests_gives_way_to_its_fallback() -> None:
     decision = life.overdue("pay")
     assert life.step("pay").policy == 0
     life.retry("pay", 1)
-    life.apply(Look(unavailable=frozenset({"worker"})), at=life.now + 2 * MINUTE, by="supervisor-1")
+    life.apply(DeadlineCheck(unavailable=frozenset({"worker"})), at=life.now + 2 * MINUTE, by="supervisor-1")
 
     assert retries(decision)[0].step == "pay"
     assert (life.step("pay").policy, life.step("pay").failure_count) == (1, 0)
@@ -157,7 +157,7 @@ def test_an_effect_that_stands_is_named_once_whoever_had_it() -> None:
 
     (alert,) = alerts(life.declined("pay/by-other/undo"))
 
-    assert alert.standing == ("pay", "reserve")
+    assert alert.remaining_effects == ("pay", "reserve")
 
 
 def test_the_first_executor_is_not_taken_for_the_second_once_an_undo_has_begun() -> None:
@@ -175,4 +175,4 @@ def test_the_first_executor_is_not_taken_for_the_second_once_an_undo_has_begun()
     decision = life.apply(late)
 
     assert (decision.task, decision.messages) == (before, ())
-    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]

@@ -1,6 +1,6 @@
 """S17: answers and messages that come when an undo has begun, or is over."""
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
@@ -27,7 +27,7 @@ def test_a_forward_reply_after_the_undo_began_completes_nothing() -> None:
     life.done("ship")
 
     assert (before, life.task.process_state, life.state("ship")) == (UNDOING, UNDOING, STOPPED)
-    assert life.count(FactKind.LATE_EFFECT) == 1
+    assert life.count(HistoryKind.LATE_EFFECT) == 1
 
 
 def test_an_undo_under_way_when_the_effect_is_told_is_done_once_more() -> None:
@@ -40,7 +40,7 @@ def test_an_undo_under_way_when_the_effect_is_told_is_done_once_more() -> None:
     (request,) = requests(life.apply(late))
 
     assert (request.step, request.attempt, request.idempotency_key) == ("ship/undo", 2, f"{ORDER_ID}/ship/undo")
-    assert [fact.kind for fact in life.apply(early).facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in life.apply(early).history] == [HistoryKind.LATE_REPLY]
     assert (life.state("ship/undo"), life.state("charge/undo")) == (PROCESSING, PENDING)
     life.done("ship/undo")
     assert (life.state("ship/undo"), life.state("charge/undo")) == (PROCESSED, PROCESSING)
@@ -59,11 +59,11 @@ def test_a_late_success_after_undone_is_undone_again() -> None:
 
     assert (request.step, request.attempt, request.idempotency_key) == ("ship/undo", 2, f"{ORDER_ID}/ship/undo")
     assert request.results["ship"] == {"ref": "charge-9"}
-    assert (life.task.process_state, life.count(FactKind.LATE_EFFECT)) == (UNDOING, 1)
+    assert (life.task.process_state, life.count(HistoryKind.LATE_EFFECT)) == (UNDOING, 1)
     assert life.task.due == life.step("ship/undo").complete_by
 
     again = life.apply(late)
-    assert [fact.kind for fact in again.facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in again.history] == [HistoryKind.LATE_REPLY]
     assert requests(again) == [request], "its first asking may be lost"
     life.done("ship/undo")
     assert life.task.process_state is UNDONE
@@ -112,7 +112,7 @@ def test_an_answer_to_an_earlier_attempt_is_no_late_effect() -> None:
     decision = life.apply(first)
 
     assert decision.task is before
-    assert [fact.kind for fact in decision.facts] == [FactKind.LATE_REPLY]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
 
 
 def test_a_reply_that_comes_again_asks_again_for_the_next_compensation() -> None:

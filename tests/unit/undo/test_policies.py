@@ -2,8 +2,8 @@
 
 import pytest
 
-from stepward.domain.history import FactKind
-from stepward.domain.task.deadlines import Look
+from stepward.domain.history import HistoryKind
+from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from tests.factories import (
@@ -48,7 +48,7 @@ def test_wait_lets_the_step_rest_and_gives_it_all_its_attempts_again() -> None:
     assert (record.process_state, record.failure_count, record.rounds) == (PENDING, 0, 1)
     assert record.not_before == life.now + 10 * MINUTE
     assert retries(decision) == [again(record, life.now)]
-    assert [fact.kind for fact in decision.facts] == [FactKind.WAITING]
+    assert [entry.kind for entry in decision.history] == [HistoryKind.WAITING]
     assert [request.attempt for request in requests(life.retry("pay", 2))] == [3]
 
 
@@ -61,7 +61,7 @@ def test_after_its_rounds_of_waiting_comes_the_next_policy() -> None:
 
     decision = life.used_up("pay")
 
-    assert (life.state("pay"), life.step("pay").attempt, life.count(FactKind.WAITING)) == (ERROR, 6, 2)
+    assert (life.state("pay"), life.step("pay").attempt, life.count(HistoryKind.WAITING)) == (ERROR, 6, 2)
     assert len(alerts(decision)) == 1
 
 
@@ -152,7 +152,9 @@ def test_while_its_agent_takes_no_requests_nothing_is_counted_and_nothing_is_sen
     """S20, I5: attempts are not burned by an open breaker."""
     life = paying(ALERTS, threshold=1)
     for minute in range(2, 10, 2):
-        decision = life.apply(Look(unavailable=frozenset({"worker"})), at=life.now + minute * MINUTE, by="supervisor-1")
+        decision = life.apply(
+            DeadlineCheck(unavailable=frozenset({"worker"})), at=life.now + minute * MINUTE, by="supervisor-1"
+        )
         assert decision.messages == ()
     assert (life.state("pay"), life.step("pay").failure_count, life.step("pay").attempt) == (PENDING, 0, 1)
 
@@ -163,6 +165,6 @@ def test_another_agent_that_takes_no_requests_excuses_nobody() -> None:
     """S12."""
     life = paying(ALERTS)
 
-    life.apply(Look(unavailable=frozenset({"bank"})), at=life.now + 2 * MINUTE, by="supervisor-1")
+    life.apply(DeadlineCheck(unavailable=frozenset({"bank"})), at=life.now + 2 * MINUTE, by="supervisor-1")
 
     assert life.step("pay").failure_count == 1

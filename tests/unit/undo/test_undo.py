@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
 from tests.factories import (
@@ -76,7 +76,7 @@ def test_completed_steps_are_undone_in_reverse_of_their_order() -> None:
 
     assert asked == ["ship/undo", "charge/undo", "reserve/undo"]
     assert (life.task.process_state, life.task.due) == (UNDONE, None)
-    assert life.count(FactKind.UNDONE) == 1
+    assert life.count(HistoryKind.UNDONE) == 1
 
 
 def test_independent_compensations_run_side_by_side() -> None:
@@ -158,7 +158,7 @@ def test_an_undo_that_fails_ends_in_undo_failed_and_names_what_still_stands() ->
     decision = life.declined("charge/undo", "card closed")
 
     assert life.task.process_state is UNDO_FAILED
-    assert [(alert.step, alert.reason, alert.standing) for alert in alerts(decision)] == [
+    assert [(alert.step, alert.reason, alert.remaining_effects) for alert in alerts(decision)] == [
         ("charge/undo", "card closed", ("reserve", "charge"))
     ]
     assert requests(decision) == []
@@ -217,8 +217,8 @@ def test_a_cancel_in_mid_flight_undoes_what_was_done() -> None:
 
     life.cancel()
 
-    (fact,) = [fact for fact in life.task.history if fact.kind is FactKind.UNDO_BEGUN]
-    assert (fact.by, fact.note, life.task.undoing) == ("shop", "no longer wanted", "no longer wanted")
+    (entry,) = [entry for entry in life.task.history if entry.kind is HistoryKind.UNDO_BEGUN]
+    assert (entry.by, entry.note, life.task.undoing) == ("shop", "no longer wanted", "no longer wanted")
 
 
 def test_a_processed_order_can_be_undone() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import Decision
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
@@ -20,9 +20,9 @@ PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = P
 
 
 def notes(decision: Decision) -> list[str]:
-    assert {fact.kind for fact in decision.facts} == {FactKind.REFUSED}
+    assert {entry.kind for entry in decision.history} == {HistoryKind.REFUSED}
     assert decision.refusal is not None
-    assert [fact.note for fact in decision.facts] == [decision.refusal.text]
+    assert [entry.note for entry in decision.history] == [decision.refusal.text]
     return [decision.refusal.text]
 
 

@@ -197,7 +197,7 @@ def test_a_request_without_its_type_is_rejected() -> None:
         decode_request(json.dumps(untyped))
 
 
-def test_a_key_that_a_newer_part_sends_is_passed_over() -> None:
+def test_a_key_that_a_newer_part_sends_is_skipped() -> None:
     assert decode_for_scheduler('{"type":"task.start","orderId":"ord-1","since":"2.0"}') == Start("ord-1")
 
 

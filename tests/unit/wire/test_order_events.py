@@ -15,7 +15,7 @@ from stepward.wire.convoy import decode_for_lane, encode_command
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger, entry_in, entry_of
 from stepward.wire.order import MAX_ORDER_BYTES, Accepted, OrderMessage, accepted
-from stepward.wire.order_event import EventMessage, details_of, event_of, kept_event, order_of
+from stepward.wire.order_event import EventMessage, details_of, event_of, order_of, stored_event
 from tests.unit.wire.plain_values import OBJECTS
 
 CREATE = {"orderId": "A", "sequence": 1, "op": "create", "submittedAt": "2026-01-01T00:00:00Z"}
@@ -58,8 +58,8 @@ def test_a_fault_names_the_field_and_the_reason(change: dict[str, Any], fault: s
 def test_an_event_is_what_the_text_says_that_its_lane_keeps(change: dict[str, str]) -> None:
     """C6: there a number is written by its value, and whoever reads it later must not judge otherwise."""
     members = {"orderId": '"A"', "op": '"add"', "sequence": "2", "ledgerId": '"L1"', "amount": '"1.00"', **change}
-    event = kept_event("{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}")
-    assert kept_event(event.body) == event
+    event = stored_event("{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}")
+    assert stored_event(event.body) == event
     assert (event.sequence, bool(event.fault)) == (2, change.get("op") is not None)
 
 
@@ -80,13 +80,13 @@ def test_an_event_without_a_usable_order_belongs_to_nobody(order_id: Any) -> Non
 def test_whatever_an_event_holds_it_is_read_again_as_it_was_kept(more: dict[str, Any]) -> None:
     """C6: valid or not; a retry sees the very same event."""
     event = event_of({**more, "orderId": "A"})
-    kept = kept_event(event.body)
+    kept = stored_event(event.body)
     assert (kept.digest, kept.fault, kept.op, kept.sequence) == (event.digest, event.fault, event.op, event.sequence)
 
 
 def test_an_event_that_is_too_large_is_kept_by_its_beginning() -> None:
     event = event_of({**ADD, "note": "n" * MAX_ORDER_BYTES})
-    kept = kept_event(event.body)
+    kept = stored_event(event.body)
     assert event.fault.startswith("(body): is 350,")
     assert len(event.body) < 2_000
     assert (kept.digest, kept.fault, kept.sequence) == (event.digest, event.fault, 2)
@@ -128,7 +128,7 @@ def test_what_people_typed_is_cleaned_before_it_is_sent() -> None:
 
 def test_a_command_with_an_unknown_field_is_refused() -> None:
     text = json.dumps({"type": "convoy.skip", "orderId": "A", "who": "a", "why": "", "asked": "1"})
-    with pytest.raises(Rejected, match="place: is missing"):
+    with pytest.raises(Rejected, match="position: is missing"):
         decode_for_lane(text, EventMessage)
 
 
@@ -193,13 +193,13 @@ def test_no_line_makes_the_walk_fall(line: bytes) -> None:
         message = entry_in(LEDGER, 0, line, ())
     except Rejected:
         return
-    assert isinstance(kept_event(message.body), OrderEvent)
+    assert isinstance(stored_event(message.body), OrderEvent)
 
 
 def test_a_line_that_is_not_json_stops_the_order_that_it_names() -> None:
     """C6."""
     message = entry_in(LEDGER, 0, b'{"orderId": "A", "sequence": 2, ', ())
-    event = kept_event(message.body)
+    event = stored_event(message.body)
     assert (event.order_id, event.sequence) == ("A", None)
     assert event.fault.startswith("(body): is not JSON")
     assert strict_json.parse(message.body)

@@ -150,10 +150,12 @@ def test_a_refusal_for_good_can_only_alert_or_undo(policy: Exhausted) -> None:
 def test_an_undo_past_the_point_of_no_return_is_refused(where: str, asks: Mapping[str, Any]) -> None:
     """S17: it could never be done."""
     steps = [step(charge, point_of_no_return=True), step(ship)]
-    place = 0 if where == "at" else 1
-    steps[place] = step([charge, ship][place], point_of_no_return=not place, **asks)
+    position = 0 if where == "at" else 1
+    steps[position] = step([charge, ship][position], point_of_no_return=not position, **asks)
 
-    assert refusal(*steps).endswith(f"step '{steps[place].name}': asks for UNDO past the point of no return, 'charge'")
+    assert refusal(*steps).endswith(
+        f"step '{steps[position].name}': asks for UNDO past the point of no return, 'charge'"
+    )
 
 
 def test_an_undo_before_the_point_of_no_return_is_taken() -> None:

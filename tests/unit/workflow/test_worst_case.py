@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import new_task
 from stepward.domain.task.worst_case import overtime, worst_case
 from stepward.domain.timing import Timing
@@ -59,16 +59,16 @@ def test_a_task_is_in_overtime_once_it_is_older_than_that(age: int) -> None:
     assert overtime(task, plan, T0 + worst_case(plan, TIMING) + age, TIMING) == age
 
 
-@pytest.mark.parametrize("kind", [FactKind.RESUBMITTED, FactKind.RESUMED, FactKind.UNDO_BEGUN])
-def test_an_operators_word_starts_the_count_anew(kind: FactKind) -> None:
+@pytest.mark.parametrize("kind", [HistoryKind.RESUBMITTED, HistoryKind.RESUMED, HistoryKind.UNDO_BEGUN])
+def test_an_operators_word_starts_the_count_anew(kind: HistoryKind) -> None:
     plan = sequence("a")
-    task = replace(new_task(ORDER_ID, plan, T0, TIMING), history=(Fact(T0 + 9 * HOUR, kind),))
+    task = replace(new_task(ORDER_ID, plan, T0, TIMING), history=(HistoryEntry(T0 + 9 * HOUR, kind),))
     assert overtime(task, plan, T0 + 9 * HOUR + worst_case(plan, TIMING), TIMING) == 0
 
 
 def test_a_recovery_does_not() -> None:
     plan = sequence("a")
-    task = replace(new_task(ORDER_ID, plan, T0, TIMING), history=(Fact(T0 + 9 * HOUR, FactKind.RECOVERED),))
+    task = replace(new_task(ORDER_ID, plan, T0, TIMING), history=(HistoryEntry(T0 + 9 * HOUR, HistoryKind.RECOVERED),))
     assert overtime(task, plan, T0 + 9 * HOUR + worst_case(plan, TIMING), TIMING) == 9 * HOUR
 
 
@@ -80,7 +80,7 @@ def test_a_look_at_a_due_task_in_overtime_tells_so() -> None:
 
     life.look(at=at)
 
-    assert [fact.value for fact in life.facts if fact.kind is FactKind.OVERTIME] == [SECOND]
+    assert [entry.value for entry in life.history if entry.kind is HistoryKind.OVERTIME] == [SECOND]
 
 
 def test_a_look_at_a_task_that_is_not_due_tells_nothing() -> None:
@@ -91,4 +91,4 @@ def test_a_look_at_a_task_that_is_not_due_tells_nothing() -> None:
 
     life.look(at=T0 + 99 * HOUR)
 
-    assert life.count(FactKind.OVERTIME) == 0
+    assert life.count(HistoryKind.OVERTIME) == 0

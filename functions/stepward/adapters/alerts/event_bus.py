@@ -54,7 +54,7 @@ def detail_type(alert: Alert) -> str:
     """Whether a step failed, or its undo did, or what holds up a lane."""
     if isinstance(alert, LaneWaits):
         return LANE_WAITS[alert.trouble.value]
-    return UNDO_FAILED if alert.standing else STEP_FAILED
+    return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
 def detail(alert: Alert) -> str:
@@ -62,7 +62,7 @@ def detail(alert: Alert) -> str:
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     else:
-        about = {"step": alert.step, "attempt": alert.attempt, "standing": list(alert.standing)}
+        about = {"step": alert.step, "attempt": alert.attempt, "standing": list(alert.remaining_effects)}
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
     return json.dumps(named | about)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from stepward.domain.convoy.lane import Told
+from stepward.domain.convoy.lane import Alerted
 from stepward.domain.messages import LaneWaits
 
 
@@ -12,9 +12,9 @@ def subject(alert: LaneWaits) -> str:
     """What the alert is about, in a line."""
     event, order = alert.event, alert.order_id
     match alert.trouble:
-        case Told.GAP:
+        case Alerted.GAP:
             return f"Stepward: event {event} is missing, order {order}"
-        case Told.IDLE:
+        case Alerted.IDLE:
             return f"Stepward: no end in sight, order {order}"
         case _:
             return f"Stepward: event {event} stops the lane, order {order}"
@@ -23,9 +23,9 @@ def subject(alert: LaneWaits) -> str:
 def text(alert: LaneWaits, reason: str) -> str:
     """One lane that waits, and what to do about it."""
     match alert.trouble:
-        case Told.GAP:
+        case Alerted.GAP:
             return _missing(alert, reason)
-        case Told.IDLE:
+        case Alerted.IDLE:
             return _idle(alert, reason)
         case _:
             return _blocked(alert, reason)

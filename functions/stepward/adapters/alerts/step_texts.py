@@ -20,7 +20,7 @@ def subject(alert: Alert) -> str:
     """One line of ASCII, at most 100 characters."""
     if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
-    what = "undo" if alert.standing else "step"
+    what = "undo" if alert.remaining_effects else "step"
     return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
 
 
@@ -35,7 +35,7 @@ def text(alert: Alert) -> str:
         f"Why: {reason}\n\n"
         "The order waits until you act. Look at it:\n"
         f"  stepward show {order}\n"
-        f"Fix the cause, then run the {'undo' if alert.standing else 'step'} again:\n"
+        f"Fix the cause, then run the {'undo' if alert.remaining_effects else 'step'} again:\n"
         f'  stepward resubmit {order} {step} --why "..."\n'
     )
 
@@ -102,11 +102,11 @@ def _advice(first: StepFailed) -> str:
 
 
 def _what_failed(alert: StepFailed) -> str:
-    if not alert.standing:
+    if not alert.remaining_effects:
         return f"Step {alert.step} of order {alert.order_id} ended in Error at attempt {alert.attempt}."
     return (
         f"The undo of order {alert.order_id} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
-        f"Effects still standing: {', '.join(alert.standing)}"
+        f"Effects still standing: {', '.join(alert.remaining_effects)}"
     )
 
 

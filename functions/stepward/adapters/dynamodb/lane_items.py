@@ -18,7 +18,7 @@ class LaneItem(IndexedItem):
     What is usual is left out.
     """
 
-    place = UnicodeAttribute(range_key=True, attr_name="Place")
+    position = UnicodeAttribute(range_key=True, attr_name="Place")
     touched_at = NumberAttribute(attr_name="TouchedAt")
     unnumbered = BooleanAttribute(attr_name="Unnumbered", null=True)
     last = NumberAttribute(attr_name="Last", null=True)
@@ -33,9 +33,9 @@ class LaneItem(IndexedItem):
     attempts = NumberAttribute(attr_name="Attempts", null=True)
     told = UnicodeAttribute(attr_name="Told", null=True)
     recent = RecentAttribute(attr_name="Recent", null=True)
-    marks = UnicodeAttribute(attr_name="Marks", null=True)
-    strays = NumberAttribute(attr_name="Strays", null=True)
-    unplaced = UnicodeAttribute(attr_name="Unplaced", null=True)
+    offsets = UnicodeAttribute(attr_name="Marks", null=True)
+    unsequenced_seen = NumberAttribute(attr_name="Strays", null=True)
+    unsequenced = UnicodeAttribute(attr_name="Unplaced", null=True)
     as_of = NumberAttribute(attr_name="AsOf", null=True)
     done = UnicodeAttribute(attr_name="Done", null=True)
 
@@ -44,10 +44,10 @@ class LaneRowItem(Model):
     """One event of a lane, in a row of its own; `place` sorts as the numbers do."""
 
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
-    place = UnicodeAttribute(range_key=True, attr_name="Place")
+    position = UnicodeAttribute(range_key=True, attr_name="Place")
     body = UnicodeAttribute(attr_name="Body")
     summary = UnicodeAttribute(attr_name="Summary")
-    passed_over = UnicodeAttribute(attr_name="PassedOver", null=True)
+    skipped = UnicodeAttribute(attr_name="Skipped", null=True)
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:

@@ -10,7 +10,7 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
-from stepward.domain.convoy.event import Kept, Op, OrderEvent
+from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
 HEAD = "lane"
 """The place of the lane itself: it sorts behind every event."""
@@ -38,16 +38,16 @@ class EventText:
 
     body: str
     summary: str
-    passed_over: str = ""
+    skipped: str = ""
 
     @staticmethod
-    def of(kept: Kept) -> EventText:
+    def of(stored: StoredEvent) -> EventText:
         """The event that a lane holds at a place."""
-        return EventText(kept.event.body, _summary(kept.event), kept.passed_over)
+        return EventText(stored.event.body, _summary(stored.event), stored.skipped)
 
-    def kept(self, order_id: str, place: int) -> Kept:
+    def stored(self, order_id: str, position: int) -> StoredEvent:
         """The event that `of` was told of; raises ValueError or TypeError."""
-        return Kept(place, _event(order_id, self.body, self.summary), self.passed_over)
+        return StoredEvent(position, _event(order_id, self.body, self.summary), self.skipped)
 
 
 class RecentAttribute(Attribute[Mapping[int, EventText]]):
@@ -57,52 +57,52 @@ class RecentAttribute(Attribute[Mapping[int, EventText]]):
 
     def serialize(self, value: Mapping[int, EventText]) -> dict[str, dict[str, Any]]:
         """The events in DynamoDB's JSON."""
-        return {str(place): _encode(text) for place, text in value.items()}
+        return {str(position): _encode(text) for position, text in value.items()}
 
     def deserialize(self, value: Mapping[str, Mapping[str, Any]]) -> Mapping[int, EventText]:
         """The events that `serialize` wrote, in the order of their places."""
-        return dict(sorted((int(place), _decode(text)) for place, text in value.items()))
+        return dict(sorted((int(position), _decode(text)) for position, text in value.items()))
 
 
-def key_of(place: int) -> str:
+def key_of(position: int) -> str:
     """The sort key of a place; keys sort as places do, and those below zero before all others."""
-    return f"{place:0{_DIGITS}d}" if place >= 0 else f"-{10**_DIGITS + place:0{_DIGITS}d}"
+    return f"{position:0{_DIGITS}d}" if position >= 0 else f"-{10**_DIGITS + position:0{_DIGITS}d}"
 
 
-def place_in(key: str) -> int:
+def position_in(key: str) -> int:
     """The place whose key this is."""
     return int(key[1:]) - 10**_DIGITS if key.startswith("-") else int(key)
 
 
-def encode_marks(marks: Mapping[str, int]) -> str | None:
+def encode_offsets(offsets: Mapping[str, int]) -> str | None:
     """How far into each ledger a lane has come, the one heard of last at the end; None if there is none."""
     # A map would lose the order, by which the oldest is forgotten.
-    return json.dumps(list(marks.items()), separators=(",", ":")) if marks else None
+    return json.dumps(list(offsets.items()), separators=(",", ":")) if offsets else None
 
 
-def decode_marks(text: str | None) -> Mapping[str, int]:
+def decode_offsets(text: str | None) -> Mapping[str, int]:
     """The marks that `encode_marks` wrote."""
     return {str(name): int(index) for name, index in json.loads(text or "[]")}
 
 
-def encode_places(places: tuple[int, ...]) -> str | None:
+def encode_positions(positions: tuple[int, ...]) -> str | None:
     """Places in their order; None if there are none."""
-    return json.dumps(places, separators=(",", ":")) if places else None
+    return json.dumps(positions, separators=(",", ":")) if positions else None
 
 
-def decode_places(text: str | None) -> tuple[int, ...]:
+def decode_positions(text: str | None) -> tuple[int, ...]:
     """The places that `encode_places` wrote."""
-    return tuple(int(place) for place in json.loads(text or "[]"))
+    return tuple(int(position) for position in json.loads(text or "[]"))
 
 
 def _encode(text: EventText) -> dict[str, Any]:
-    parts = (text.body, text.summary, text.passed_over)
+    parts = (text.body, text.summary, text.skipped)
     return {"L": [{"S": part} for part in parts if part]}
 
 
 def _decode(value: Mapping[str, Any]) -> EventText:
-    body, summary, *passed_over = (part["S"] for part in value["L"])
-    return EventText(body, summary, "".join(passed_over))
+    body, summary, *skipped = (part["S"] for part in value["L"])
+    return EventText(body, summary, "".join(skipped))
 
 
 def _summary(event: OrderEvent) -> str:

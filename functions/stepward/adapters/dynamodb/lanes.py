@@ -16,18 +16,18 @@ from stepward.adapters.dynamodb.lane_records import (
     HEAD,
     LAST_KEY,
     EventText,
-    decode_marks,
-    decode_places,
-    encode_marks,
-    encode_places,
+    decode_offsets,
+    decode_positions,
+    encode_offsets,
+    encode_positions,
     key_of,
-    place_in,
+    position_in,
 )
 from stepward.adapters.dynamodb.tables import find, whole
 from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
-from stepward.domain.convoy.event import Kept
-from stepward.domain.convoy.lane import Blocked, Lane, Told
-from stepward.domain.errors import Unreadable
+from stepward.domain.convoy.event import StoredEvent
+from stepward.domain.convoy.lane import Alerted, Blocked, Lane
+from stepward.domain.errors import Corrupt
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
@@ -49,14 +49,16 @@ class DynamoLanes:
         item = self._find(order_id)
         return None if item is None else self._lane(item)
 
-    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
         """The rows from a place on, in one consistent query; see the port."""
-        reached = LaneRowItem.place.between(key_of(first), LAST_KEY)
+        reached = LaneRowItem.position.between(key_of(first), LAST_KEY)
         with translated(f"read the events of {order_id}"):
             found = list(self.events.query(order_id, reached, consistent_read=True, limit=most))
         return [_kept(item) for item in found]
 
-    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+    def save(
+        self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
+    ) -> bool:
         """Write what has left the lane, then the lane, with its new rows in one transaction; see the port."""
         if len(rows) > MOST_ROWS:
             raise ValueError(f"{len(rows)} rows in one change of {lane.order_id}; the limit is {MOST_ROWS}")
@@ -64,7 +66,7 @@ class DynamoLanes:
         self._keep(lane.order_id, older)
         head, unchanged = self._item(lane, self.new_id()), _unchanged(replaces)
         what = f"write the lane of {lane.order_id}"
-        new = [(self._row(lane.order_id, kept), None) for kept in rows]
+        new = [(self._row(lane.order_id, stored), None) for stored in rows]
         written = put_all_if(self.connection, [(head, unchanged), *new], what) if new else put_if(head, unchanged, what)
         return written or is_own(self._find(lane.order_id), head.write_id)
 
@@ -80,17 +82,17 @@ class DynamoLanes:
         with translated(f"read the lane of {order_id}"):
             return find(self.heads, order_id, HEAD)
 
-    def _keep(self, order_id: str, older: Sequence[Kept]) -> None:
+    def _keep(self, order_id: str, older: Sequence[StoredEvent]) -> None:
         if not older:
             return
         with translated(f"keep older events of {order_id}"), self.events.batch_write() as batch:
-            for kept in older:
-                batch.save(self._row(order_id, kept))
+            for stored in older:
+                batch.save(self._row(order_id, stored))
 
-    def _row(self, order_id: str, kept: Kept) -> LaneRowItem:
-        text = EventText.of(kept)
+    def _row(self, order_id: str, stored: StoredEvent) -> LaneRowItem:
+        text = EventText.of(stored)
         return self.events(
-            order_id, key_of(kept.place), body=text.body, summary=text.summary, passed_over=text.passed_over or None
+            order_id, key_of(stored.position), body=text.body, summary=text.summary, skipped=text.skipped or None
         )
 
     def _item(self, lane: Lane, write_id: str) -> LaneItem:
@@ -107,16 +109,16 @@ class DynamoLanes:
             end=lane.end or None,
             created=lane.created or None,
             deleted=lane.deleted or None,
-            blocked_at=blocked.place if blocked else None,
+            blocked_at=blocked.position if blocked else None,
             blocked_since=blocked.since if blocked else None,
             reason=blocked.reason if blocked else None,
             gap_since=lane.gap_since,
             attempts=lane.attempts or None,
-            told=None if lane.told is Told.NOTHING else lane.told.value,
-            recent={kept.place: EventText.of(kept) for kept in lane.recent} or None,
-            marks=encode_marks(lane.marks),
-            strays=lane.strays or None,
-            unplaced=encode_places(lane.unplaced),
+            told=None if lane.told is Alerted.NOTHING else lane.told.value,
+            recent={stored.position: EventText.of(stored) for stored in lane.recent} or None,
+            offsets=encode_offsets(lane.offsets),
+            unsequenced_seen=lane.unsequenced_seen or None,
+            unsequenced=encode_positions(lane.unsequenced),
             as_of=lane.as_of,
             done=lane.done or None,
             **listing(lane.order_id, self.shards, due=lane.due, since=lane.needs_attention),
@@ -131,10 +133,10 @@ class DynamoLanes:
                 sequenced=not item.unnumbered,
                 created=bool(item.created),
                 blocked=_blocked(item),
-                told=Told(item.told or Told.NOTHING.value),
-                recent=tuple(text.kept(order_id, place) for place, text in (item.recent or {}).items()),
-                marks=decode_marks(item.marks),
-                unplaced=decode_places(item.unplaced),
+                told=Alerted(item.told or Alerted.NOTHING.value),
+                recent=tuple(text.stored(order_id, position) for position, text in (item.recent or {}).items()),
+                offsets=decode_offsets(item.offsets),
+                unsequenced=decode_positions(item.unsequenced),
                 touched_at=whole(item.touched_at),
                 done=item.done or "",
                 **{name: whole(getattr(item, name) or 0) for name in _COUNTS},
@@ -143,7 +145,7 @@ class DynamoLanes:
                 due=_maybe(item.due),
             )
         except (TypeError, ValueError) as error:
-            raise Unreadable(f"{order_id}: its lane: {error!r}") from error
+            raise Corrupt(f"{order_id}: its lane: {error!r}") from error
 
 
 def _unchanged(replaces: Lane) -> Condition:
@@ -153,16 +155,16 @@ def _unchanged(replaces: Lane) -> Condition:
     return unchanged  # type: ignore[no-any-return]
 
 
-def _kept(item: LaneRowItem) -> Kept:
+def _kept(item: LaneRowItem) -> StoredEvent:
     try:
-        return EventText(item.body, item.summary, item.passed_over or "").kept(item.order_id, place_in(item.place))
+        return EventText(item.body, item.summary, item.skipped or "").stored(item.order_id, position_in(item.position))
     except (AttributeError, TypeError, ValueError) as error:
-        raise Unreadable(f"{item.order_id}: its event at {item.place}: {error!r}") from error
+        raise Corrupt(f"{item.order_id}: its event at {item.position}: {error!r}") from error
 
 
 def _blocked(item: LaneItem) -> Blocked | None:
-    place = _maybe(item.blocked_at)
-    return None if place is None else Blocked(place, item.reason or "", whole(item.blocked_since))
+    position = _maybe(item.blocked_at)
+    return None if position is None else Blocked(position, item.reason or "", whole(item.blocked_since))
 
 
 def _maybe(number: float | None) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import OrderItem, find
 from stepward.adapters.dynamodb.writes import is_own
-from stepward.domain.errors import Rejected, Transient, Unreadable
+from stepward.domain.errors import Corrupt, Rejected, Transient
 from stepward.domain.submission import Order, Submission
 from stepward.wire.strict_json import parse
 
@@ -46,11 +46,11 @@ class DynamoOrders:
 def body_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The order in a raw row; raises Unreadable."""
     if not row:
-        raise Unreadable("its task is there, its order is not")
+        raise Corrupt("its task is there, its order is not")
     try:
         order = parse(row["Body"]["S"])
     except (LookupError, Rejected) as error:
-        raise Unreadable(f"its order: {error!r}") from error
+        raise Corrupt(f"its order: {error!r}") from error
     if not isinstance(order, dict):
-        raise Unreadable("its order is not an object")
+        raise Corrupt("its order is not an object")
     return order

@@ -13,7 +13,7 @@ from pynamodb.exceptions import AttributeDeserializationError, DoesNotExist
 from pynamodb.indexes import GlobalSecondaryIndex
 from pynamodb.models import Model
 
-from stepward.domain.errors import Unreadable
+from stepward.domain.errors import Corrupt
 
 M = TypeVar("M", bound=Model)
 Indexes = Mapping[str, Callable[[], GlobalSecondaryIndex[Any]]]
@@ -80,7 +80,7 @@ class RejectItem(Model):
     body = BinaryAttribute(attr_name="Body", legacy_encoding=False)
 
 
-class ControlItem(Model):
+class SharedRecordItem(Model):
     """A small record that all instances share."""
 
     name = UnicodeAttribute(hash_key=True, attr_name="Name")
@@ -93,8 +93,8 @@ def readable(from_raw_data: Callable[[dict[str, Any]], M], data: dict[str, Any])
     """What `from_raw_data` makes of an item in DynamoDB's JSON; raises Unreadable with the order's id."""
     try:
         return from_raw_data(data)
-    except (AttributeDeserializationError, Unreadable, LookupError, AttributeError, ValueError) as error:
-        raise Unreadable(f"{data['OrderID']['S']}: {error}") from error
+    except (AttributeDeserializationError, Corrupt, LookupError, AttributeError, ValueError) as error:
+        raise Corrupt(f"{data['OrderID']['S']}: {error}") from error
 
 
 def _indexes(model: type[Model]) -> dict[str, GlobalSecondaryIndex[Any]]:

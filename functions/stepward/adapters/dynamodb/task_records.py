@@ -9,8 +9,8 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
-from stepward.domain.errors import Rejected, Unreadable
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
 
@@ -67,14 +67,14 @@ def _decode(name: str, item: Wire) -> StepRecord:
         fields |= {field: int(item[key]["N"]) for key, field in _RARE_COUNTS.items() if key in item}
         result = parse(item["Result"]["S"]) if "Result" in item else None
         if not isinstance(result, dict | None):
-            raise Unreadable(f"step {name!r}: its result is not an object")
+            raise Corrupt(f"step {name!r}: its result is not an object")
         state = ProcessState(item["ProcessState"]["S"])
         return StepRecord("", name, process_state=state, result=result, **fields)
     except (KeyError, TypeError, ValueError, Rejected) as error:
-        raise Unreadable(f"step {name!r}: {error!r}") from error
+        raise Corrupt(f"step {name!r}: {error!r}") from error
 
 
-def encode_history(history: tuple[Fact, ...]) -> str | None:
+def encode_history(history: tuple[HistoryEntry, ...]) -> str | None:
     """A task's troubles as one compact text; None if it had none."""
     if not history:
         return None
@@ -82,6 +82,6 @@ def encode_history(history: tuple[Fact, ...]) -> str | None:
     return json.dumps(rows, separators=(",", ":"))
 
 
-def decode_history(text: str | None) -> tuple[Fact, ...]:
+def decode_history(text: str | None) -> tuple[HistoryEntry, ...]:
     """The troubles that `encode_history` wrote."""
-    return tuple(Fact(row[0], FactKind(row[1]), *row[2:]) for row in json.loads(text or "[]"))
+    return tuple(HistoryEntry(row[0], HistoryKind(row[1]), *row[2:]) for row in json.loads(text or "[]"))

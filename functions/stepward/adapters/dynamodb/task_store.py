@@ -16,7 +16,7 @@ from stepward.adapters.dynamodb.tables import OrderItem, find, whole
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.dynamodb.task_records import decode_history, encode_history
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
-from stepward.domain.errors import Misconfigured, Transient, Unreadable
+from stepward.domain.errors import Corrupt, Misconfigured, Transient
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.domain.workflow.plan import Plan
@@ -68,8 +68,8 @@ class DynamoTaskStore:
         try:
             order = body_of(found.get(self._orders.table.Meta.table_name, {})) if with_order else {}
             return Loaded(task, self._plan_of(task), order)
-        except Unreadable as error:
-            raise Unreadable(f"{order_id}: {error}") from error
+        except Corrupt as error:
+            raise Corrupt(f"{order_id}: {error}") from error
 
     def _read(self, order_id: str, models: Mapping[type[Model], bool]) -> dict[str, dict[str, Any]]:
         """The row of each table, consistently where that is said."""
@@ -108,7 +108,7 @@ class DynamoTaskStore:
         """The tasks that wait for an operator; see the port."""
         return needing_attention(self.tasks)
 
-    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
+    def every(self, state: ProcessState | None) -> Iterator[Task | Corrupt]:
         """Every task in `state`, page by page; see the port."""
         wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
         if state is not None:
@@ -154,25 +154,25 @@ class DynamoTaskStore:
         plan = self.known_plans.get(task.plan_id) or self._read_plan(task.plan_id)
         self.known_plans[task.plan_id] = plan
         if lacking := {step.name for step in plan.steps} - task.steps.keys():
-            raise Unreadable(f"it lacks steps of its plan: {', '.join(sorted(lacking))}")
+            raise Corrupt(f"it lacks steps of its plan: {', '.join(sorted(lacking))}")
         return plan
 
     def _read_plan(self, plan_id: str) -> Plan:
         with translated(f"read plan {plan_id}"):
             row = find(self.plans, _plan_key(plan_id))
         if row is None:
-            raise Unreadable(f"plan {plan_id} is not in the state store")
+            raise Corrupt(f"plan {plan_id} is not in the state store")
         try:
             return Plan.from_json(row.body)
         except (LookupError, TypeError, ValueError) as error:
-            raise Unreadable(f"plan {plan_id}: {error!r}") from error
+            raise Corrupt(f"plan {plan_id}: {error!r}") from error
 
 
-def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:
+def _next_task(items: Iterator[TaskItem]) -> Task | Corrupt | None:
     try:
         item = next(items, None)
         return None if item is None else _task(item)
-    except Unreadable as error:
+    except Corrupt as error:
         return error
 
 
@@ -185,7 +185,7 @@ def _task(item: TaskItem) -> Task:
     order_id = item.order_id
     kept = item.get_attributes().items()
     if lacking := [kind.attr_name for name, kind in kept if not kind.null and getattr(item, name) is None]:
-        raise Unreadable(f"{order_id}: it lacks {', '.join(sorted(lacking))}")
+        raise Corrupt(f"{order_id}: it lacks {', '.join(sorted(lacking))}")
     try:
         return Task(
             order_id=order_id,
@@ -203,4 +203,4 @@ def _task(item: TaskItem) -> Task:
             correlation_id=item.correlation_id or "",
         )
     except (LookupError, TypeError, ValueError) as error:
-        raise Unreadable(f"{order_id}: {error!r}") from error
+        raise Corrupt(f"{order_id}: {error!r}") from error

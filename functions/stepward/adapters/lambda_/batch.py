@@ -13,7 +13,7 @@ from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Intake
-from stepward.domain.errors import PutBack, StepwardError
+from stepward.domain.errors import RetryLater, StepwardError
 
 MOST_AT_ONCE = 10
 """Threads of a function at most: the records of a full batch."""
@@ -78,8 +78,8 @@ class BatchWorker:
         try:
             with self._collecting(record):
                 self.intake.accept(record.message)
-        except PutBack as put_back:
-            self._hide(record, put_back.seconds)
+        except RetryLater as retry_later:
+            self._hide(record, retry_later.seconds)
             return False
         except Exception as error:  # noqa: BLE001 - whatever one record raises, it alone comes back
             self.telemetry.returned(record.message_id, error)

@@ -12,9 +12,9 @@ from stepward.adapters.lambda_.record import SqsRecord
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Received
-from stepward.domain.errors import PutBack, StepwardError
+from stepward.domain.errors import RetryLater, StepwardError
 
-LONGEST_REST_S = 300
+LONGEST_BACKOFF_S = 300
 """What failed comes back within this, however often. So an event that nobody can apply yet waits out days of an outage
 before its queue gives it up, and every group goes on within minutes after it."""
 
@@ -60,7 +60,7 @@ class GroupWorker:
         except Exception as error:  # noqa: BLE001 - whatever stops one group must not stop the others
             stayed = group[done:]
             self.telemetry.returned(stayed[0].message_id, error)
-            self._hide(stayed, error.seconds if isinstance(error, PutBack) else _rest(stayed[0]))
+            self._hide(stayed, error.seconds if isinstance(error, RetryLater) else _rest(stayed[0]))
             return stayed
         return ()
 
@@ -91,4 +91,4 @@ def _groups(event: Mapping[str, Any]) -> list[list[SqsRecord]]:
 
 def _rest(record: SqsRecord) -> int:
     doubled = min(record.receives, 10) - 1
-    return min(LONGEST_REST_S, 1 << doubled)
+    return min(LONGEST_BACKOFF_S, 1 << doubled)

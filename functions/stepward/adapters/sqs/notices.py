@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stepward.adapters.sqs.delivery import Outgoing, for_queue
 from stepward.domain.errors import Rejected, Transient
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Notice
 from stepward.domain.reply_address import Allowed, ReplyAddress, check
 from stepward.ports import Telemetry
@@ -51,8 +51,8 @@ class CheckedNotices:
     def post(self, notice: Notice) -> None:
         """Tell the submitter, or count a notice that was lost; raises Transient."""
         if reason := self._fault(notice):
-            fact = Fact(notice.at, FactKind.NOTICE_LOST, notice.step, note=f"{notice.status}: {reason}")
-            self.telemetry.record(notice.order_id, fact)
+            entry = HistoryEntry(notice.at, HistoryKind.NOTICE_LOST, notice.step, note=f"{notice.status}: {reason}")
+            self.telemetry.record(notice.order_id, entry)
 
     def _fault(self, notice: Notice) -> str:
         try:

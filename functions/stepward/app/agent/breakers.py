@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.app.optimistic import SharedValue
-from stepward.domain.coordination.breaker import Breaker, Pause, paused, resumed
-from stepward.domain.coordination.shared_record import Control
-from stepward.ports import Controls
+from stepward.domain.coordination.breaker import AgentPause, Breaker, paused, resumed
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.ports import SharedRecords
 
 
 @dataclass(frozen=True, slots=True)
 class Breakers:
     """The breaker of every agent, in one small record each; one that is not there is closed."""
 
-    controls: Controls
+    shared_records: SharedRecords
 
     def of(self, agent: str) -> Breaker:
         """The agent's breaker as it stands; raises Transient or Unreadable."""
-        return _breaker(self.controls.read(_name(agent)))
+        return _breaker(self.shared_records.read(_name(agent)))
 
     def change(self, agent: str, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
         """Write what `decide` makes of the breaker, and nothing if that is the same; it before and after.
@@ -28,7 +28,7 @@ class Breakers:
         """
         return self._record(agent).change(decide)
 
-    def pause(self, agent: str, pause: Pause) -> bool:
+    def pause(self, agent: str, pause: AgentPause) -> bool:
         """Have no instance call the agent's service; False if it was paused already, which stays as it is."""
         before, _ = self.change(agent, lambda found: paused(found, pause))
         return before.pause is None
@@ -39,12 +39,12 @@ class Breakers:
         return before.pause is not None
 
     def _record(self, agent: str) -> SharedValue[Breaker]:
-        return SharedValue(self.controls, _name(agent), _breaker, Breaker.body)
+        return SharedValue(self.shared_records, _name(agent), _breaker, Breaker.body)
 
 
 def _name(agent: str) -> str:
     return f"breaker/{agent}"
 
 
-def _breaker(control: Control | None) -> Breaker:
-    return Breaker() if control is None else Breaker.of(control.body)
+def _breaker(shared_record: SharedRecord | None) -> Breaker:
+    return Breaker() if shared_record is None else Breaker.of(shared_record.body)

@@ -9,10 +9,10 @@ from threading import Lock
 
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination import breaker as rules
-from stepward.domain.coordination.breaker import Admitted, Breaker, Limits, Mode, Resting
-from stepward.domain.errors import StepwardError, Unreadable
+from stepward.domain.coordination.breaker import Breaker, Limits, Mode, Permit, Refused
+from stepward.domain.errors import Corrupt, StepwardError
 from stepward.domain.health import Called, Health
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.ports import Telemetry
 
 REMEMBERED_FOR = 1_000
@@ -36,21 +36,21 @@ class Guard:
     _seen_at: int | None = None
     _lock: Lock = field(default_factory=Lock)
 
-    def admit(self, now: int, deadline: int) -> Admitted | Resting:
+    def admit(self, now: int, deadline: int) -> Permit | Refused:
         """Whether the service may be called now; a call that is let through will have ended by `deadline`."""
         seen = self._look(now)
         if not rules.may_probe(seen, now):
-            return rules.verdict(seen, now)
+            return rules.permission(seen, now)
         probe = self.new_id()
-        return rules.verdict(self._change(now, lambda found: rules.probing(found, now, probe, deadline)), now, probe)
+        return rules.permission(self._change(now, lambda found: rules.probing(found, now, probe, deadline)), now, probe)
 
-    def succeeded(self, call: Admitted, now: int) -> None:
+    def succeeded(self, call: Permit, now: int) -> None:
         """The service answered, if only to refuse; nothing is written while the breaker has nothing to forget."""
         if call.probe or self._look(now).failures:
             self._change(now, lambda found: rules.succeeded(found, call, now))
         self._tell_call(call, now, succeeded=True)
 
-    def failed(self, call: Admitted, now: int) -> None:
+    def failed(self, call: Permit, now: int) -> None:
         """The service failed in a way that may pass."""
         if call.probe or self._look(now).mode is Mode.CLOSED:
             self._change(now, lambda found: rules.failed(found, call, now, self.limits))
@@ -71,7 +71,7 @@ class Guard:
         """Tell how the service is doing, where it was not called."""
         self.telemetry.health(Health(self.agent, self.in_flight, rules.level(self._seen)))
 
-    def _tell_call(self, call: Admitted, now: int, *, succeeded: bool) -> None:
+    def _tell_call(self, call: Permit, now: int, *, succeeded: bool) -> None:
         level = rules.level(self._seen)
         self.telemetry.health(Called(self.agent, self.in_flight, level, max(0, now - call.at), succeeded))
 
@@ -91,7 +91,7 @@ class Guard:
                 self._seen, self._seen_at = after, now
             if kind := rules.transition(before, after):
                 note = f"{after.failures or before.failures} failures in a row" if before.mode is Mode.CLOSED else ""
-                self.telemetry.record("", Fact(now, kind, by=self.agent, note=note))
+                self.telemetry.record("", HistoryEntry(now, kind, by=self.agent, note=note))
         return self._seen
 
     @contextmanager
@@ -99,5 +99,5 @@ class Guard:
         try:
             yield
         except StepwardError as error:
-            kind = FactKind.UNREADABLE if isinstance(error, Unreadable) else FactKind.POSTPONED
-            self.telemetry.record("", Fact(now, kind, by=self.agent, note=str(error)))
+            kind = HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
+            self.telemetry.record("", HistoryEntry(now, kind, by=self.agent, note=str(error)))

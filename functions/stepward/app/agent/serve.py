@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from stepward.app.agent.guard import Guard
-from stepward.domain.coordination.breaker import Resting
-from stepward.domain.errors import Permanent, PutBack
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.coordination.breaker import Refused
+from stepward.domain.errors import Permanent, RetryLater
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.workflow.definition import Call, Operation
@@ -35,18 +35,18 @@ class Serve:
     def handle(self, text: str) -> None:
         """Run the attempt that `text` asks for.
 
-        Raises Rejected, PutBack if the service has to be left alone for a while, or Transient if the answer could
+        Raises Rejected, RetryLater if the service has to be left alone for a while, or Transient if the answer could
         not be sent. Past complete-by there is no reply, no error and no recovery: another instance may own the step.
         """
         request = decode_request(text)
         deadline = min(request.complete_by, self.now() + request.budget)
         if self.now() >= deadline:
-            self._tell(FactKind.EXPIRED, request, "it waited in the queue past complete-by")
+            self._tell(HistoryKind.EXPIRED, request, "it waited in the queue past complete-by")
             return
         with self.guard.working():
             reply = self._attempt(request, deadline)
         if reply is None or self.now() >= deadline:
-            self._tell(FactKind.SILENT, request, "complete-by has passed")
+            self._tell(HistoryKind.SILENT, request, "complete-by has passed")
             return
         self.queues.reply([reply])
 
@@ -69,21 +69,21 @@ class Serve:
 
     def _call(self, request: StepRequest, operation: Operation, deadline: int) -> Reply | None:
         """One call, if the guard lets it through; None if it failed in a way that may pass."""
-        admitted = self.guard.admit(self.now(), deadline)
-        if isinstance(admitted, Resting):
+        permit = self.guard.admit(self.now(), deadline)
+        if isinstance(permit, Refused):
             self.guard.tell()
-            self._put_back(request, deadline, admitted.wait, admitted.why)
+            self._put_back(request, deadline, permit.wait, permit.why)
         try:
             result = operation(self._call_of(request, deadline))
             encode_result(result)
         except Permanent as error:
-            self.guard.succeeded(admitted, self.now())
+            self.guard.succeeded(permit, self.now())
             return _refusal(request, str(error))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: whatever it raises may pass
-            self.guard.failed(admitted, self.now())
-            self._tell(FactKind.CALL_FAILED, request, type(error).__name__)
+            self.guard.failed(permit, self.now())
+            self._tell(HistoryKind.CALL_FAILED, request, type(error).__name__)
             return None
-        self.guard.succeeded(admitted, self.now())
+        self.guard.succeeded(permit, self.now())
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
 
     def _call_of(self, request: StepRequest, deadline: int) -> Call:
@@ -101,16 +101,16 @@ class Serve:
         wait = max(min(wait, LONGEST_ABSENCE), least_absence(self._age(request)))
         wait = min(wait, deadline - self.now())
         seconds = max(1, -(-wait // 1000))
-        self._tell(FactKind.PUT_BACK, request, f"{why}; back in {seconds} s")
-        raise PutBack(seconds, why)
+        self._tell(HistoryKind.RETRY_LATER, request, f"{why}; back in {seconds} s")
+        raise RetryLater(seconds, why)
 
     def _age(self, request: StepRequest) -> int:
         """Milliseconds since the request was made."""
         return max(0, self.now() - (request.complete_by - request.budget))
 
-    def _tell(self, kind: FactKind, request: StepRequest, note: str) -> None:
-        fact = Fact(self.now(), kind, request.step, request.attempt, request.agent, note)
-        self.telemetry.record(request.order_id, fact)
+    def _tell(self, kind: HistoryKind, request: StepRequest, note: str) -> None:
+        entry = HistoryEntry(self.now(), kind, request.step, request.attempt, request.agent, note)
+        self.telemetry.record(request.order_id, entry)
 
 
 def _refusal(request: StepRequest, error: str) -> Reply:

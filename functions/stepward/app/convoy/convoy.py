@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from stepward.app.convoy.alerting import LaneTelling
+from stepward.app.convoy.alerting import LaneAlerting
 from stepward.app.convoy.dry_run import read_event
 from stepward.app.convoy.effects import Effects
 from stepward.app.intake import Received
 from stepward.app.optimistic import Race
-from stepward.app.scheduler.audit_log import Entry, Trail
+from stepward.app.scheduler.audit_log import AuditEntry, AuditLog
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.convoy.decide import Outcome, Wanted, decide
+from stepward.domain.convoy.decide import LaneDecision, Wanted, decide
 from stepward.domain.convoy.event import OrderEvent, sequence_name
 from stepward.domain.convoy.lane import Lane, LaneRules, opened
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
-from stepward.domain.errors import Transient, Unreadable
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.errors import Corrupt, Transient
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.ports import Lanes, Rejects, Telemetry
 
@@ -40,8 +40,8 @@ class Convoy:
     lanes: Lanes
     effects: Effects
     rejects: Rejects
-    telling: LaneTelling
-    trail: Trail
+    alerting: LaneAlerting
+    audit_log: AuditLog
     telemetry: Telemetry
     rules: LaneRules
     decode: Callable[[str], OrderEvent]
@@ -61,19 +61,21 @@ class Convoy:
         """Do what an operator asks, and keep in the order's trail what came of it. Raises Transient."""
         before, outcome = self._change(command.order_id, command, [received])
         refused = outcome.refusal.text if outcome.refusal else ""
-        self.trail.add(command.order_id, _entry(command, received, refused, before.revision))
+        self.audit_log.add(command.order_id, _entry(command, received, refused, before.revision))
         if refused:
-            self.telemetry.record(command.order_id, Fact(self.now(), FactKind.REFUSED, by=command.who, note=refused))
+            self.telemetry.record(
+                command.order_id, HistoryEntry(self.now(), HistoryKind.REFUSED, by=command.who, note=refused)
+            )
         self._finish(command.order_id, outcome)
 
-    def _finish(self, order_id: str, outcome: Outcome) -> None:
+    def _finish(self, order_id: str, outcome: LaneDecision) -> None:
         """Go on with what one change has left for another; raises Transient if an effect failed."""
         while outcome.more and outcome.failure is None:
             _, outcome = self._change(order_id, [], [])
         if outcome.failure is not None:
             raise outcome.failure
 
-    def _change(self, order_id: str, wanted: Wanted, messages: Sequence[Received]) -> tuple[Lane, Outcome]:
+    def _change(self, order_id: str, wanted: Wanted, messages: Sequence[Received]) -> tuple[Lane, LaneDecision]:
         """Write what `wanted` makes of the lane, then tell of it; read and decide again if somebody was faster."""
         first = None if isinstance(wanted, LaneCommand) or not wanted else wanted[0]
         race = Race(f"the lane of {order_id}")
@@ -86,10 +88,10 @@ class Convoy:
                 return before, outcome
             race.lost()
 
-    def _decided(self, before: Lane, wanted: Wanted) -> Outcome:
+    def _decided(self, before: Lane, wanted: Wanted) -> LaneDecision:
         """The decision, once all that it needs is known."""
         known, now = Known(), self.now()
-        while not isinstance(found := decide(before, known, wanted, self.rules, now), Outcome):
+        while not isinstance(found := decide(before, known, wanted, self.rules, now), LaneDecision):
             known[found] = self._answer(before, found)
         return found
 
@@ -103,8 +105,8 @@ class Convoy:
                 return self._perform(need.event)
             case KeepRejects():
                 for late in need.rejections:
-                    place = f"{before.order_id}/{late.held_at}"
-                    self._keep(late, Received(place, "the order's lane", before.touched_at, ""))
+                    position = f"{before.order_id}/{late.held_at}"
+                    self._keep(late, Received(position, "the order's lane", before.touched_at, ""))
                 return None
             case _:
                 assert_never(need)
@@ -114,17 +116,17 @@ class Convoy:
             return self.effects.have(event)
         except Transient as error:
             return error
-        except Unreadable as error:
+        except Corrupt as error:
             return f"the order's task cannot be read: {error}"
 
-    def _tell(self, outcome: Outcome, messages: Sequence[Received]) -> None:
+    def _tell(self, outcome: LaneDecision, messages: Sequence[Received]) -> None:
         """What follows the write: whoever dies here is told of the message again, and decides to do the same."""
         lane = outcome.lane
-        for fact in outcome.facts:
-            self.telemetry.record(lane.order_id, fact)
+        for entry in outcome.history:
+            self.telemetry.record(lane.order_id, entry)
         for rejection in outcome.rejections:
             self._keep(rejection, messages[rejection.message])
-        self.telling.tell(lane, self.now())
+        self.alerting.tell(lane, self.now())
 
     def _keep(self, rejection: Rejection, received: Received) -> None:
         name, _, reason = rejection.why.partition(": ")
@@ -141,13 +143,13 @@ class Convoy:
         )
 
 
-def _entry(command: LaneCommand, received: Received, refused: str, revision: int) -> Entry:
-    place = 0 if isinstance(command, RetryLane) else command.place
-    return Entry(
+def _entry(command: LaneCommand, received: Received, refused: str, revision: int) -> AuditEntry:
+    position = 0 if isinstance(command, RetryLane) else command.position
+    return AuditEntry(
         # Not the present time: a command that comes a second time makes the same entry.
         at=received.received_at,
         command=f"convoy {_NAMES[type(command)]}",
-        step=f"event {sequence_name(place)}" if place else "",
+        step=f"event {sequence_name(position)}" if position else "",
         attempt=0,
         who=command.who,
         why=command.why,

@@ -8,7 +8,7 @@ from stepward.app.scheduler.transition import Transition
 from stepward.app.submission import Submit
 from stepward.domain.convoy.event import Op, OrderEvent
 from stepward.domain.errors import Rejected
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Cancel
 from stepward.wire.order import accepted
 from stepward.wire.order_event import details_of, order_of
@@ -37,8 +37,8 @@ class Effects:
 
     def _cancel(self, event: OrderEvent) -> str:
         reason = str(details_of(event).get("reason") or "cancelled")
-        facts = self.transition.apply(event.order_id, Cancel(event.order_id, BY, reason))
-        refused = next((fact.note for fact in facts if fact.kind is FactKind.REFUSED), "")
+        history = self.transition.apply(event.order_id, Cancel(event.order_id, BY, reason))
+        refused = next((entry.note for entry in history if entry.kind is HistoryKind.REFUSED), "")
         if not refused:
             return ""
         loaded = self.transition.store.load(event.order_id, with_order=False)

@@ -9,8 +9,8 @@ from stepward.app.convoy.convoy import Arrival, Convoy
 from stepward.app.intake import Received, keep
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.event import OrderEvent
-from stepward.domain.errors import PutBack, Rejected
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.errors import Rejected, RetryLater
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.envelope import Ignored
 
@@ -58,7 +58,7 @@ class LaneIntake:
     def _apply(self, run: Sequence[Arrival], done: int, remaining: Callable[[], int]) -> Iterator[int]:
         if run:
             if remaining() < LEAST_TIME:
-                raise PutBack(0, "the time of this run is up")
+                raise RetryLater(0, "the time of this run is up")
             self.convoy.events(run[0].event.order_id, run)
             yield done
 
@@ -67,7 +67,7 @@ class LaneIntake:
             case Rejected():
                 keep(message, wanted, self.rejects, self.telemetry)
             case Ignored():
-                self.telemetry.record("", Fact(message.received_at, FactKind.IGNORED, note=wanted.what))
+                self.telemetry.record("", HistoryEntry(message.received_at, HistoryKind.IGNORED, note=wanted.what))
             case command:
                 self.convoy.command(command, message)
 

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any
 
-from stepward.app.ledger.walk import Fault, Step, steps
+from stepward.app.ledger.walk import Fault, WalkedEntry, steps
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.coordination.shared_record import Control
-from stepward.domain.errors import Conflict, PutBack, Rejected, Unreadable
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
-from stepward.ports import Controls, LaneQueue, Ledgers, Rejects, Telemetry
+from stepward.ports import LaneQueue, Ledgers, Rejects, SharedRecords, Telemetry
 from stepward.wire.checked_text import cleaned
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
@@ -52,7 +52,7 @@ class Split:
 
     lanes: LaneQueue
     ledgers: Ledgers
-    controls: Controls
+    shared_records: SharedRecords
     rejects: Rejects
     telemetry: Telemetry
     sources: Sequence[Source]
@@ -62,17 +62,19 @@ class Split:
     def handle(self, text: str, remaining: Callable[[], int]) -> None:
         """Send every entry of the ledger in `text`, for as long as `remaining` (ms) allows.
 
-        Raises Rejected, Transient, or PutBack if the rest is for another run.
+        Raises Rejected, Transient, or RetryLater if the rest is for another run.
         """
         ledger = decode_ledger(text)
         if isinstance(ledger, Ignored):
-            self.telemetry.record("", Fact(self.now(), FactKind.IGNORED, note=ledger.what))
+            self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=ledger.what))
             return
         if self.customer and ledger.customer_id != self.customer:
             raise Rejected("customerId", f"is {ledger.customer_id!r}; only {self.customer!r} has its ledgers here")
         walk = self._begun(ledger)
         if walk.progress.done:
-            self.telemetry.record("", Fact(self.now(), FactKind.DUPLICATE, note=f"ledger {ledger.ledger_id}"))
+            self.telemetry.record(
+                "", HistoryEntry(self.now(), HistoryKind.DUPLICATE, note=f"ledger {ledger.ledger_id}")
+            )
             return
         for chunk in walk.chunks(self.ledgers, self.sources):
             self._send(walk, chunk)
@@ -80,14 +82,14 @@ class Split:
             if len(chunk) == CHUNK:
                 walk.note()
                 if remaining() < TIME_TO_FINISH:
-                    raise PutBack(0, f"ledger {ledger.ledger_id} goes on at its entry {walk.progress.index}")
+                    raise RetryLater(0, f"ledger {ledger.ledger_id} goes on at its entry {walk.progress.index}")
         walk.finish()
         note = f"{walk.progress.index:,} entries of ledger {ledger.ledger_id}"
-        self.telemetry.record("", Fact(self.now(), FactKind.SPLIT, by=ledger.customer_id, note=note))
+        self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.SPLIT, by=ledger.customer_id, note=note))
 
     def _begun(self, ledger: Ledger) -> _Walk:
         """The walk through the ledger as far as it has come; raises Rejected if another ledger had its id."""
-        record = _record(self.controls, ledger.customer_id, ledger.ledger_id)
+        record = _record(self.shared_records, ledger.customer_id, ledger.ledger_id)
         found, version = record.read(), self._version(ledger)
         if found is None:
             return _Walk(ledger, record, Progress(ledger.digest, version, self.now()))
@@ -105,7 +107,7 @@ class Split:
             raise Rejected("objectKey", f"there is no object {ledger.object_key!r}")
         return version
 
-    def _send(self, walk: _Walk, chunk: Sequence[Step]) -> None:
+    def _send(self, walk: _Walk, chunk: Sequence[WalkedEntry]) -> None:
         """Keep what belongs to no order, then send the rest, each order's entries in their order."""
         for step in chunk:
             if isinstance(step.entry, Fault):
@@ -124,7 +126,7 @@ class Split:
         )
         self.rejects.keep(reject)
         note = f"entry {index} of ledger {walk.ledger.ledger_id}: {fault.field}: {fault.reason}"
-        self.telemetry.record("", Fact(self.now(), FactKind.REJECTED, by=walk.ledger.customer_id, note=note))
+        self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.REJECTED, by=walk.ledger.customer_id, note=note))
 
 
 @dataclass(slots=True)
@@ -135,14 +137,14 @@ class _Walk:
     record: SharedValue[Progress | None]
     progress: Progress
 
-    def chunks(self, ledgers: Ledgers, sources: Sequence[Source]) -> Iterator[list[Step]]:
+    def chunks(self, ledgers: Ledgers, sources: Sequence[Source]) -> Iterator[list[WalkedEntry]]:
         """What is left, in pieces of at most so many entries."""
         progress = self.progress
         left = steps(self.ledger, ledgers, progress.version, progress.index, progress.offset, sources)
         while chunk := list(islice(left, CHUNK)):
             yield chunk
 
-    def go_to(self, step: Step) -> None:
+    def go_to(self, step: WalkedEntry) -> None:
         """The step and all before it are sent."""
         self.progress = replace(self.progress, index=step.index + 1, offset=step.after)
 
@@ -162,23 +164,23 @@ class _Walk:
             raise Conflict(f"{self.record.name}: another instance walks it; the message will come again")
 
 
-def progress_of(controls: Controls, customer_id: str, ledger_id: str) -> Progress | None:
+def progress_of(shared_records: SharedRecords, customer_id: str, ledger_id: str) -> Progress | None:
     """How far a ledger has been walked; None if it was never begun. Raises Transient or Unreadable."""
-    return _record(controls, customer_id, ledger_id).read()
+    return _record(shared_records, customer_id, ledger_id).read()
 
 
-def _record(controls: Controls, customer_id: str, ledger_id: str) -> SharedValue[Progress | None]:
-    return SharedValue(controls, f"ledger/{customer_id}/{ledger_id}", _progress, _body)
+def _record(shared_records: SharedRecords, customer_id: str, ledger_id: str) -> SharedValue[Progress | None]:
+    return SharedValue(shared_records, f"ledger/{customer_id}/{ledger_id}", _progress, _body)
 
 
 def _body(progress: Progress | None) -> Mapping[str, Any]:
     return asdict(progress) if progress else {}
 
 
-def _progress(control: Control | None) -> Progress | None:
-    if control is None:
+def _progress(shared_record: SharedRecord | None) -> Progress | None:
+    if shared_record is None:
         return None
     try:
-        return Progress(**control.body)
+        return Progress(**shared_record.body)
     except TypeError as error:
-        raise Unreadable(f"{control.name}: {error!r}") from error
+        raise Corrupt(f"{shared_record.name}: {error!r}") from error

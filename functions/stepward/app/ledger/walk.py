@@ -23,7 +23,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WalkedEntry:
     """The entry at `index`, or its fault; `after` is the offset of the next one in the ledger's object."""
 
     index: int
@@ -33,7 +33,7 @@ class Step:
 
 def steps(
     ledger: Ledger, ledgers: Ledgers, version: str, index: int, offset: int, sources: Sequence[Source]
-) -> Iterator[Step]:
+) -> Iterator[WalkedEntry]:
     """The entries from `index` on; in an object, its line begins at `offset`. Raises Transient."""
     if not ledger.object_key:
         for position in range(index, len(ledger.entries)):
@@ -42,12 +42,12 @@ def steps(
                 found: LaneMessage | Fault = entry_of(ledger, position, raw, sources)
             except Rejected as error:
                 found = Fault(error.field, error.reason, repr(raw))
-            yield Step(position, 0, found)
+            yield WalkedEntry(position, 0, found)
         return
     for position, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
         offset += line.length
         if line.text.strip():
-            yield Step(position, offset, _entry_in(ledger, position, line, sources))
+            yield WalkedEntry(position, offset, _entry_in(ledger, position, line, sources))
 
 
 @dataclass(frozen=True, slots=True)

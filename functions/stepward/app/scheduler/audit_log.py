@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stepward.app.optimistic import SharedValue
-from stepward.domain.coordination.shared_record import Control
-from stepward.domain.errors import Unreadable
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.errors import Corrupt
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task.record import Task
-from stepward.ports import Controls
+from stepward.ports import SharedRecords
 from stepward.wire.checked_text import cleaned
 
 LONGEST = 50
@@ -20,17 +20,17 @@ LONGEST = 50
 LONGEST_TEXT = 200
 
 DONE_AS = {
-    Undo: FactKind.UNDO_BEGUN,
-    Cancel: FactKind.UNDO_BEGUN,
-    Pause: FactKind.PAUSED,
-    Resume: FactKind.RESUMED,
-    Resubmit: FactKind.RESUBMITTED,
+    Undo: HistoryKind.UNDO_BEGUN,
+    Cancel: HistoryKind.UNDO_BEGUN,
+    Pause: HistoryKind.PAUSED,
+    Resume: HistoryKind.RESUMED,
+    Resubmit: HistoryKind.RESUBMITTED,
 }
 """The fact that an order remembers of each command that was applied."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """One command: what came of it `at` (epoch ms), and why it was refused if it was.
 
     `revision` is the order's when it was refused, and 0 otherwise.
@@ -47,52 +47,56 @@ class Entry:
     revision: int = 0
 
 
-def applied(command: Command, facts: Iterable[Fact]) -> Entry | None:
+def applied(command: Command, history: Iterable[HistoryEntry]) -> AuditEntry | None:
     """The entry of a command that is among the facts it caused; None if it is not."""
-    done = next((fact for fact in facts if fact.kind is DONE_AS[type(command)] and _asked_by(command, fact)), None)
-    return Entry(done.at, **_asked(command), applied=True) if done else None
+    done = next(
+        (entry for entry in history if entry.kind is DONE_AS[type(command)] and _asked_by(command, entry)), None
+    )
+    return AuditEntry(done.at, **_asked(command), applied=True) if done else None
 
 
-def refused(command: Command, facts: Iterable[Fact], task: Task) -> Entry | None:
+def refused(command: Command, history: Iterable[HistoryEntry], task: Task) -> AuditEntry | None:
     """The entry of a command that was refused; one that `task` remembers had its effect when it came before."""
-    refusal = next((fact for fact in facts if fact.kind is FactKind.REFUSED), None)
+    refusal = next((entry for entry in history if entry.kind is HistoryKind.REFUSED), None)
     if refusal is None:
         return None
     if before := applied(command, reversed(task.history)):
         return before
-    return Entry(refusal.at, **_asked(command), applied=False, note=refusal.note, revision=task.revision)
+    return AuditEntry(refusal.at, **_asked(command), applied=False, note=refusal.note, revision=task.revision)
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class AuditLog:
     """Keeps the newest entries of each order."""
 
-    controls: Controls
+    shared_records: SharedRecords
 
-    def of(self, order_id: str) -> tuple[Entry, ...]:
+    def of(self, order_id: str) -> tuple[AuditEntry, ...]:
         """What was asked of an order, oldest first; raises Transient or Unreadable."""
         return self._record(order_id).read()
 
-    def keep(self, order_id: str, command: Command, facts: tuple[Fact, ...], load: Callable[[], Task | None]) -> None:
+    def keep(
+        self, order_id: str, command: Command, history: tuple[HistoryEntry, ...], load: Callable[[], Task | None]
+    ) -> None:
         """Keep what came of `command`; told of it again, keep it once. Raises Transient or Unreadable.
 
         `load` brings the order's task; it is asked for only if the command was refused.
         """
-        entry = applied(command, facts)
-        if entry is None and any(fact.kind is FactKind.REFUSED for fact in facts) and (task := load()):
-            entry = refused(command, facts, task)
+        entry = applied(command, history)
+        if entry is None and any(entry.kind is HistoryKind.REFUSED for entry in history) and (task := load()):
+            entry = refused(command, history, task)
         if entry is not None:
             self.add(order_id, entry)
 
-    def add(self, order_id: str, entry: Entry) -> None:
+    def add(self, order_id: str, entry: AuditEntry) -> None:
         """Keep an entry once; raises Transient or Unreadable."""
         self._record(order_id).change(lambda entries: _with(entries, entry))
 
-    def _record(self, order_id: str) -> SharedValue[tuple[Entry, ...]]:
-        return SharedValue(self.controls, f"trail/{order_id}", _entries, _body)
+    def _record(self, order_id: str) -> SharedValue[tuple[AuditEntry, ...]]:
+        return SharedValue(self.shared_records, f"trail/{order_id}", _entries, _body)
 
 
-def _with(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+def _with(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntry, ...]:
     """The newest entries with one more; what is kept late, after a death, still stands where it happened."""
     if any(_same(entry, kept) for kept in entries):
         return entries
@@ -105,28 +109,28 @@ def _asked(command: Command) -> dict[str, Any]:
     return {"command": type(command).__name__.lower(), "step": step, "attempt": attempt, "who": who, "why": why}
 
 
-def _asked_by(command: Command, fact: Fact) -> bool:
-    if isinstance(command, Resubmit) and (fact.step, fact.attempt) != (command.step, command.attempt):
+def _asked_by(command: Command, entry: HistoryEntry) -> bool:
+    if isinstance(command, Resubmit) and (entry.step, entry.attempt) != (command.step, command.attempt):
         return False
-    who, why = command.who or fact.by, command.why or fact.note
-    return (who[:LONGEST_TEXT], why[:LONGEST_TEXT]) == (fact.by[:LONGEST_TEXT], fact.note[:LONGEST_TEXT])
+    who, why = command.who or entry.by, command.why or entry.note
+    return (who[:LONGEST_TEXT], why[:LONGEST_TEXT]) == (entry.by[:LONGEST_TEXT], entry.note[:LONGEST_TEXT])
 
 
-def _same(entry: Entry, kept: Entry) -> bool:
+def _same(entry: AuditEntry, kept: AuditEntry) -> bool:
     """Whether both tell of one command; what was refused is one while the order does not change."""
     again = {name: value for name, value in asdict(entry).items() if name != "at"}
     same = again == {name: value for name, value in asdict(kept).items() if name != "at"}
     return same and (entry.at == kept.at or not entry.applied)
 
 
-def _body(entries: tuple[Entry, ...]) -> Mapping[str, Any]:
+def _body(entries: tuple[AuditEntry, ...]) -> Mapping[str, Any]:
     return {"entries": [asdict(entry) for entry in entries]}
 
 
-def _entries(control: Control | None) -> tuple[Entry, ...]:
-    if control is None:
+def _entries(shared_record: SharedRecord | None) -> tuple[AuditEntry, ...]:
+    if shared_record is None:
         return ()
     try:
-        return tuple(Entry(**raw) for raw in control.body["entries"])
+        return tuple(AuditEntry(**raw) for raw in shared_record.body["entries"])
     except (KeyError, TypeError) as error:
-        raise Unreadable(f"{control.name}: {error!r}") from error
+        raise Corrupt(f"{shared_record.name}: {error!r}") from error

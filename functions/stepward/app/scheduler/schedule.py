@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stepward.app.scheduler.audit_log import Trail
+from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.messages import Command
 from stepward.domain.task.record import Task
@@ -16,7 +16,7 @@ class Schedule:
     """Runs every step of every task in its order, and only that: the workflow is data."""
 
     transition: Transition
-    trail: Trail
+    audit_log: AuditLog
 
     def handle(self, text: str) -> None:
         """Apply the message in `text`; raises Rejected or Transient.
@@ -25,9 +25,9 @@ class Schedule:
         finds what the order remembers of it.
         """
         message = decode_for_scheduler(text)
-        facts = self.transition.apply(message.order_id, message)
+        history = self.transition.apply(message.order_id, message)
         if isinstance(message, Command):
-            self.trail.keep(message.order_id, message, facts, lambda: self._task(message.order_id))
+            self.audit_log.keep(message.order_id, message, history, lambda: self._task(message.order_id))
 
     def _task(self, order_id: str) -> Task | None:
         loaded = self.transition.store.load(order_id, with_order=False)

@@ -8,11 +8,11 @@ from typing import Any
 
 from stepward.app.optimistic import Race
 from stepward.domain.errors import Rejected
-from stepward.domain.history import Fact
+from stepward.domain.history import HistoryEntry
 from stepward.domain.messages import Message, Notice, Report, Retry, StepFailed, StepRequest
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import Look
-from stepward.domain.task.decide import Event, Told, decide
+from stepward.domain.task.deadlines import DeadlineCheck
+from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
@@ -36,21 +36,21 @@ class Transition:
     claims: bool = True
     """Whether it claims the steps that may run; otherwise it has the Scheduler do it."""
 
-    def apply(self, order_id: str, event: Event) -> tuple[Fact, ...]:
+    def apply(self, order_id: str, event: Event) -> tuple[HistoryEntry, ...]:
         """Write what `event` makes of the task, then send; what happened. Raises Rejected or Transient.
 
         Dying between the two loses nothing: every state that waits has a due time, and a redelivered event
         finds what its first delivery wrote and sends again.
         """
         decision = self._write(order_id, event)
-        for fact in decision.facts:
-            self.telemetry.record(order_id, fact)
+        for entry in decision.history:
+            self.telemetry.record(order_id, entry)
         self._send(order_id, decision.messages)
-        return decision.facts
+        return decision.history
 
     def _write(self, order_id: str, event: Event) -> Decision:
         # Only what claims a step needs to know what was ordered.
-        claims = self.claims and not isinstance(event, Look | Told)
+        claims = self.claims and not isinstance(event, DeadlineCheck | AlertSent)
         race = Race(order_id)
         while True:
             loaded = self._load(order_id, with_order=claims)
@@ -75,7 +75,7 @@ class Transition:
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
         for alert in (message for message in messages if isinstance(message, StepFailed)):
             if self.alerts.tell(alert):
-                self.apply(order_id, Told(alert.step, alert.attempt))
+                self.apply(order_id, AlertSent(alert.step, alert.attempt))
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
 
     def _notify(self, order_id: str, notices: Sequence[Notice]) -> None:

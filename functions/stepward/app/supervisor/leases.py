@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.lease import Lease, given_back, lease_of, take
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import StepwardError
-from stepward.domain.history import Fact, FactKind
-from stepward.ports import Controls, Telemetry
+from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.ports import SharedRecords, Telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Leases:
     keeps nobody from sweeping.
     """
 
-    controls: Controls
+    shared_records: SharedRecords
     telemetry: Telemetry
     holder: str
     length: int
@@ -57,14 +57,16 @@ class Leases:
             self._unleased(shard, f"not given back: {error}")
 
     def _take(self, name: str, now: int) -> Hold | None:
-        record = SharedValue(self.controls, name, _lease, Lease.to_body)
+        record = SharedValue(self.shared_records, name, _lease, Lease.to_body)
         lease = take(record.read(), self.holder, now=now, length=self.length, skew_margin=self.skew_margin)
         # Who loses here leaves the shard to the one who was faster.
         return Hold(lease.until, lease, record) if lease and record.write(lease) else None
 
     def _unleased(self, shard: int, note: str) -> None:
-        self.telemetry.record("", Fact(self.now(), FactKind.UNLEASED, by=self.holder, note=f"shard {shard} {note}"))
+        self.telemetry.record(
+            "", HistoryEntry(self.now(), HistoryKind.UNLEASED, by=self.holder, note=f"shard {shard} {note}")
+        )
 
 
-def _lease(control: Control | None) -> Lease:
-    return (lease_of(control.body) if control else None) or Lease("", 0, 0)
+def _lease(shared_record: SharedRecord | None) -> Lease:
+    return (lease_of(shared_record.body) if shared_record else None) or Lease("", 0, 0)

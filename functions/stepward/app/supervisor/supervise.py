@@ -9,9 +9,9 @@ from zlib import crc32
 
 from stepward.app.alerting import Collected, tell_all
 from stepward.app.supervisor.leases import Hold, Leases
-from stepward.domain.errors import Rejected, StepwardError, Transient, Unreadable
+from stepward.domain.errors import Corrupt, Rejected, StepwardError, Transient
 from stepward.domain.health import Swept
-from stepward.domain.history import OVERDUE, Fact, FactKind
+from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
 from stepward.domain.messages import Alert
 from stepward.ports import Alerts
 
@@ -21,7 +21,7 @@ TIME_PER_ALERT = 25
 """Milliseconds to note that one alert is out."""
 
 
-Check = Callable[[str], Sequence[Fact]]
+Check = Callable[[str], Sequence[HistoryEntry]]
 """Looks at the record of one order, and acts on what is overdue there; raises Transient, Rejected or Unreadable."""
 
 
@@ -103,7 +103,7 @@ class _Run:
                     return False
                 self._count(self._checked(order_id, check))
         except Transient as error:
-            self._tell("", FactKind.POSTPONED, error)
+            self._tell("", HistoryKind.POSTPONED, error)
             return False
         return True
 
@@ -112,17 +112,17 @@ class _Run:
         try:
             tell_all(self.alerts.due, alerts, self._told)
         except Transient as error:
-            self._tell("", FactKind.POSTPONED, error)
+            self._tell("", HistoryKind.POSTPONED, error)
 
     def _must_end(self) -> bool:
         time_to_finish = TIME_TO_FINISH + TIME_PER_ALERT * len(self.alerts.due)
         return self.figures.listed >= MOST_PER_RUN or self.remaining() < time_to_finish
 
-    def _checked(self, order_id: str, check: Check) -> Sequence[Fact]:
+    def _checked(self, order_id: str, check: Check) -> Sequence[HistoryEntry]:
         try:
             return check(order_id)
-        except (Transient, Rejected, Unreadable) as error:
-            kind = FactKind.UNREADABLE if isinstance(error, Unreadable) else FactKind.POSTPONED
+        except (Transient, Rejected, Corrupt) as error:
+            kind = HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
             self._tell(order_id, kind, error)
             return ()
 
@@ -130,14 +130,14 @@ class _Run:
         try:
             for sweep in self.sweeps:
                 sweep.told(alert)
-        except (Transient, Rejected, Unreadable) as error:
-            self._tell(alert.order_id, FactKind.POSTPONED, error)
+        except (Transient, Rejected, Corrupt) as error:
+            self._tell(alert.order_id, HistoryKind.POSTPONED, error)
 
-    def _tell(self, order_id: str, kind: FactKind, error: StepwardError) -> None:
-        self.leases.telemetry.record(order_id, Fact(self.leases.now(), kind, note=str(error)))
+    def _tell(self, order_id: str, kind: HistoryKind, error: StepwardError) -> None:
+        self.leases.telemetry.record(order_id, HistoryEntry(self.leases.now(), kind, note=str(error)))
 
-    def _count(self, facts: Sequence[Fact]) -> None:
-        overdue = [fact.value for fact in facts if OVERDUE in fact.kind.marks]
+    def _count(self, history: Sequence[HistoryEntry]) -> None:
+        overdue = [entry.value for entry in history if OVERDUE in entry.kind.marks]
         self.figures = replace(
             self.figures,
             listed=self.figures.listed + 1,

@@ -10,10 +10,10 @@ from stepward.app.agent.breakers import Breakers
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.coordination.breaker import Breaker, unavailable, unsettled
 from stepward.domain.errors import StepwardError, Transient
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Alert, StepFailed
-from stepward.domain.task.deadlines import Look
-from stepward.domain.task.decide import Told
+from stepward.domain.task.deadlines import DeadlineCheck
+from stepward.domain.task.decide import AlertSent
 from stepward.ports import Alerts, Telemetry
 
 
@@ -25,10 +25,10 @@ class Watch:
     agents: Collection[str]
     telemetry: Telemetry
 
-    def look(self, backlogged: frozenset[str], now: int) -> Look:
+    def look(self, backlogged: frozenset[str], now: int) -> DeadlineCheck:
         """The look of one run; an agent whose breaker cannot be read counts as well: its recovery goes on."""
         found = {agent: self._of(agent, now) for agent in self.agents}
-        return Look(
+        return DeadlineCheck(
             backlogged=backlogged,
             unavailable=frozenset(agent for agent, breaker in found.items() if unavailable(breaker, now)),
             unsettled=frozenset(agent for agent, breaker in found.items() if unsettled(breaker, now)),
@@ -38,7 +38,7 @@ class Watch:
         try:
             return self.breakers.of(agent)
         except StepwardError as error:
-            self.telemetry.record("", Fact(now, FactKind.POSTPONED, by=agent, note=str(error)))
+            self.telemetry.record("", HistoryEntry(now, HistoryKind.POSTPONED, by=agent, note=str(error)))
             return Breaker()
 
 
@@ -53,7 +53,7 @@ class TaskSweep:
         """The orders of the shard whose task is due, by a clock set back by what clocks may differ."""
         return self.transition.store.due(shard, self.transition.now() - self.transition.timing.skew_margin)
 
-    def check(self, alerts: Alerts) -> Callable[[str], Sequence[Fact]]:
+    def check(self, alerts: Alerts) -> Callable[[str], Sequence[HistoryEntry]]:
         """What looks at a task; all of one run have the same look at the agents, when the first one needs it."""
         transition, look = replace(self.transition, alerts=alerts), cache(self._look)
         return lambda order_id: transition.apply(order_id, look())
@@ -61,9 +61,9 @@ class TaskSweep:
     def told(self, alert: Alert) -> None:
         """Note that an operator has heard of a step's Error; raises Transient, Rejected or Unreadable."""
         if isinstance(alert, StepFailed):
-            self.transition.apply(alert.order_id, Told(alert.step, alert.attempt))
+            self.transition.apply(alert.order_id, AlertSent(alert.step, alert.attempt))
 
-    def _look(self) -> Look:
+    def _look(self) -> DeadlineCheck:
         return self.watch.look(self._backlogged(), self.transition.now())
 
     def _backlogged(self) -> frozenset[str]:
@@ -71,6 +71,6 @@ class TaskSweep:
         try:
             return self.transition.queues.backlogged()
         except Transient as error:
-            fact = Fact(self.transition.now(), FactKind.POSTPONED, note=str(error))
-            self.transition.telemetry.record("", fact)
+            entry = HistoryEntry(self.transition.now(), HistoryKind.POSTPONED, note=str(error))
+            self.transition.telemetry.record("", entry)
             return frozenset()

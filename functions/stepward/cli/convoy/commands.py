@@ -9,22 +9,22 @@ from typing import Annotated
 
 import typer
 
-from stepward.app.convoy.history import history, strays, waiting
+from stepward.app.convoy.history import history, unsequenced_seen, waiting
 from stepward.cli.convoy.ask import ask_lane, lane_of
 from stepward.cli.convoy.refusals import replacement
 from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
 from stepward.cli.convoy.wording import lane_state, repairs, why_it_waits
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Where, for_deployment
+from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.orders.attention import Waiting, as_they_stand, list_waiting
 from stepward.cli.orders.commands import Wait, Who, Why, operator, reason
 from stepward.cli.orders.files import read
 from stepward.cli.orders.show import Limit, OrderId
 from stepward.cli.terminal import OUT, print_json, say
-from stepward.cli.user_error import Declined
-from stepward.domain.convoy.balance import account_of
+from stepward.cli.user_error import UserError
+from stepward.domain.convoy.balance import balance_of
 from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.convoy.event import place_of
+from stepward.domain.convoy.event import position_of
 from stepward.wire.order_event import details_of
 
 Event = Annotated[
@@ -35,7 +35,7 @@ ShownEvents = Annotated[int, typer.Option(min=1, help="How many of the newest ap
 app = typer.Typer(no_args_is_help=True, help="The lanes of orders: list, show, retry, skip, replace.")
 
 
-def list_lanes(where: Where, *, limit: Limit = 50, as_json: AsJson = False) -> None:
+def list_lanes(target: Target, *, limit: Limit = 50, as_json: AsJson = False) -> None:
     """List the orders whose lane waits for an operator, the one that has waited longest first.
 
     blocked: an event could not be applied · gap: one has not come and later ones have, for long · idle: nothing came
@@ -46,10 +46,10 @@ def list_lanes(where: Where, *, limit: Limit = 50, as_json: AsJson = False) -> N
     JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (that came)),
     unreadable (list of texts: records that cannot be read), more (whether there are others that were not listed).
     """
-    list_waiting(where, "lane", "convoy show", _needy, limit=limit, as_json=as_json)
+    list_waiting(target, "lane", "convoy show", _needy, limit=limit, as_json=as_json)
 
 
-def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:
+def show_lane(target: Target, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:
     """Show how far the events of an order have come, what they come to, what waits and why, and what to type next.
 
     Examples: stepward convoy show ord-1001 · stepward convoy show ord-1001 --json
@@ -57,25 +57,27 @@ def show_lane(where: Where, order: OrderId, *, limit: ShownEvents = 20, as_json:
     JSON: orderId, state (blocked, gap, idle, ended or open), sequenced, last (applied), highest (that came), end (the
     last there will be, or null), blocked (null, or: event, reason, since), gapSince, needsAttentionSince (epoch
     milliseconds or null), account (order (null, or: event, details, history), transactions (list of the same),
-    cancelled (an event, or null), passedOver (number)), events (list of: event, op, state (applied, passed over, stops
+    cancelled (an event, or null), skipped (number)), events (list of: event, op, state (applied, passed over, stops
     the lane or waits), why, customerId, ledgerId, index), more (whether older events were left out).
     """
-    connection = connect(where)
-    seen = lane_of(where, connection, order)
+    connection = connect(target)
+    seen = lane_of(target, connection, order)
     lane, lanes = seen.lane, connection.lanes
     events = tuple(history(lanes, lane))
     past, more = newest(events, limit)
-    ahead = [*strays(lanes, lane), *islice(waiting(lanes, lane), limit)]
-    shown = LaneShown(lane, account_of(events, details_of), tuple(map(as_read, (*past, *ahead))), more)
+    ahead = [*unsequenced_seen(lanes, lane), *islice(waiting(lanes, lane), limit)]
+    shown = LaneShown(lane, balance_of(events, details_of), tuple(map(as_read, (*past, *ahead))), more)
     if as_json:
         print_json(lane_document(shown))
         return
     OUT.print(lane_view(shown, connection.now()))
-    if following := "\n".join(repairs(lane, seen.following, where)):
+    if following := "\n".join(repairs(lane, seen.following, target)):
         say(f"\n{following}")
 
 
-def retry(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False) -> None:
+def retry(
+    target: Target, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
+) -> None:
     """Try the event again that stops an order's lane, once its cause is mended; what waits behind it follows.
 
     Example: stepward convoy retry ord-1001 --why "the price list is repaired"
@@ -84,13 +86,13 @@ def retry(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait =
     was seen in time), text, state (the lane's, when last seen), last (the last applied event).
     """
     named, said = operator(who), reason(why)
-    connection = connect(where)
+    connection = connect(target)
     command = RetryLane(order, named, said, connection.new_id())
-    ask_lane(where, connection, lane_of(where, connection, order), command, wait=wait, as_json=as_json)
+    ask_lane(target, connection, lane_of(target, connection, order), command, wait=wait, as_json=as_json)
 
 
 def skip(
-    where: Where,
+    target: Target,
     order: OrderId,
     event: Event,
     *,
@@ -105,15 +107,15 @@ def skip(
 
     JSON: as of `retry`.
     """
-    place = _place(event)
+    position = _position(event)
     named, said = operator(who), reason(why)
-    connection = connect(where)
-    command = SkipEvent(order, place, named, said, connection.new_id())
-    ask_lane(where, connection, lane_of(where, connection, order), command, wait=wait, as_json=as_json)
+    connection = connect(target)
+    command = SkipEvent(order, position, named, said, connection.new_id())
+    ask_lane(target, connection, lane_of(target, connection, order), command, wait=wait, as_json=as_json)
 
 
 def replace(
-    where: Where,
+    target: Target,
     order: OrderId,
     event: Event,
     file: EventFile,
@@ -132,31 +134,31 @@ def replace(
 
     JSON: as of `retry`.
     """
-    place = _place(event)
+    position = _position(event)
     written = read(file)
     if len(written) != 1:
-        raise Declined(f"{file} holds {len(written)} events; one stands in place of one")
+        raise UserError(f"{file} holds {len(written)} events; one stands in place of one")
     named, said = operator(who), reason(why)
-    connection = connect(where)
-    before = lane_of(where, connection, order)
-    body = replacement(before.lane, place, written[0].body)
-    command = ReplaceEvent(order, place, body, named, said, connection.new_id())
-    ask_lane(where, connection, before, command, wait=wait, as_json=as_json)
+    connection = connect(target)
+    before = lane_of(target, connection, order)
+    body = replacement(before.lane, position, written[0].body)
+    command = ReplaceEvent(order, position, body, named, said, connection.new_id())
+    ask_lane(target, connection, before, command, wait=wait, as_json=as_json)
 
 
-def _needy(connection: Connection, unreadable: list[str]) -> Iterator[Waiting]:
+def _needy(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
     lanes = connection.lanes
-    for lane in as_they_stand(lanes.needing_attention(), lanes.load, unreadable):
+    for lane in as_they_stand(lanes.needing_attention(), lanes.load, corrupt):
         if (since := lane.needs_attention) is not None:
             yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), listed_lane(lane))
 
 
-def _place(event: str) -> int:
-    if (place := place_of(event)) is None:
+def _position(event: str) -> int:
+    if (position := position_of(event)) is None:
         raise typer.BadParameter(
             f"{event!r} names no event; it is a sequence number, or u1, u2 ... for one without", param_hint="SEQUENCE"
         )
-    return place
+    return position
 
 
 app.command("list")(for_deployment(list_lanes))

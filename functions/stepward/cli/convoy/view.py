@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from stepward.app.convoy.dry_run import read_event
-from stepward.cli.convoy.wording import lane_state, standing, why_it_waits
+from stepward.cli.convoy.wording import lane_position, lane_state, why_it_waits
 from stepward.cli.orders.view import table
 from stepward.cli.terminal import cell, day_and_time, json_text, printable, span
-from stepward.domain.convoy.balance import Account, Transaction
-from stepward.domain.convoy.event import Kept, OrderEvent, sequence_name
+from stepward.domain.convoy.balance import Balance, Transaction
+from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
-from stepward.wire.order_event import details_of, kept_event
+from stepward.wire.order_event import details_of, stored_event
 
 STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}
 EVENT_STYLES = {"applied": "green", "passed over": "dim", "stops the lane": "bold red", "waits": "yellow"}
@@ -30,29 +30,29 @@ class LaneShown:
     """A lane with what it comes to, and the events to show; `more` if older ones are left out."""
 
     lane: Lane
-    account: Account
-    events: Sequence[Kept]
+    balance: Balance
+    events: Sequence[StoredEvent]
     more: bool = False
 
 
-def newest(events: Iterable[Kept], limit: int) -> tuple[tuple[Kept, ...], bool]:
+def newest(events: Iterable[StoredEvent], limit: int) -> tuple[tuple[StoredEvent, ...], bool]:
     """The last `limit` of the events, and whether there were more."""
-    kept = deque(events, maxlen=limit + 1)
-    return tuple(kept)[-limit:], len(kept) > limit
+    stored = deque(events, maxlen=limit + 1)
+    return tuple(stored)[-limit:], len(stored) > limit
 
 
-def event_state(lane: Lane, kept: Kept) -> str:
+def event_state(lane: Lane, stored: StoredEvent) -> str:
     """What has become of an event of the lane, in a word or two."""
-    if kept.passed_over:
+    if stored.skipped:
         return "passed over"
-    if lane.blocked and lane.blocked.place == kept.place:
+    if lane.blocked and lane.blocked.position == stored.position:
         return "stops the lane"
-    return "applied" if 0 < kept.place <= lane.last else "waits"
+    return "applied" if 0 < stored.position <= lane.last else "waits"
 
 
-def as_read(kept: Kept) -> Kept:
+def as_read(stored: StoredEvent) -> StoredEvent:
     """An event that the deployed application refused, as it reads without the application."""
-    return replace(kept, event=read_event(kept_event, kept.event.body)) if kept.event.fault else kept
+    return replace(stored, event=read_event(stored_event, stored.event.body)) if stored.event.fault else stored
 
 
 def lane_view(shown: LaneShown, now: int) -> RenderableType:
@@ -62,19 +62,19 @@ def lane_view(shown: LaneShown, now: int) -> RenderableType:
         parts += ["", _events_table(shown)]
     if shown.more:
         parts.append("Older events are left out: raise --limit.")
-    if shown.account.order or shown.account.additions:
-        parts += ["", _account_table(shown.account)]
+    if shown.balance.order or shown.balance.additions:
+        parts += ["", _balance_table(shown.balance)]
     return Group(*parts)
 
 
 def listed_lane(lane: Lane) -> dict[str, Any]:
     """A lane in a list, for programs."""
-    place = lane.blocked.place if lane.blocked else lane.last + 1
+    position = lane.blocked.position if lane.blocked else lane.last + 1
     return {
         "orderId": lane.order_id,
         "state": lane_state(lane),
         "since": lane.needs_attention,
-        "event": sequence_name(place),
+        "event": sequence_name(position),
         "why": why_it_waits(lane),
         "last": lane.last,
         "highest": lane.highest,
@@ -85,7 +85,9 @@ def lane_document(shown: LaneShown) -> dict[str, Any]:
     """A lane for programs."""
     lane, blocked = shown.lane, shown.lane.blocked
     stop = (
-        {"event": sequence_name(blocked.place), "reason": blocked.reason, "since": blocked.since} if blocked else None
+        {"event": sequence_name(blocked.position), "reason": blocked.reason, "since": blocked.since}
+        if blocked
+        else None
     )
     return {
         "orderId": lane.order_id,
@@ -97,25 +99,25 @@ def lane_document(shown: LaneShown) -> dict[str, Any]:
         "blocked": stop,
         "gapSince": lane.gap_since,
         "needsAttentionSince": lane.needs_attention,
-        "account": account_document(shown.account),
-        "events": [_event_document(lane, kept) for kept in shown.events],
+        "account": balance_document(shown.balance),
+        "events": [_event_document(lane, stored) for stored in shown.events],
         "more": shown.more,
     }
 
 
-def account_document(account: Account) -> dict[str, Any]:
+def balance_document(balance: Balance) -> dict[str, Any]:
     """What the order's events come to, for programs."""
     return {
-        "order": _transaction_document(account.order) if account.order else None,
-        "transactions": [_transaction_document(each) for each in account.additions.values()],
-        "cancelled": sequence_name(account.cancelled) if account.cancelled else None,
-        "passedOver": len(account.passed_over),
+        "order": _transaction_document(balance.order) if balance.order else None,
+        "transactions": [_transaction_document(each) for each in balance.additions.values()],
+        "cancelled": sequence_name(balance.cancelled) if balance.cancelled else None,
+        "skipped": len(balance.skipped),
     }
 
 
-def _headline(lane: Lane, events: Sequence[Kept], now: int) -> Text:
+def _headline(lane: Lane, events: Sequence[StoredEvent], now: int) -> Text:
     state = lane_state(lane)
-    following = next((kept for kept in events if kept.place == lane.last + 1), None)
+    following = next((stored for stored in events if stored.position == lane.last + 1), None)
     return Text.assemble(
         ("Lane of order ", ""),
         (printable(lane.order_id), "bold"),
@@ -125,8 +127,8 @@ def _headline(lane: Lane, events: Sequence[Kept], now: int) -> Text:
     )
 
 
-def _lines(lane: Lane, following: Kept | None, now: int) -> Iterator[str]:
-    yield standing(lane, following)
+def _lines(lane: Lane, following: StoredEvent | None, now: int) -> Iterator[str]:
+    yield lane_position(lane, following)
     if not lane.sequenced:
         yield "its events have no sequence numbers: they count in the order in which they came"
     if lane.deleted:
@@ -138,33 +140,33 @@ def _lines(lane: Lane, following: Kept | None, now: int) -> Iterator[str]:
 
 def _events_table(shown: LaneShown) -> Table:
     rows = table("Event", "Op", "State", "What it says")
-    for kept in shown.events:
-        state = event_state(shown.lane, kept)
+    for stored in shown.events:
+        state = event_state(shown.lane, stored)
         rows.add_row(
-            sequence_name(kept.place),
-            cell(kept.event.op or ""),
+            sequence_name(stored.position),
+            cell(stored.event.op or ""),
             cell(state, EVENT_STYLES[state]),
-            cell(_saying(shown.lane, kept)),
+            cell(_saying(shown.lane, stored)),
         )
     return rows
 
 
-def _account_table(account: Account) -> Table:
+def _balance_table(balance: Balance) -> Table:
     rows = table("Account", "Changed by", "Says now")
-    order = [("order", account.order)] if account.order else []
-    for name, each in (*order, *((f"event {place}", each) for place, each in account.additions.items())):
-        changes = ", ".join(sequence_name(change.place) for change in each.history[1:])
+    order = [("order", balance.order)] if balance.order else []
+    for name, each in (*order, *((f"event {position}", each) for position, each in balance.additions.items())):
+        changes = ", ".join(sequence_name(change.position) for change in each.history[1:])
         rows.add_row(name, changes, cell(_cut(json_text(dict(each.details), indent=None))))
     return rows
 
 
-def _saying(lane: Lane, kept: Kept) -> str:
-    if kept.passed_over:
-        return kept.passed_over
-    if lane.blocked and lane.blocked.place == kept.place:
-        return f"{lane.blocked.reason}{_origin(kept.event)}"
-    target = f"of {kept.event.modifies}: " if kept.event.modifies else ""
-    return target + _cut(json_text(dict(details_of(kept.event)), indent=None))
+def _saying(lane: Lane, stored: StoredEvent) -> str:
+    if stored.skipped:
+        return stored.skipped
+    if lane.blocked and lane.blocked.position == stored.position:
+        return f"{lane.blocked.reason}{_origin(stored.event)}"
+    target = f"of {stored.event.modifies}: " if stored.event.modifies else ""
+    return target + _cut(json_text(dict(details_of(stored.event)), indent=None))
 
 
 def _origin(event: OrderEvent) -> str:
@@ -184,26 +186,26 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_SAYING else f"{text[:LONGEST_SAYING]} ..."
 
 
-def _event_document(lane: Lane, kept: Kept) -> dict[str, Any]:
-    customer, ledger = _brought_by(kept.event)
-    stops = lane.blocked is not None and lane.blocked.place == kept.place
-    why = kept.passed_over or (lane.blocked.reason if stops and lane.blocked else "") or kept.event.fault
+def _event_document(lane: Lane, stored: StoredEvent) -> dict[str, Any]:
+    customer, ledger = _brought_by(stored.event)
+    stops = lane.blocked is not None and lane.blocked.position == stored.position
+    why = stored.skipped or (lane.blocked.reason if stops and lane.blocked else "") or stored.event.fault
     return {
-        "event": sequence_name(kept.place),
-        "op": kept.event.op,
-        "state": event_state(lane, kept),
+        "event": sequence_name(stored.position),
+        "op": stored.event.op,
+        "state": event_state(lane, stored),
         "why": why or None,
         "customerId": customer or None,
         "ledgerId": ledger or None,
-        "index": kept.event.index if kept.event.ledger_id else None,
+        "index": stored.event.index if stored.event.ledger_id else None,
     }
 
 
 def _transaction_document(transaction: Transaction) -> dict[str, Any]:
     return {
-        "event": sequence_name(transaction.place),
+        "event": sequence_name(transaction.position),
         "details": dict(transaction.details),
         "history": [
-            {"event": sequence_name(change.place), "details": dict(change.details)} for change in transaction.history
+            {"event": sequence_name(change.position), "details": dict(change.details)} for change in transaction.history
         ],
     }

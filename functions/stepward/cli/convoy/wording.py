@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepward.cli.deployment.options import Where
-from stepward.domain.convoy.event import Kept, sequence_name
-from stepward.domain.convoy.lane import Lane, Told
+from stepward.cli.deployment.options import Target
+from stepward.domain.convoy.event import StoredEvent, sequence_name
+from stepward.domain.convoy.lane import Alerted, Lane
 
 REASON = ("--why", "...")
 
@@ -19,13 +19,13 @@ def lane_state(lane: Lane) -> str:
         return "gap"
     if lane.end:
         return "ended"
-    return "idle" if lane.told is Told.IDLE else "open"
+    return "idle" if lane.told is Alerted.IDLE else "open"
 
 
-def standing(lane: Lane, following: Kept | None) -> str:
+def lane_position(lane: Lane, following: StoredEvent | None) -> str:
     """How far the lane is, in a sentence; `following` is the event after the last applied one, if it has come."""
     if lane.blocked:
-        return f"event {sequence_name(lane.blocked.place)} stops the lane: {lane.blocked.reason}"
+        return f"event {sequence_name(lane.blocked.position)} stops the lane: {lane.blocked.reason}"
     if lane.last < lane.highest and following is None:
         return f"event {lane.last + 1} has not come, and {lane.highest} has"
     if lane.last < lane.highest:
@@ -40,27 +40,27 @@ def standing(lane: Lane, following: Kept | None) -> str:
 def why_it_waits(lane: Lane) -> str:
     """Why an operator has to look at the lane."""
     if lane.blocked:
-        return f"event {sequence_name(lane.blocked.place)}: {lane.blocked.reason}"
+        return f"event {sequence_name(lane.blocked.position)}: {lane.blocked.reason}"
     if lane.last < lane.highest:
         return f"event {lane.last + 1} has not come, and {lane.highest} has"
     return f"nothing has come after event {lane.last}, which was not the last one"
 
 
-def repairs(lane: Lane, following: Kept | None, where: Where) -> Iterator[str]:
+def repairs(lane: Lane, following: StoredEvent | None, target: Target) -> Iterator[str]:
     """What to type next, if the lane waits for an operator."""
     order = lane.order_id
     if lane.blocked:
-        event = sequence_name(lane.blocked.place)
-        if lane.blocked.place > 0:
-            yield f"Fix the cause, then try event {event} again:\n  {_typed(where, 'retry', order)}"
-        yield f"Give a corrected event in its place:\n  {_typed(where, 'replace', order, event, 'FILE')}"
-        yield f"Or go on without it:\n  {_typed(where, 'skip', order, event)}"
+        event = sequence_name(lane.blocked.position)
+        if lane.blocked.position > 0:
+            yield f"Fix the cause, then try event {event} again:\n  {_typed(target, 'retry', order)}"
+        yield f"Give a corrected event in its place:\n  {_typed(target, 'replace', order, event, 'FILE')}"
+        yield f"Or go on without it:\n  {_typed(target, 'skip', order, event)}"
     elif lane.last < lane.highest and following is None:
         event = str(lane.last + 1)
         yield f"Have its source send event {event} again: the lane then goes on by itself."
-        yield f"If it will never come, give it:\n  {_typed(where, 'replace', order, event, 'FILE')}"
-        yield f"Or go on without it:\n  {_typed(where, 'skip', order, event)}"
+        yield f"If it will never come, give it:\n  {_typed(target, 'replace', order, event, 'FILE')}"
+        yield f"Or go on without it:\n  {_typed(target, 'skip', order, event)}"
 
 
-def _typed(where: Where, command: str, *words: str) -> str:
-    return where.typed("convoy", command, *words, *REASON)
+def _typed(target: Target, command: str, *words: str) -> str:
+    return target.typed("convoy", command, *words, *REASON)

@@ -195,4 +195,4 @@ def told(assumed: Assumptions) -> Mapping[str, float]:
 
 
 def _read(name: str) -> str:
-    return files("stepward.cli").joinpath(name).read_text(encoding="utf-8")
+    return files("stepward.cli.cost").joinpath(name).read_text(encoding="utf-8")

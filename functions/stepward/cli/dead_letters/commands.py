@@ -12,17 +12,17 @@ from rich.text import Text
 
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.cli.dead_letters.of_convoy import opened_event, opened_ledger
-from stepward.cli.dead_letters.of_tasks import TOGETHER, Letter, Opened, opened
-from stepward.cli.dead_letters.staleness import Standing
+from stepward.cli.dead_letters.of_tasks import TOGETHER, DeadLetter, Opened, opened
+from stepward.cli.dead_letters.staleness import Staleness
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Where, for_deployment
+from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.orders.view import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.stack_outputs import DeadLetters
 
 if TYPE_CHECKING:
-    from stepward.cli.dead_letters.queue import DeadQueue
+    from stepward.cli.dead_letters.queue import DeadLetterQueue
 
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="A queue's name, as `stepward dead-letters list` has it.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many messages to look at, at most.")]
@@ -35,14 +35,14 @@ STYLES = dict.fromkeys(GOOD, "green") | dict.fromkeys(DOUBTFUL, "yellow") | {"un
 app = typer.Typer(no_args_is_help=True, help="Messages that could not be delivered: list, show, redrive.")
 
 
-def list_queues(where: Where, *, as_json: AsJson = False) -> None:
+def list_queues(target: Target, *, as_json: AsJson = False) -> None:
     """Tell how many undelivered messages each queue has.
 
     Example: stepward dead-letters list
 
     JSON: queues (list of: queue, messages (number, as SQS estimates it)).
     """
-    connection = connect(where)
+    connection = connect(target)
     depths = {name: _dead(connection, each).depth() for name, each in _queues(connection).items()}
     if as_json:
         print_json({"queues": [{"queue": name, "messages": depth} for name, depth in depths.items()]})
@@ -53,10 +53,10 @@ def list_queues(where: Where, *, as_json: AsJson = False) -> None:
     OUT.print(rows)
     for name, depth in depths.items():
         if depth:
-            say(f"See what waits in {name}: {where.typed('dead-letters', 'show', name)}")
+            say(f"See what waits in {name}: {target.typed('dead-letters', 'show', name)}")
 
 
-def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJson = False) -> None:
+def show_letters(target: Target, queue: Queue, *, limit: Limit = 50, as_json: AsJson = False) -> None:
     """Show the undelivered messages of a queue in words, and whether anything would come of each now.
 
     It takes them out for a moment and puts them back. A message is stale once its order has moved on: its step is
@@ -68,9 +68,9 @@ def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJs
     stale or unreadable), reason, code (one word for the reason that a message about an order is stale, or null)), more
     (whether there may be others).
     """
-    connection = connect(where)
-    with _dead(connection, _named(where, connection, queue)).taken(limit) as letters:
-        found = [_opened(connection, queue, letter) for letter in letters]
+    connection = connect(target)
+    with _dead(connection, _named(target, connection, queue)).taken(limit) as letters:
+        found = [_opened(connection, queue, dead_letter) for dead_letter in letters]
     more = len(found) == limit or _may_hide_more(found)
     if as_json:
         print_json({"queue": queue, "messages": [_document(each) for each in found], "more": more})
@@ -78,14 +78,14 @@ def show_letters(where: Where, queue: Queue, *, limit: Limit = 50, as_json: AsJs
     if not found:
         say(f"No undelivered message waits in {queue}.")
         return
-    _print(found, [each.verdict.standing for each in found])
+    _print(found, [each.judgement.staleness for each in found])
     say(f"{len(found)} shown{_hint(found, limit)}.")
-    if any(each.verdict.standing is Standing.CURRENT for each in found):
-        say(f"Send again what is current: {where.typed('dead-letters', 'redrive', queue)}")
+    if any(each.judgement.staleness is Staleness.CURRENT for each in found):
+        say(f"Send again what is current: {target.typed('dead-letters', 'redrive', queue)}")
 
 
 def redrive(
-    where: Where,
+    target: Target,
     queue: Queue,
     *,
     message: MessageId = "",
@@ -105,8 +105,8 @@ def redrive(
     JSON: queue, messages (list of: as of `show`, and action (sent, kept or dropped)), more (whether there may be
     others).
     """
-    connection = connect(where)
-    urls = _named(where, connection, queue)
+    connection = connect(target)
+    urls = _named(target, connection, queue)
     dead = _dead(connection, urls)
     with dead.taken(limit) as letters:
         seen = _acted(
@@ -114,7 +114,8 @@ def redrive(
         )
     found, actions = [each for each, action in seen if action], [action for _, action in seen if action]
     if message and not found:
-        raise Declined(f"no message of {queue} begins with {message}; see {where.typed('dead-letters', 'show', queue)}")
+        hint = target.typed("dead-letters", "show", queue)
+        raise UserError(f"no message of {queue} begins with {message}; see {hint}")
     more = len(seen) == limit
     if as_json:
         documents = [_document(each) | {"action": action} for each, action in zip(found, actions, strict=True)]
@@ -126,7 +127,7 @@ def redrive(
 
 
 def _acted(
-    connection: Connection, queue: str, letters: Iterator[Letter], message: str, act: Callable[[Opened], str]
+    connection: Connection, queue: str, letters: Iterator[DeadLetter], message: str, act: Callable[[Opened], str]
 ) -> list[tuple[Opened, str]]:
     """Every letter with what was done about it, "" if another one is meant.
 
@@ -134,25 +135,29 @@ def _acted(
     """
     done: list[tuple[Opened, str]] = []
     held: set[str] = set()
-    for letter in letters:
-        each = _opened(connection, queue, letter)
-        meant = letter.message_id.startswith(message)
+    for dead_letter in letters:
+        each = _opened(connection, queue, dead_letter)
+        meant = dead_letter.message_id.startswith(message)
         action = ("kept" if each.group in held else act(each)) if meant else ""
-        if each.group and action == "kept" and each.verdict.standing is Standing.UNREADABLE:
+        if each.group and action == "kept" and each.judgement.staleness is Staleness.CORRUPT:
             held.add(each.group)
         done.append((each, action))
     return done
 
 
-def _act(connection: Connection, dead: DeadQueue, urls: DeadLetters, letter: Opened, *, drop_stale: bool) -> str:
+def _act(
+    connection: Connection, dead: DeadLetterQueue, urls: DeadLetters, dead_letter: Opened, *, drop_stale: bool
+) -> str:
     """Send first, remove second: dying between the two leaves a message that is stale the next time."""
-    if letter.verdict.standing is Standing.CURRENT:
+    if dead_letter.judgement.staleness is Staleness.CURRENT:
         # Its own id, which no send before had: the queue must not take it for one that it knows.
-        connection.sender.send(urls.source, [Outgoing(letter.body, letter.group, letter.letter.message_id)])
-        dead.remove(letter.letter)
+        connection.sender.send(
+            urls.source, [Outgoing(dead_letter.body, dead_letter.group, dead_letter.dead_letter.message_id)]
+        )
+        dead.remove(dead_letter.dead_letter)
         return "sent"
-    if letter.verdict.standing is Standing.STALE and drop_stale:
-        dead.remove(letter.letter)
+    if dead_letter.judgement.staleness is Staleness.STALE and drop_stale:
+        dead.remove(dead_letter.dead_letter)
         return "dropped"
     return "kept"
 
@@ -166,12 +171,12 @@ def _summary(queue: str, actions: list[str], *, more: bool, drop_stale: bool) ->
     return told + advice + (" There may be more: type it again." if more else "")
 
 
-def _opened(connection: Connection, queue: str, letter: Letter) -> Opened:
+def _opened(connection: Connection, queue: str, dead_letter: DeadLetter) -> Opened:
     if queue == "order-events":
-        return opened_event(letter, connection.lanes)
+        return opened_event(dead_letter, connection.lanes)
     if queue.startswith("ledgers"):
-        return opened_ledger(letter, connection.controls)
-    return opened(queue, letter, partial(connection.store.load, with_order=False), connection.now())
+        return opened_ledger(dead_letter, connection.shared_records)
+    return opened(queue, dead_letter, partial(connection.store.load, with_order=False), connection.now())
 
 
 def _may_hide_more(found: list[Opened]) -> bool:
@@ -188,45 +193,47 @@ def _hint(found: list[Opened], limit: int) -> str:
 
 def _queues(connection: Connection) -> dict[str, DeadLetters]:
     if not (found := dict(connection.deployment.dead_letters)):
-        raise Declined("the stack does not tell its dead-letter queues; deploy it again with this version of the code")
+        raise UserError("the stack does not tell its dead-letter queues; deploy it again with this version of the code")
     return found
 
 
-def _named(where: Where, connection: Connection, queue: str) -> DeadLetters:
+def _named(target: Target, connection: Connection, queue: str) -> DeadLetters:
     queues = _queues(connection)
     if queue not in queues:
-        raise Declined(f"there is no queue {queue} in stack {where.stack}; its queues: {', '.join(queues)}")
+        raise UserError(f"there is no queue {queue} in stack {target.stack}; its queues: {', '.join(queues)}")
     return queues[queue]
 
 
-def _dead(connection: Connection, urls: DeadLetters) -> DeadQueue:
+def _dead(connection: Connection, urls: DeadLetters) -> DeadLetterQueue:
     # Help must not wait for the AWS SDK.
-    from stepward.cli.dead_letters.queue import DeadQueue  # noqa: PLC0415
+    from stepward.cli.dead_letters.queue import DeadLetterQueue  # noqa: PLC0415
 
-    return DeadQueue(connection.sqs, urls.dead)
+    return DeadLetterQueue(connection.sqs, urls.dead)
 
 
 def _print(found: list[Opened], words: list[str]) -> None:
     rows = table("Message", "Sent", "Taken", "What it is, and how it stands")
     for each, word in zip(found, words, strict=True):
-        letter, order = each.letter, f"{each.order_id}: " if each.order_id else ""
-        standing = f", {each.verdict.standing}" if word == "kept" else ""
-        verdict = (f"\n{word}{standing}", STYLES[word])
-        told = Text.assemble(cell(f"{order}{each.what}"), verdict, cell(f": {each.verdict.reason}"))
-        rows.add_row(cell(letter.message_id[:8]), day_and_time(letter.sent_at), str(letter.receives), told)
+        dead_letter, order = each.dead_letter, f"{each.order_id}: " if each.order_id else ""
+        staleness = f", {each.judgement.staleness}" if word == "kept" else ""
+        judgement = (f"\n{word}{staleness}", STYLES[word])
+        told = Text.assemble(cell(f"{order}{each.what}"), judgement, cell(f": {each.judgement.reason}"))
+        rows.add_row(
+            cell(dead_letter.message_id[:8]), day_and_time(dead_letter.sent_at), str(dead_letter.receives), told
+        )
     OUT.print(rows)
 
 
 def _document(each: Opened) -> dict[str, Any]:
     return {
-        "messageId": each.letter.message_id,
-        "sentAt": each.letter.sent_at,
-        "receives": each.letter.receives,
+        "messageId": each.dead_letter.message_id,
+        "sentAt": each.dead_letter.sent_at,
+        "receives": each.dead_letter.receives,
         "what": each.what,
         "orderId": each.order_id or None,
-        "standing": each.verdict.standing,
-        "reason": each.verdict.reason,
-        "code": each.verdict.code or None,
+        "standing": each.judgement.staleness,
+        "reason": each.judgement.reason,
+        "code": each.judgement.code or None,
     }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stepward.cli.dead_letters.staleness import Standing, Verdict, judge
-from stepward.domain.errors import Rejected, Unreadable
+from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
+from stepward.domain.errors import Corrupt, Rejected
 from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import dated
@@ -20,7 +20,7 @@ Load = Callable[[str], Loaded | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """A message that was not delivered, first sent at `sent_at` (epoch ms) and taken `receives` times."""
 
     message_id: str
@@ -38,48 +38,48 @@ class Opened:
     `group` is what it is sent under on a FIFO queue, where order counts; empty on others.
     """
 
-    letter: Letter
+    dead_letter: DeadLetter
     what: str
     order_id: str
-    verdict: Verdict
+    judgement: Judgement
     body: str
     group: str = ""
 
 
-def opened(queue: str, letter: Letter, load: Load, now: int) -> Opened:
+def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
     """The letter of the dead-letter queue of `queue`, read and judged; raises Transient."""
     try:
-        return _order(letter, load, now) if queue == "orders" else _message(queue, letter, load, now)
-    except (Rejected, Unreadable) as fault:
+        return _order(dead_letter, load, now) if queue == "orders" else _message(queue, dead_letter, load, now)
+    except (Rejected, Corrupt) as fault:
         what = "that makes no sense" if isinstance(fault, Rejected) else "about an unreadable order"
-        verdict = Verdict(Standing.UNREADABLE, str(fault))
-        return Opened(letter, f"a message {what}", order_id_hint(letter.body), verdict, letter.body)
+        judgement = Judgement(Staleness.CORRUPT, str(fault))
+        return Opened(dead_letter, f"a message {what}", order_id_hint(dead_letter.body), judgement, dead_letter.body)
 
 
-def _message(queue: str, letter: Letter, load: Load, now: int) -> Opened:
-    message = decode_request(letter.body) if queue.startswith("agent-") else decode_for_scheduler(letter.body)
-    message = dated(message, letter.sent_at)
-    verdict = judge(message, load(message.order_id), now=now)
+def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
+    message = decode_request(dead_letter.body) if queue.startswith("agent-") else decode_for_scheduler(dead_letter.body)
+    message = dated(message, dead_letter.sent_at)
+    judgement = judge(message, load(message.order_id), now=now)
     # Written anew from what was understood: nothing stored is replayed byte for byte.
-    return Opened(letter, _words(message), message.order_id, verdict, encode(message))
+    return Opened(dead_letter, _words(message), message.order_id, judgement, encode(message))
 
 
-def _order(letter: Letter, load: Load, now: int) -> Opened:
+def _order(dead_letter: DeadLetter, load: Load, now: int) -> Opened:
     """Submission has checks of its own: an order counts once, and what it rejects is kept for `stepward rejects`."""
     try:
-        taken = accept(letter.body, OrderMessage)
+        taken = accept(dead_letter.body, OrderMessage)
     except Rejected as fault:
-        verdict = Verdict(Standing.CURRENT, f"Submission will reject it, and keep it among the rejects: {fault}")
-        return Opened(letter, "an order message", order_id_hint(letter.body), verdict, letter.body)
+        judgement = Judgement(Staleness.CURRENT, f"Submission will reject it, and keep it among the rejects: {fault}")
+        return Opened(dead_letter, "an order message", order_id_hint(dead_letter.body), judgement, dead_letter.body)
     if isinstance(taken, Ignored):
-        test = Verdict(Standing.STALE, "nothing is to be done about it")
-        return Opened(letter, "a test message", "", test, letter.body)
+        test = Judgement(Staleness.STALE, "nothing is to be done about it")
+        return Opened(dead_letter, "a test message", "", test, dead_letter.body)
     if isinstance(taken, Cancel):
-        verdict = judge(taken, load(taken.order_id), now=now)
-        return Opened(letter, "a cancellation by the submitter", taken.order_id, verdict, letter.body)
+        judgement = judge(taken, load(taken.order_id), now=now)
+        return Opened(dead_letter, "a cancellation by the submitter", taken.order_id, judgement, dead_letter.body)
     order_id = taken.order.order_id
     known = "the order is known; it will count as a duplicate" if load(order_id) else "the order was never accepted"
-    return Opened(letter, "an order", order_id, Verdict(Standing.CURRENT, known), letter.body)
+    return Opened(dead_letter, "an order", order_id, Judgement(Staleness.CURRENT, known), dead_letter.body)
 
 
 def _words(message: ToScheduler | StepRequest) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.errors import translated
-from stepward.cli.dead_letters.of_tasks import TOGETHER, Letter
+from stepward.cli.dead_letters.of_tasks import TOGETHER, DeadLetter
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -18,7 +18,7 @@ HIDDEN_S = 300
 
 
 @dataclass(slots=True)
-class DeadQueue:
+class DeadLetterQueue:
     """The dead-letter queue at `url`."""
 
     client: SQSClient
@@ -35,31 +35,33 @@ class DeadQueue:
         return int(found["ApproximateNumberOfMessages"]) + int(found["ApproximateNumberOfMessagesNotVisible"])
 
     @contextmanager
-    def taken(self, most: int) -> Iterator[Iterator[Letter]]:
+    def taken(self, most: int) -> Iterator[Iterator[DeadLetter]]:
         """At most `most` letters, taken as they are asked for and hidden from others until it is over.
 
         Those that are not removed are put back then. A FIFO queue gives no more than ten of one group until those are
         removed, and so gives nothing of a group past a letter that stays.
         """
-        letters: dict[str, Letter] = {}
+        dead_letters: dict[str, DeadLetter] = {}
         try:
-            yield self._letters(letters, most)
+            yield self._letters(dead_letters, most)
         finally:
-            self._put_back([letter for letter in letters.values() if letter.message_id not in self._removed])
+            self._put_back(
+                [dead_letter for dead_letter in dead_letters.values() if dead_letter.message_id not in self._removed]
+            )
 
-    def _letters(self, letters: dict[str, Letter], most: int) -> Iterator[Letter]:
-        while len(letters) < most and (found := self._receive(min(TOGETHER, most - len(letters)))):
-            fresh = [letter for letter in found if letter.message_id not in letters]
-            letters |= {letter.message_id: letter for letter in found}
+    def _letters(self, dead_letters: dict[str, DeadLetter], most: int) -> Iterator[DeadLetter]:
+        while len(dead_letters) < most and (found := self._receive(min(TOGETHER, most - len(dead_letters)))):
+            fresh = [dead_letter for dead_letter in found if dead_letter.message_id not in dead_letters]
+            dead_letters |= {dead_letter.message_id: dead_letter for dead_letter in found}
             yield from fresh
 
-    def remove(self, letter: Letter) -> None:
+    def remove(self, dead_letter: DeadLetter) -> None:
         """Delete it for good; raises Transient."""
         with translated(self.url):
-            self.client.delete_message(QueueUrl=self.url, ReceiptHandle=letter.handle)
-        self._removed.add(letter.message_id)
+            self.client.delete_message(QueueUrl=self.url, ReceiptHandle=dead_letter.handle)
+        self._removed.add(dead_letter.message_id)
 
-    def _receive(self, most: int) -> list[Letter]:
+    def _receive(self, most: int) -> list[DeadLetter]:
         with translated(self.url):
             # A long poll asks all of the queue's servers, so that none is found empty by chance.
             answer = self.client.receive_message(
@@ -71,19 +73,19 @@ class DeadQueue:
             )
         return [_letter(message) for message in answer.get("Messages", [])]
 
-    def _put_back(self, letters: Sequence[Letter]) -> None:
-        for start in range(0, len(letters), TOGETHER):
+    def _put_back(self, dead_letters: Sequence[DeadLetter]) -> None:
+        for start in range(0, len(dead_letters), TOGETHER):
             entries: list[ChangeMessageVisibilityBatchRequestEntryTypeDef] = [
-                {"Id": str(place), "ReceiptHandle": letter.handle, "VisibilityTimeout": 0}
-                for place, letter in enumerate(letters[start : start + TOGETHER])
+                {"Id": str(position), "ReceiptHandle": dead_letter.handle, "VisibilityTimeout": 0}
+                for position, dead_letter in enumerate(dead_letters[start : start + TOGETHER])
             ]
             with translated(self.url):
                 self.client.change_message_visibility_batch(QueueUrl=self.url, Entries=entries)
 
 
-def _letter(message: MessageTypeDef) -> Letter:
+def _letter(message: MessageTypeDef) -> DeadLetter:
     attributes = message["Attributes"]
-    return Letter(
+    return DeadLetter(
         message_id=message["MessageId"],
         body=message["Body"],
         sent_at=int(attributes["SentTimestamp"]),

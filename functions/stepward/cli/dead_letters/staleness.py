@@ -10,27 +10,27 @@ from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import staleness
 
 
-class Standing(StrEnum):
+class Staleness(StrEnum):
     """What can be done with a message: send it again, or nothing, as the order has moved on or it makes no sense."""
 
     CURRENT = "current"
     STALE = "stale"
-    UNREADABLE = "unreadable"
+    CORRUPT = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """How a message stands, and why, in words; `code` is the policy's, where the policy was asked."""
 
-    standing: Standing
+    staleness: Staleness
     reason: str
     code: str = ""
 
 
-def judge(message: ToScheduler | StepRequest, loaded: Loaded | None, *, now: int) -> Verdict:
+def judge(message: ToScheduler | StepRequest, loaded: Loaded | None, *, now: int) -> Judgement:
     """How `message` stands with the order at `now` (epoch ms)."""
     if loaded is None:
-        return Verdict(Standing.STALE, f"there is no order {message.order_id}")
+        return Judgement(Staleness.STALE, f"there is no order {message.order_id}")
     if refusal := staleness(message, loaded.task, loaded.plan, now):
-        return Verdict(Standing.STALE, refusal.text, refusal.code)
-    return Verdict(Standing.CURRENT, "it would still have its effect")
+        return Judgement(Staleness.STALE, refusal.text, refusal.code)
+    return Judgement(Staleness.CURRENT, "it would still have its effect")

@@ -13,10 +13,10 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError, PartialCredentialsError
 from botocore.exceptions import ConnectionError as NotReached
 
-from stepward.cli.deployment.options import Where
-from stepward.cli.user_error import Declined
+from stepward.cli.deployment.options import Target
+from stepward.cli.user_error import UserError
 from stepward.local.access import REGION
-from stepward.local.processes import standing_cloud
+from stepward.local.processes import running_cloud
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -51,7 +51,7 @@ class Account:
             client = boto3.client("cloudformation", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
             found = client.describe_stacks(StackName=stack)["Stacks"][0]
         if not (outputs := found.get("Outputs")):
-            raise Declined(f"stack {stack} is {found['StackStatus']} and has no outputs; deploy it, or wait for it")
+            raise UserError(f"stack {stack} is {found['StackStatus']} and has no outputs; deploy it, or wait for it")
         return {output["OutputKey"]: output["OutputValue"] for output in outputs}
 
     def sqs(self) -> SQSClient:
@@ -70,14 +70,14 @@ class Account:
         try:
             yield
         except ClientError as error:
-            raise Declined(self._refusal(stack, error.response["Error"].get("Code", "no code"))) from error
+            raise UserError(self._refusal(stack, error.response["Error"].get("Code", "no code"))) from error
         except (NoCredentialsError, PartialCredentialsError) as error:
             advice = "run `aws configure`, or set AWS_PROFILE"
-            raise Declined(f"no AWS credentials were found; {advice}{_or_local()}") from error
+            raise UserError(f"no AWS credentials were found; {advice}{_or_local()}") from error
         except (NotReached, HTTPClientError) as error:
-            raise Declined(f"{self.name} does not answer; check the address and the network") from error
+            raise UserError(f"{self.name} does not answer; check the address and the network") from error
         except (BotoCoreError, ValueError) as error:
-            raise Declined(f"{self.name} cannot be used: {error}") from error
+            raise UserError(f"{self.name} cannot be used: {error}") from error
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
@@ -87,23 +87,23 @@ class Account:
         return f"{self.name} does not tell about stack {stack}: {code}; try again"
 
 
-def find_account(where: Where) -> Account:
+def find_account(target: Target) -> Account:
     """The account that `where` means; raises Declined if the local cloud is down, or no region is set."""
-    if where.local:
+    if target.local:
         return _local_account()
     try:
-        region = where.region or os.environ.get("AWS_REGION") or boto3.Session().region_name
+        region = target.region or os.environ.get("AWS_REGION") or boto3.Session().region_name
     except BotoCoreError as error:
-        raise Declined(f"{error}; correct AWS_PROFILE or your AWS settings") from error
+        raise UserError(f"{error}; correct AWS_PROFILE or your AWS settings") from error
     if not region:
-        raise Declined(f"no AWS region is set; give --region, or set AWS_REGION{_or_local()}")
-    return Account(where.endpoint or f"your AWS account in {region}", region, where.endpoint or None)
+        raise UserError(f"no AWS region is set; give --region, or set AWS_REGION{_or_local()}")
+    return Account(target.endpoint or f"your AWS account in {region}", region, target.endpoint or None)
 
 
 def _local_account() -> Account:
-    server = standing_cloud().server
+    server = running_cloud().server
     if server is None:
-        raise Declined("no local cloud is running; start one: stepward local up")
+        raise UserError("no local cloud is running; start one: stepward local up")
     # Any credentials will do there, so this process neither needs nor uses those of a real account.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
         os.environ.pop(name, None)
@@ -114,4 +114,4 @@ def _local_account() -> Account:
 
 
 def _or_local() -> str:
-    return ". A local cloud is running: add --local to use it" if standing_cloud().server else ""
+    return ". A local cloud is running: add --local to use it" if running_cloud().server else ""

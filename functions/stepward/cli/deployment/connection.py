@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stepward.app.agent.breakers import Breakers
-from stepward.app.scheduler.audit_log import Trail
-from stepward.cli.deployment.options import Where
-from stepward.ports import Controls, LaneQueue, Lanes
+from stepward.app.scheduler.audit_log import AuditLog
+from stepward.cli.deployment.options import Target
+from stepward.ports import LaneQueue, Lanes, SharedRecords
 from stepward.stack_outputs import Deployment
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Connection:
     sender: SqsSender
     sqs: SQSClient
     breakers: Breakers
-    trail: Trail
-    controls: Controls
+    audit_log: AuditLog
+    shared_records: SharedRecords
     lanes: Lanes
     lane_queue: LaneQueue
     s3: Callable[[], S3Client]
@@ -41,7 +41,7 @@ class Connection:
     new_id: Callable[[], str]
 
 
-def connect(where: Where) -> Connection:
+def connect(target: Target) -> Connection:
     """The deployment that `where` names; raises StepwardError with what to do if it cannot be reached."""
     # The AWS SDK takes most of a second to import, and `--help` needs none of it.
     from stepward.adapters.dynamodb.tables import Access
@@ -49,25 +49,25 @@ def connect(where: Where) -> Connection:
     from stepward.adapters.sqs.queues import SqsQueues, SqsSender
     from stepward.cli.deployment.aws import find_account
     from stepward.wiring.clock import new_id, now
-    from stepward.wiring.lanes import kept_lanes
-    from stepward.wiring.parts import kept_rejects, shared_controls
+    from stepward.wiring.lanes import lanes_in
+    from stepward.wiring.parts import rejects_of, shared_records_of
     from stepward.wiring.tasks import task_store
 
-    account = find_account(where)
-    parts = Deployment.from_outputs(account.outputs(where.stack))
+    account = find_account(target)
+    parts = Deployment.from_outputs(account.outputs(target.stack))
     access, sqs = Access(account.region, account.endpoint), account.sqs()
-    controls = shared_controls(access, parts.controls_table)
+    shared_records = shared_records_of(access, parts.shared_records_table)
     return Connection(
         deployment=parts,
         store=task_store(access, orders=parts.orders_table, tasks=parts.tasks_table, shards=parts.shards),
-        rejects=kept_rejects(access, parts.rejects_table),
+        rejects=rejects_of(access, parts.rejects_table),
         queues=SqsQueues(sqs, parts.scheduler_queue_url, parts.responses_queue_url, {}),
         sender=SqsSender(sqs),
         sqs=sqs,
-        breakers=Breakers(controls),
-        trail=Trail(controls),
-        controls=controls,
-        lanes=kept_lanes(access, parts.lanes_table, parts.shards),
+        breakers=Breakers(shared_records),
+        audit_log=AuditLog(shared_records),
+        shared_records=shared_records,
+        lanes=lanes_in(access, parts.lanes_table, parts.shards),
         lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
         s3=account.s3,
         now=now,

@@ -44,7 +44,7 @@ Region = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Target:
     """A deployment, as it was named on the command line or in the environment."""
 
     stack: str = USUAL_STACK
@@ -64,11 +64,11 @@ def faults_told(run: Callable[P, None]) -> Callable[P, None]:
     """`run`, with each expected fault told in a line, and exit code 1 instead of a traceback."""
 
     @wraps(run)
-    def telling(*args: P.args, **kwargs: P.kwargs) -> None:
+    def alerting(*args: P.args, **kwargs: P.kwargs) -> None:
         with _told():
             run(*args, **kwargs)
 
-    return telling
+    return alerting
 
 
 def for_deployment(run: Callable[..., None]) -> Callable[..., None]:
@@ -78,7 +78,7 @@ def for_deployment(run: Callable[..., None]) -> Callable[..., None]:
         if local and endpoint:
             raise typer.BadParameter("--local and an endpoint (option or environment) exclude each other")
         with _told():
-            run(Where(stack, local, endpoint, region), **given)
+            run(Target(stack, local, endpoint, region), **given)
 
     own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
     shared = list(inspect.signature(_options, eval_str=True).parameters.values())

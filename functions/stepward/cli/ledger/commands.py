@@ -10,10 +10,10 @@ import typer
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.app.ledger.split import progress_of
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Where, for_deployment
+from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.ledger.files import LedgerFile, Survey, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.terminal import complain, day_and_time, print_json, say
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A .json ledger, or a file with one entry per line.")]
 Customer = Annotated[str, typer.Option(help="Whose ledger it is, unless the file says so.", show_default=False)]
@@ -27,7 +27,7 @@ app = typer.Typer(no_args_is_help=True, help="Ledgers, the events of many orders
 
 
 def send(
-    where: Where,
+    target: Target,
     file: File,
     *,
     customer: Customer = "",
@@ -49,14 +49,14 @@ def send(
     ledger = opened(file, customer, ledger_id)
     survey = surveyed(ledger)
     if check and survey.faulty:
-        raise Declined("\n".join(["nothing was sent; correct these first:", *survey.faults]))
-    connection = connect(where)
+        raise UserError("\n".join(["nothing was sent; correct these first:", *survey.faults]))
+    connection = connect(target)
     key = _sent(connection, ledger)
     if as_json:
         print_json(_document(ledger, survey, key))
         return
     entries, orders = _count(survey.entries, "entry", "entries"), _count(len(survey.orders), "order", "orders")
-    far = where.typed("ledger", "show", ledger.ledger_id, "--customer", ledger.customer_id)
+    far = target.typed("ledger", "show", ledger.ledger_id, "--customer", ledger.customer_id)
     say(f"{entries} of {orders} sent as ledger {ledger.ledger_id} of {ledger.customer_id}. How far it is: {far}")
     for fault in survey.faults:
         complain(f"will not be applied: {fault}")
@@ -64,19 +64,19 @@ def send(
         complain(f"and {survey.faulty - len(survey.faults):,} others")
 
 
-def show(where: Where, ledger: Ledger, *, customer: Whose, as_json: AsJson = False) -> None:
+def show(target: Target, ledger: Ledger, *, customer: Whose, as_json: AsJson = False) -> None:
     """Show how far a ledger has been split into the lanes of its orders.
 
     Example: stepward ledger show 2026-11-28 --customer shop-a
 
     JSON: ledgerId, customerId, done, entries (sent to their lanes so far), begunAt (epoch milliseconds).
     """
-    progress = progress_of(connect(where).controls, customer, ledger)
+    progress = progress_of(connect(target).shared_records, customer, ledger)
     if progress is None:
-        letters = where.typed("dead-letters", "list")
-        raise Declined(
+        dead_letters = target.typed("dead-letters", "list")
+        raise UserError(
             f"no ledger {ledger} of {customer} has come far enough to leave a trace: it may wait behind another one of "
-            f"its customer, or be among {where.typed('rejects')} or {letters}"
+            f"its customer, or be among {target.typed('rejects')} or {dead_letters}"
         )
     if as_json:
         told = {"done": progress.done, "entries": progress.index, "begunAt": progress.begun_at}

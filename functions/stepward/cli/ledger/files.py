@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepward.app.ledger.walk import Fault, Step, lines, steps
-from stepward.cli.user_error import Declined
+from stepward.app.ledger.walk import Fault, WalkedEntry, lines, steps
+from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
-from stepward.wire.order_event import kept_event
+from stepward.wire.order_event import stored_event
 
 PIECE = 256 * 1024
 LARGEST_MESSAGE = 900_000
@@ -43,14 +43,14 @@ class Survey:
     orders: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
-    def count(self, step: Step) -> None:
+    def count(self, step: WalkedEntry) -> None:
         """Count one entry."""
         self.entries += 1
         if isinstance(step.entry, Fault):
             fault = f"{step.entry.field}: {step.entry.reason}"
         else:
             self.orders.add(step.entry.order_id)
-            fault = kept_event(step.entry.body).fault
+            fault = stored_event(step.entry.body).fault
         if fault:
             self.faulty += 1
             self.faults = [*self.faults, f"entry {step.index}: {fault}"][:MOST_FAULTS]
@@ -59,15 +59,15 @@ class Survey:
 def opened(path: Path, customer: str, ledger_id: str) -> LedgerFile:
     """The ledger in a file; raises Declined if it cannot be read, or says nothing of whose ledger it is."""
     if not path.is_file():
-        raise Declined(f"there is no file {path}")
+        raise UserError(f"there is no file {path}")
     content = _content(path) if path.suffix == ".json" else None
     said = content or {}
     own_id, own_customer = said.get("ledgerId"), said.get("customerId")
     for option, given, own in (("--customer", customer, own_customer), ("--ledger-id", ledger_id, own_id)):
         if given and own and given != own:
-            raise Declined(f"{path} says {own!r}, and {option} says {given!r}; which one is it?")
+            raise UserError(f"{path} says {own!r}, and {option} says {given!r}; which one is it?")
     if not (whose := customer or own_customer):
-        raise Declined(f"{path} does not say whose ledger it is; give --customer")
+        raise UserError(f"{path} does not say whose ledger it is; give --customer")
     # Its content names a ledger that has no name: the same file is the same ledger, however often it is sent.
     named = ledger_id or own_id or _digest(path)
     _check({"ledgerId": named, "customerId": whose, "entries": [None]}, path)
@@ -80,7 +80,7 @@ def surveyed(ledger: LedgerFile) -> Survey:
     for step in _steps(ledger):
         survey.count(step)
     if not survey.entries:
-        raise Declined(f"{ledger.path} holds no entry")
+        raise UserError(f"{ledger.path} holds no entry")
     return survey
 
 
@@ -115,7 +115,7 @@ def as_lines(ledger: LedgerFile) -> Iterator[tuple[Path, str]]:
         yield path, _key(path)
 
 
-def _steps(ledger: LedgerFile) -> Iterator[Step]:
+def _steps(ledger: LedgerFile) -> Iterator[WalkedEntry]:
     if ledger.content is None:
         walked = Ledger(ledger.ledger_id, ledger.customer_id, "", object_key=str(ledger.path))
         return steps(walked, _Files(), "", 0, 0, ())
@@ -144,18 +144,18 @@ def _content(path: Path) -> dict[str, Any]:
     try:
         content = strict_json.parse_unchecked(path.read_bytes())
     except Rejected as fault:
-        raise Declined(f"{path}: {fault.reason}") from fault
+        raise UserError(f"{path}: {fault.reason}") from fault
     if not isinstance(content, dict) or not isinstance(content.get("entries"), list):
-        raise Declined(f"{path} is no ledger: a JSON ledger is an object with entries; name a file of lines .jsonl")
+        raise UserError(f"{path} is no ledger: a JSON ledger is an object with entries; name a file of lines .jsonl")
     return content
 
 
 def _check(content: Mapping[str, Any], path: Path) -> None:
     try:
         if isinstance(decode_ledger(strict_json.canonical(content)), Ignored):
-            raise Declined(f"{path} is no ledger")
+            raise UserError(f"{path} is no ledger")
     except Rejected as fault:
-        raise Declined(f"{path}: {fault}") from fault
+        raise UserError(f"{path}: {fault}") from fault
 
 
 def _parsed_lines(path: Path) -> Iterator[object]:
@@ -168,7 +168,7 @@ def _line(ledger: LedgerFile, index: int, entry: object) -> str:
     try:
         return strict_json.canonical(entry)
     except Rejected as fault:
-        raise Declined(f"{ledger.path}: nothing was sent; correct entry {index} first: {fault}") from fault
+        raise UserError(f"{ledger.path}: nothing was sent; correct entry {index} first: {fault}") from fault
 
 
 def _ids(ledger: LedgerFile) -> dict[str, str]:

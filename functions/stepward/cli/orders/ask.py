@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from stepward.cli.deployment.connection import Connection
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.following import Following
 from stepward.cli.orders.outcome import Seen, asked_of_order, outcome
 from stepward.cli.orders.refusals import refusal
 from stepward.cli.orders.show import order_named
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.domain.messages import Command
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import dated
 
 
-def ask(where: Where, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:
+def ask(target: Target, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:
     """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
     order, now = command.order_id, connection.now()
     # Whoever asks has seen all that happened so far, whatever this machine's clock says.
-    command = dated(command, max([now, *(fact.at for fact in loaded.task.history)]))
-    if refused := refusal(loaded, command, where, now):
-        raise Declined(refused)
+    command = dated(command, max([now, *(entry.at for entry in loaded.task.history)]))
+    if refused := refusal(loaded, command, target, now):
+        raise UserError(refused)
 
     def look() -> Seen:
-        return Seen(order_named(where, connection, order).task, connection.trail.of(order))
+        return Seen(order_named(target, connection, order).task, connection.audit_log.of(order))
 
-    before, mine = Seen(loaded.task, connection.trail.of(order)), asked_of_order(command)
+    before, mine = Seen(loaded.task, connection.audit_log.of(order)), asked_of_order(command)
     connection.queues.to_scheduler([command])
     Following(
         asked=mine,
         order=order,
         whom="the Scheduler",
         what=f"{mine.command} order {order}",
-        hint=f"Look at it: {where.typed('show', order)}",
+        hint=f"Look at it: {target.typed('show', order)}",
         about={"step": mine.step or None, "attempt": mine.attempt or None},
         seen=before,
         look=look,

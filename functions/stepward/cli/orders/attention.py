@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from rich.text import Text
 
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.orders.view import state, table
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span
-from stepward.domain.errors import Unreadable
-from stepward.domain.history import FactKind
+from stepward.domain.errors import Corrupt
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 from stepward.ports import TaskStore
 
@@ -36,19 +36,19 @@ class Waiting:
 Find = Callable[[Connection, list[str]], Iterator[Waiting]]
 
 
-def list_waiting(where: Where, kind: str, show: str, find: Find, *, limit: int, as_json: bool) -> None:
+def list_waiting(target: Target, kind: str, show: str, find: Find, *, limit: int, as_json: bool) -> None:
     """Print what `find` finds, the one that has waited longest first; `show` is the command that looks at one."""
-    connection = connect(where)
-    unreadable: list[str] = []
-    found = list(islice(find(connection, unreadable), limit + 1))
+    connection = connect(target)
+    corrupt: list[str] = []
+    found = list(islice(find(connection, corrupt), limit + 1))
     shown, more = found[:limit], len(found) > limit
     if as_json:
-        print_json({f"{kind}s": [each.document for each in shown], "unreadable": unreadable, "more": more})
+        print_json({f"{kind}s": [each.document for each in shown], "unreadable": corrupt, "more": more})
         return
-    for error in unreadable:
+    for error in corrupt:
         complain(f"cannot be read: {error}")
     if not shown:
-        say(f"No {kind} of stack {where.stack} waits for an operator.")
+        say(f"No {kind} of stack {target.stack} waits for an operator.")
         return
     rows = table("Order", "State", "For", "Why")
     for each in shown:
@@ -56,25 +56,25 @@ def list_waiting(where: Where, kind: str, show: str, find: Find, *, limit: int, 
         rows.add_row(cell(each.order_id), each.state, waited, cell(each.why))
     OUT.print(rows)
     count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
-    say(f"{count} What to do about one: {where.typed(*show.split(), shown[0].order_id)}")
+    say(f"{count} What to do about one: {target.typed(*show.split(), shown[0].order_id)}")
 
 
-def as_they_stand(order_ids: Iterator[str], load: Callable[[str], T | None], unreadable: list[str]) -> Iterator[T]:
+def as_they_stand(order_ids: Iterator[str], load: Callable[[str], T | None], corrupt: list[str]) -> Iterator[T]:
     """What an index lists, read anew: the index may be behind. What cannot be read is put in `unreadable`."""
     for order_id in order_ids:
         try:
             found = load(order_id)
-        except Unreadable as error:
-            unreadable.append(str(error))
+        except Corrupt as error:
+            corrupt.append(str(error))
             continue
         if found is not None:
             yield found
 
 
-def needy(store: TaskStore, unreadable: list[str]) -> Iterator[Waiting]:
+def needy(store: TaskStore, corrupt: list[str]) -> Iterator[Waiting]:
     """The orders that wait for an operator."""
     load = partial(store.load, with_order=False)
-    for loaded in as_they_stand(store.needing_attention(), load, unreadable):
+    for loaded in as_they_stand(store.needing_attention(), load, corrupt):
         if (since := loaded.task.needs_attention) is not None:
             yield _waiting(loaded.task, since)
 
@@ -85,7 +85,7 @@ def reasons(task: Task) -> Iterator[str]:
         if record.process_state is ProcessState.ERROR:
             yield f"{record.name}: {record.error or 'Error'}"
     if task.paused:
-        paused = next((fact for fact in reversed(task.history) if fact.kind is FactKind.PAUSED), None)
+        paused = next((entry for entry in reversed(task.history) if entry.kind is HistoryKind.PAUSED), None)
         yield f"paused{f' by {paused.by}' if paused else ''}: {task.paused}"
 
 

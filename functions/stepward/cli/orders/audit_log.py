@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from stepward.app.scheduler.audit_log import LONGEST, Entry
+from stepward.app.scheduler.audit_log import LONGEST, AuditEntry
 from stepward.cli.deployment.connection import connect
-from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.show import OrderId, order_named
 from stepward.cli.orders.view import table
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
 
 
-def trail(where: Where, order: OrderId, *, as_json: AsJson = False) -> None:
+def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> None:
     """Show what people asked of an order: each command, who gave it, why, when, and whether it was applied.
 
     What was asked of its lane is among them. The newest fifty are kept. What the system did by itself is told by
@@ -24,15 +24,15 @@ def trail(where: Where, order: OrderId, *, as_json: AsJson = False) -> None:
     JSON: orderId, entries (list of: at (epoch milliseconds), command, step, attempt, who, why, applied, note (why it
     was refused)), oldest first.
     """
-    connection = connect(where)
-    entries = connection.trail.of(order)
+    connection = connect(target)
+    entries = connection.audit_log.of(order)
     if not entries and connection.lanes.load(order) is None:
-        order_named(where, connection, order)
+        order_named(target, connection, order)
     if as_json:
         print_json({"orderId": order, "entries": [_document(entry) for entry in entries]})
         return
     if not entries:
-        say(f"Nobody asked anything of order {order}. What happened to it: {where.typed('show', order)}")
+        say(f"Nobody asked anything of order {order}. What happened to it: {target.typed('show', order)}")
         return
     rows = table("When", "Command", "Who", "Why", "Outcome")
     for entry in entries:
@@ -44,7 +44,7 @@ def trail(where: Where, order: OrderId, *, as_json: AsJson = False) -> None:
         say("The newest fifty are kept; older ones are in the logs.")
 
 
-def _document(entry: Entry) -> dict[str, Any]:
+def _document(entry: AuditEntry) -> dict[str, Any]:
     document = asdict(entry)
     del document["revision"]
     absent = {key: None for key in ("step", "attempt", "note") if not document[key]}

@@ -9,7 +9,7 @@ import typer
 
 from stepward.cli.agents import Agent, pause_agent, resume_agent
 from stepward.cli.deployment.connection import connect
-from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.ask import ask
 from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
@@ -23,7 +23,9 @@ StepName = Annotated[str, typer.Argument(metavar="STEP", help="The step, if more
 OrderOrNone = Annotated[str, typer.Argument(metavar="[ORDER]", help="The order's id.", show_default=False)]
 
 
-def undo(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False) -> None:
+def undo(
+    target: Target, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
+) -> None:
     """Take back all that an order did, and what it may have done.
 
     What runs is fenced, what has not begun is dropped, and each step that had or may have had its effect is
@@ -34,11 +36,11 @@ def undo(where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait = 
     JSON: command, orderId, step, attempt, who, why, outcome (applied, refused, or asked if it was not waited for, or
     nothing was seen in time), text, state (the order's, when last seen).
     """
-    _ask(where, Undo(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(target, Undo(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def cancel(
-    where: Where, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
+    target: Target, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
 ) -> None:
     """Cancel an order for its submitter, who wants it no more.
 
@@ -48,11 +50,11 @@ def cancel(
 
     JSON: as of `undo`.
     """
-    _ask(where, Cancel(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(target, Cancel(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def pause(
-    where: Where,
+    target: Target,
     order: OrderOrNone = "",
     *,
     agent: Agent = "",
@@ -71,13 +73,13 @@ def pause(
     """
     _one_of(order, agent)
     if agent:
-        pause_agent(where, agent, operator(who), reason(why), as_json=as_json)
+        pause_agent(target, agent, operator(who), reason(why), as_json=as_json)
         return
-    _ask(where, Pause(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(target, Pause(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def resume(
-    where: Where,
+    target: Target,
     order: OrderOrNone = "",
     *,
     agent: Agent = "",
@@ -94,13 +96,13 @@ def resume(
     """
     _one_of(order, agent)
     if agent:
-        resume_agent(where, agent, as_json=as_json)
+        resume_agent(target, agent, as_json=as_json)
         return
-    _ask(where, Resume(order, operator(who), reason(why)), wait=wait, as_json=as_json)
+    _ask(target, Resume(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
 
 def resubmit(
-    where: Where,
+    target: Target,
     order: OrderId,
     step: StepName = "",
     *,
@@ -118,11 +120,11 @@ def resubmit(
     JSON: as of `undo`; attempt is the failed one.
     """
     named, said = operator(who), reason(why)
-    connection = connect(where)
-    loaded = order_named(where, connection, order)
-    failed = chosen(where, loaded, step)
+    connection = connect(target)
+    loaded = order_named(target, connection, order)
+    failed = chosen(target, loaded, step)
     message = Resubmit(order, failed.name, failed.attempt, named, said)
-    ask(where, connection, loaded, message, wait=wait, as_json=as_json)
+    ask(target, connection, loaded, message, wait=wait, as_json=as_json)
 
 
 def reason(why: str) -> str:
@@ -142,10 +144,10 @@ def operator(who: str) -> str:
         return "an operator"
 
 
-def _ask(where: Where, command: Command, *, wait: bool, as_json: bool) -> None:
-    connection = connect(where)
-    loaded = order_named(where, connection, command.order_id)
-    ask(where, connection, loaded, command, wait=wait, as_json=as_json)
+def _ask(target: Target, command: Command, *, wait: bool, as_json: bool) -> None:
+    connection = connect(target)
+    loaded = order_named(target, connection, command.order_id)
+    ask(target, connection, loaded, command, wait=wait, as_json=as_json)
 
 
 def _one_of(order: str, agent: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected
 from stepward.wire.order import OrderMessage, accept
 
@@ -23,7 +23,7 @@ _SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 class Written:
     """A message as it stands in a file; `place` says where."""
 
-    place: str
+    position: str
     body: str
 
     @property
@@ -43,17 +43,17 @@ def read(file: Path) -> list[Written]:
         raw = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Declined(f"{name} is not UTF-8 text (at byte {error.start}); save it as UTF-8") from error
+        raise UserError(f"{name} is not UTF-8 text (at byte {error.start}); save it as UTF-8") from error
     except OSError as error:
-        raise Declined(f"{name} cannot be read: {error.strerror}") from error
+        raise UserError(f"{name} cannot be read: {error.strerror}") from error
     try:
         spans = list(_spans(text))
     except json.JSONDecodeError as error:
-        raise Declined(f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+        raise UserError(f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
-        raise Declined(f"{name} is nested too deep to be read") from error
+        raise UserError(f"{name} is nested too deep to be read") from error
     if not spans:
-        raise Declined(f"{name} holds no order message")
+        raise UserError(f"{name} holds no order message")
     return [Written(f"{name}, line {text.count(chr(10), 0, start) + 1}", text[start:end]) for start, end in spans]
 
 

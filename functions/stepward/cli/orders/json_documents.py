@@ -39,7 +39,7 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
     return document | ({"order": loaded.order} if with_order else {})
 
 
-def listed_document(tasks: Sequence[Task], unreadable: Sequence[str], *, more: bool) -> Document:
+def listed_document(tasks: Sequence[Task], corrupt: Sequence[str], *, more: bool) -> Document:
     """Orders in a list."""
     orders = [
         {
@@ -53,7 +53,7 @@ def listed_document(tasks: Sequence[Task], unreadable: Sequence[str], *, more: b
         }
         for task in tasks
     ]
-    return {"orders": orders, "unreadable": list(unreadable), "more": more}
+    return {"orders": orders, "unreadable": list(corrupt), "more": more}
 
 
 def reject_document(reject: Reject, *, with_body: bool) -> Document:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import all_records
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.domain.messages import Command
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord
 from stepward.domain.task.refusals import RefusalCode
@@ -22,7 +22,7 @@ ADVICE = {
 """What follows the reason, for each command that the policy refuses."""
 
 
-def refusal(loaded: Loaded, command: Command, where: Where, now: int) -> str:
+def refusal(loaded: Loaded, command: Command, target: Target, now: int) -> str:
     """Why the Scheduler would refuse `command` at `now`, and what to do instead; "" if it would not."""
     task, order = loaded.task, command.order_id
     refused = staleness(command, task, loaded.plan, now)
@@ -32,24 +32,24 @@ def refusal(loaded: Loaded, command: Command, where: Where, now: int) -> str:
         undoing=task.undoing,
         paused=task.paused,
         failed=", ".join(_failed(loaded)) or "none",
-        show=where.typed("show", order),
-        resume=where.typed("resume", order, "--why", "..."),
+        show=target.typed("show", order),
+        resume=target.typed("resume", order, "--why", "..."),
     )
 
 
-def chosen(where: Where, loaded: Loaded, step: str) -> StepRecord:
+def chosen(target: Target, loaded: Loaded, step: str) -> StepRecord:
     """The step or compensation to run again; raises Declined and says which there are if that is unclear."""
     order, records, failed = loaded.task.order_id, loaded.task.steps, _failed(loaded)
     names = [record.name for record in all_records(loaded.task, loaded.plan)]
     if step and step not in records:
-        raise Declined(f"order {order} has no step {step}; its steps: {', '.join(names)}")
+        raise UserError(f"order {order} has no step {step}; its steps: {', '.join(names)}")
     if step or len(failed) == 1:
         return records[step or failed[0]]
     if not failed:
         states = ", ".join(f"{name} is {records[name].process_state}" for name in names)
-        raise Declined(f"nothing of order {order} is in Error: {states}")
-    one = where.typed("resubmit", order, failed[0], "--why", "...")
-    raise Declined(f"{len(failed)} steps are in Error: {', '.join(failed)}; name one: {one}")
+        raise UserError(f"nothing of order {order} is in Error: {states}")
+    one = target.typed("resubmit", order, failed[0], "--why", "...")
+    raise UserError(f"{len(failed)} steps are in Error: {', '.join(failed)}; name one: {one}")
 
 
 def _failed(loaded: Loaded) -> list[str]:

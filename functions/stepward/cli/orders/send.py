@@ -9,10 +9,10 @@ import typer
 
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.files import STDIN, Written, read
 from stepward.cli.terminal import complain, print_json, say
-from stepward.cli.user_error import Declined
+from stepward.cli.user_error import UserError
 from stepward.domain.errors import Transient
 from stepward.wire.order import order_id_hint
 
@@ -27,7 +27,7 @@ TOGETHER = 10
 
 
 def send(
-    where: Where,
+    target: Target,
     files: Files,
     *,
     check: Check = False,
@@ -48,23 +48,23 @@ def send(
     messages = [message for file in dict.fromkeys(files) for message in read(file)]
     if check:
         _check(messages)
-    connection = connect(where)
+    connection = connect(target)
     failed = _sent(connection, messages)
     sent = len(messages) - len(failed)
     if as_json:
-        print_json({"sent": sent, "failed": [{"place": each.place, "reason": why} for each, why in failed]})
+        print_json({"sent": sent, "failed": [{"place": each.position, "reason": why} for each, why in failed]})
     else:
-        say(f"{sent} of {len(messages)} sent to the orders of stack {where.stack}." + _look(where, messages, sent))
+        say(f"{sent} of {len(messages)} sent to the orders of stack {target.stack}." + _look(target, messages, sent))
         for each, why in failed:
-            complain(f"not sent: {each.place}: {why}")
+            complain(f"not sent: {each.position}: {why}")
     if failed:
         raise typer.Exit(1)
 
 
 def _check(messages: list[Written]) -> None:
-    faults = [f"{message.place}: {message.fault}" for message in messages if message.fault]
+    faults = [f"{message.position}: {message.fault}" for message in messages if message.fault]
     if faults:
-        raise Declined("\n".join(["nothing was sent; correct these first:", *faults]))
+        raise UserError("\n".join(["nothing was sent; correct these first:", *faults]))
 
 
 def _sent(connection: Connection, messages: list[Written]) -> list[tuple[Written, str]]:
@@ -86,6 +86,6 @@ def _batch_sent(connection: Connection, batch: list[Written]) -> list[tuple[Writ
     return []
 
 
-def _look(where: Where, messages: list[Written], sent: int) -> str:
+def _look(target: Target, messages: list[Written], sent: int) -> str:
     order = next(filter(None, (order_id_hint(message.body) for message in messages)), "")
-    return f" Look at it: {where.typed('show', order)}" if sent and order else ""
+    return f" Look at it: {target.typed('show', order)}" if sent and order else ""

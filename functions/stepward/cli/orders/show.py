@@ -8,14 +8,14 @@ import typer
 
 from stepward.cli.agents import resting
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Where
+from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.attention import list_waiting, needy
 from stepward.cli.orders.json_documents import listed_document, task_document
 from stepward.cli.orders.tables import tasks_table
 from stepward.cli.orders.view import order_view, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
-from stepward.cli.user_error import Declined
-from stepward.domain.errors import Rejected, Unreadable
+from stepward.cli.user_error import UserError
+from stepward.domain.errors import Corrupt, Rejected
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId as IdForm
@@ -31,7 +31,7 @@ LATELY = 500
 
 
 def show(
-    where: Where,
+    target: Target,
     order: OrderId,
     *,
     with_order: WithOrder = False,
@@ -46,14 +46,14 @@ def show(
     agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error),
     history (list of: at, kind, step, attempt, by, note), and with --order: order.
     """
-    connection = connect(where)
-    loaded = order_named(where, connection, order)
+    connection = connect(target)
+    loaded = order_named(target, connection, order)
     if as_json:
         print_json(task_document(loaded, with_order=with_order))
         return
     OUT.print(order_view(loaded))
     now = connection.now()
-    following = [what_next(loaded, where, now), *resting(loaded, connection.breakers, where, now)]
+    following = [what_next(loaded, target, now), *resting(loaded, connection.breakers, target, now)]
     if any(following):
         say("\n" + "\n".join(filter(None, following)))
     if with_order:
@@ -61,7 +61,7 @@ def show(
 
 
 def list_orders(
-    where: Where,
+    target: Target,
     *,
     state: State = None,
     needs_attention: NeedsAttention = False,
@@ -82,55 +82,55 @@ def list_orders(
     if needs_attention:
         if state is not None:
             raise typer.BadParameter("--state and --needs-attention exclude each other")
-        list_waiting(where, "order", "show", lambda c, bad: needy(c.store, bad), limit=limit, as_json=as_json)
+        list_waiting(target, "order", "show", lambda c, bad: needy(c.store, bad), limit=limit, as_json=as_json)
         return
-    found, unreadable = _found(connect(where), state, limit + 1)
+    found, corrupt = _found(connect(target), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:
-        print_json(listed_document(shown, unreadable, more=more))
+        print_json(listed_document(shown, corrupt, more=more))
         return
-    for error in unreadable:
+    for error in corrupt:
         complain(f"cannot be read: {error}")
     if not shown:
-        say(f"No orders{f' in state {state}' if state else ''} in stack {where.stack}.")
+        say(f"No orders{f' in state {state}' if state else ''} in stack {target.stack}.")
         return
     OUT.print(tasks_table(shown))
     say(f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all.")
 
 
-def order_named(where: Where, connection: Connection, order: str) -> Loaded:
+def order_named(target: Target, connection: Connection, order: str) -> Loaded:
     """The order as it stands; raises Declined, with where to look, if there is none."""
     try:
         converted(order, IdForm)
     except Rejected as fault:
-        raise Declined("an order id is 1 to 128 letters, digits and . _ : -, a letter or digit first") from fault
+        raise UserError("an order id is 1 to 128 letters, digits and . _ : -, a letter or digit first") from fault
     loaded = connection.store.load(order)
     if loaded is None:
-        raise Declined(_unknown(where, connection, order))
+        raise UserError(_unknown(target, connection, order))
     return loaded
 
 
 def _found(connection: Connection, state: ProcessState | None, most: int) -> tuple[list[Task], list[str]]:
     """The tasks, and what is wrong with the records that cannot be read."""
     found: list[Task] = []
-    unreadable: list[str] = []
+    corrupt: list[str] = []
     with ERR.status("Looking through the state store") as status:
         for task in connection.store.every(state):
-            if isinstance(task, Unreadable):
-                unreadable.append(str(task))
+            if isinstance(task, Corrupt):
+                corrupt.append(str(task))
                 continue
             found.append(task)
             status.update(f"Looking through the state store: {len(found)} found")
             if len(found) == most:
                 break
-    return found, unreadable
+    return found, corrupt
 
 
-def _unknown(where: Where, connection: Connection, order: str) -> str:
-    unknown = f"no order {order} in stack {where.stack}"
+def _unknown(target: Target, connection: Connection, order: str) -> str:
+    unknown = f"no order {order} in stack {target.stack}"
     if connection.lanes.load(order) is not None:
-        return f"{unknown}; events of it have come: {where.typed('convoy', 'show', order)}"
+        return f"{unknown}; events of it have come: {target.typed('convoy', 'show', order)}"
     for reject in connection.rejects.newest(LATELY):
         if reject.order_id == order:
-            return f"{unknown}; a message about it was rejected: {where.typed('rejects', reject.message_id)}"
-    return f"{unknown}; it may still be in the queue: try again in a moment, or see {where.typed('list')}"
+            return f"{unknown}; a message about it was rejected: {target.typed('rejects', reject.message_id)}"
+    return f"{unknown}; it may still be in the queue: try again in a moment, or see {target.typed('list')}"

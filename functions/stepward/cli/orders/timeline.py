@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from stepward.cli.terminal import span
-from stepward.domain.history import OVERDUE, Fact, FactKind
-from stepward.domain.task.change import Draft
+from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
+from stepward.domain.task.change import TaskChange
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, forward_name
@@ -24,12 +24,12 @@ class Happening:
     trouble: bool = False
 
 
-def story(task: Task, plan: Plan) -> list[Happening]:
+def timeline(task: Task, plan: Plan) -> list[Happening]:
     """From submission to now, oldest first."""
     told = chain(
         [Happening(task.created_at, 0, "the order was submitted")],
         _claims(task, plan),
-        chain.from_iterable(_troubles(fact) for fact in task.history),
+        chain.from_iterable(_troubles(entry) for entry in task.history),
         _stops(task),
         _completions(task),
         _end(task),
@@ -49,9 +49,9 @@ def in_plan_order(task: Task, plan: Plan) -> list[StepRecord]:
 
 def compensations(task: Task, plan: Plan) -> list[StepRecord]:
     """The records that undo steps, last step first: as they are done."""
-    place = {step.name: number for number, step in enumerate(plan.steps)}
+    position = {step.name: number for number, step in enumerate(plan.steps)}
     undoing = [record for record in task.steps.values() if record.is_compensation]
-    return sorted(undoing, key=lambda record: -place[forward_name(record.name)])
+    return sorted(undoing, key=lambda record: -position[forward_name(record.name)])
 
 
 def all_records(task: Task, plan: Plan) -> list[StepRecord]:
@@ -61,14 +61,14 @@ def all_records(task: Task, plan: Plan) -> list[StepRecord]:
 
 def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
     """The agents of the steps that are at work or next."""
-    ready = {step.name for step in Draft(task, plan, now, "", Timing()).ready()}
+    ready = {step.name for step in TaskChange(task, plan, now, "", Timing()).ready()}
     working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in ready]
     return {plan.by_name[record.name].executor(record.policy).agent for record in working}
 
 
 def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     """What the order waits for, a sentence for each step that is at work or next."""
-    ready = {step.name for step in Draft(task, plan, now, "", Timing()).ready()}
+    ready = {step.name for step in TaskChange(task, plan, now, "", Timing()).ready()}
     sentences = [f"The order is paused: {task.paused}. What runs may end, nothing new starts."] if task.paused else []
     for record in all_records(task, plan):
         if record.process_state is ProcessState.PROCESSING:
@@ -95,9 +95,9 @@ def _running(record: StepRecord, now: int) -> str:
 def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
     """The attempts whose beginning is known: each step's newest, and all that passed their complete-by."""
     began = {
-        (fact.step, fact.attempt): (fact.at - fact.value - plan.by_name[fact.step].complete_within, fact.by)
-        for fact in task.history
-        if _passed_complete_by(fact) and fact.step in plan.by_name
+        (entry.step, entry.attempt): (entry.at - entry.value - plan.by_name[entry.step].complete_within, entry.by)
+        for entry in task.history
+        if _passed_complete_by(entry) and entry.step in plan.by_name
     }
     for name, record in task.steps.items():
         if record.started_at is not None:
@@ -111,7 +111,7 @@ def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
 
 def _stops(task: Task) -> Iterator[Happening]:
     """What the beginning of an undo did to the steps that were not Processed."""
-    begun = next((fact.at for fact in reversed(task.history) if fact.kind is FactKind.UNDO_BEGUN), None)
+    begun = next((entry.at for entry in reversed(task.history) if entry.kind is HistoryKind.UNDO_BEGUN), None)
     if begun is None:
         return
     for name, record in task.steps.items():
@@ -142,59 +142,59 @@ def _end(task: Task) -> Iterator[Happening]:
         yield Happening(at, 9, f"the order is Processed, {span(at - task.created_at)} after it was submitted")
 
 
-def _passed_complete_by(fact: Fact) -> bool:
+def _passed_complete_by(entry: HistoryEntry) -> bool:
     """Whether an attempt timed out; where its agent refused for good, the fact says no time that it is late by."""
-    if OVERDUE not in fact.kind.marks or fact.kind is FactKind.REMINDED:
+    if OVERDUE not in entry.kind.marks or entry.kind is HistoryKind.REMINDED:
         return False
-    return fact.value > 0 or fact.kind in {FactKind.RECOVERED, FactKind.EXCUSED}
+    return entry.value > 0 or entry.kind in {HistoryKind.RECOVERED, HistoryKind.UNCOUNTED}
 
 
-def _troubles(fact: Fact) -> Iterator[Happening]:
-    if _passed_complete_by(fact):
-        passed = f"{fact.step}: attempt {fact.attempt} gave no answer by its complete-by: its agent is slow or dead"
-        yield Happening(fact.at - fact.value, 2, passed, trouble=True)
-    late = span(max(fact.value, 0))
-    match fact.kind:
-        case FactKind.RECOVERED:
+def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
+    if _passed_complete_by(entry):
+        passed = f"{entry.step}: attempt {entry.attempt} gave no answer by its complete-by: its agent is slow or dead"
+        yield Happening(entry.at - entry.value, 2, passed, trouble=True)
+    late = span(max(entry.value, 0))
+    match entry.kind:
+        case HistoryKind.RECOVERED:
             again = f"the Supervisor noticed {late} later, counted a failure, and freed the step to be run again"
-            yield Happening(fact.at, 3, f"{fact.step}: {again}")
-        case FactKind.EXCUSED:
-            again = f"{late} later the Supervisor freed the step again, and counted no failure: {fact.note}"
-            yield Happening(fact.at, 3, f"{fact.step}: {again}")
-        case FactKind.REMINDED:
+            yield Happening(entry.at, 3, f"{entry.step}: {again}")
+        case HistoryKind.UNCOUNTED:
+            again = f"{late} later the Supervisor freed the step again, and counted no failure: {entry.note}"
+            yield Happening(entry.at, 3, f"{entry.step}: {again}")
+        case HistoryKind.REMINDED:
             waited = f"nobody had claimed it, {late} after it was due; the Supervisor reminded the Scheduler"
-            yield Happening(fact.at, 3, f"{fact.step}: {waited}", trouble=True)
-        case FactKind.FAILED:
-            ended = f"ended in Error at attempt {fact.attempt}: {fact.note}"
-            yield Happening(fact.at, 3, f"{fact.step}: {ended}", trouble=True)
-        case FactKind.ALERTED:
-            yield Happening(fact.at, 4, f"{fact.step}: an operator was told")
-        case FactKind.RESUBMITTED:
-            yield Happening(fact.at, 4, f"{fact.step}: {fact.by} resubmitted it: {fact.note}")
+            yield Happening(entry.at, 3, f"{entry.step}: {waited}", trouble=True)
+        case HistoryKind.FAILED:
+            ended = f"ended in Error at attempt {entry.attempt}: {entry.note}"
+            yield Happening(entry.at, 3, f"{entry.step}: {ended}", trouble=True)
+        case HistoryKind.ALERTED:
+            yield Happening(entry.at, 4, f"{entry.step}: an operator was told")
+        case HistoryKind.RESUBMITTED:
+            yield Happening(entry.at, 4, f"{entry.step}: {entry.by} resubmitted it: {entry.note}")
         case _:
-            yield _turn(fact)
+            yield _turn(entry)
 
 
-def _turn(fact: Fact) -> Happening:
+def _turn(entry: HistoryEntry) -> Happening:
     """What turned the order from its way."""
     rank, trouble = 3, False
-    match fact.kind:
-        case FactKind.WAITING:
-            text = f"{fact.step}: its attempts are used up; it {fact.note}"
-        case FactKind.FELL_BACK:
-            text = f"{fact.step}: its attempts are used up: {fact.note}"
-        case FactKind.UNDO_BEGUN:
-            trouble, text = True, f"the undo began, by word of {fact.by}: {fact.note}"
-        case FactKind.UNDONE:
-            rank, after = 9, span(fact.value)
+    match entry.kind:
+        case HistoryKind.WAITING:
+            text = f"{entry.step}: its attempts are used up; it {entry.note}"
+        case HistoryKind.FELL_BACK:
+            text = f"{entry.step}: its attempts are used up: {entry.note}"
+        case HistoryKind.UNDO_BEGUN:
+            trouble, text = True, f"the undo began, by word of {entry.by}: {entry.note}"
+        case HistoryKind.UNDONE:
+            rank, after = 9, span(entry.value)
             text = f"the order is Undone, {after} after it was submitted: nothing that it did stands"
-        case FactKind.PAUSED:
-            trouble, text = True, f"{fact.by} paused the order: {fact.note}"
-        case FactKind.RESUMED:
-            text = f"{fact.by} resumed the order: {fact.note}"
-        case FactKind.LATE_EFFECT:
-            had = f"attempt {fact.attempt} had its effect after all"
-            trouble, text = True, f"{fact.step}: {had}; it is undone once more"
+        case HistoryKind.PAUSED:
+            trouble, text = True, f"{entry.by} paused the order: {entry.note}"
+        case HistoryKind.RESUMED:
+            text = f"{entry.by} resumed the order: {entry.note}"
+        case HistoryKind.LATE_EFFECT:
+            had = f"attempt {entry.attempt} had its effect after all"
+            trouble, text = True, f"{entry.step}: {had}; it is undone once more"
         case _:
-            text = f"{fact.step}: {fact.kind} {fact.note}".strip()
-    return Happening(fact.at, rank, text, trouble)
+            text = f"{entry.step}: {entry.kind} {entry.note}".strip()
+    return Happening(entry.at, rank, text, trouble)

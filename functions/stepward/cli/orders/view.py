@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stepward.cli.deployment.options import Where
+from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import (
     Happening,
     all_records,
@@ -16,7 +16,7 @@ from stepward.cli.orders.timeline import (
     in_plan_order,
     is_complete,
     prospects,
-    story,
+    timeline,
 )
 from stepward.cli.terminal import cell, clock, json_text, moment, printable, span
 from stepward.domain.messages import Undo
@@ -42,9 +42,9 @@ def order_view(loaded: Loaded) -> RenderableType:
     return Group(_headline(task, plan), "", _steps_table(task, plan), "", _timeline(task, plan))
 
 
-def what_next(loaded: Loaded, where: Where, now: int) -> str:
+def what_next(loaded: Loaded, target: Target, now: int) -> str:
     """What the order waits for, and what to type if it waits for an operator; "" if it waits for nothing."""
-    return "\n".join([*prospects(loaded.task, loaded.plan, now), *_repairs(loaded.task, loaded.plan, where)])
+    return "\n".join([*prospects(loaded.task, loaded.plan, now), *_repairs(loaded.task, loaded.plan, target)])
 
 
 def _headline(task: Task, plan: Plan) -> Text:
@@ -87,7 +87,7 @@ def _timeline(task: Task, plan: Plan) -> RenderableType:
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column()
     day = moment(task.created_at).date()
-    for happening in story(task, plan):
+    for happening in timeline(task, plan):
         if moment(happening.at).date() != day:
             day = moment(happening.at).date()
             grid.add_row(day.isoformat(), "", "")
@@ -102,18 +102,18 @@ def _told(happening: Happening, task: Task) -> tuple[str, str, Text]:
     return clock(happening.at), offset, cell(happening.text, "yellow" if happening.trouble else "")
 
 
-def _repairs(task: Task, plan: Plan, where: Where) -> Iterator[str]:
+def _repairs(task: Task, plan: Plan, target: Target) -> Iterator[str]:
     order, reason = task.order_id, ("--why", "...")
     for record in all_records(task, plan):
         if record.process_state is ProcessState.ERROR:
             stands = f", so {forward_name(record.name)} still stands" if record.is_compensation else ""
-            command = where.typed("resubmit", order, record.name, *reason)
+            command = target.typed("resubmit", order, record.name, *reason)
             yield f"{record.name} ended in Error{stands}. Fix the cause, then run it again:\n  {command}"
     undo = Undo(order, "", "")
     if task.process_state is ProcessState.ERROR and staleness(undo, task, plan, now=0) is None:
-        yield f"Or take back all that the order did:\n  {where.typed('undo', order, *reason)}"
+        yield f"Or take back all that the order did:\n  {target.typed('undo', order, *reason)}"
     if task.paused:
-        yield f"To go on:\n  {where.typed('resume', order, *reason)}"
+        yield f"To go on:\n  {target.typed('resume', order, *reason)}"
 
 
 def _outcome(record: StepRecord) -> Text:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stepward.domain.convoy.event import Kept, OrderEvent, sequence_name
-from stepward.domain.convoy.lane import MOST_STRAYS, Lane, Place, is_repeated, placed, standing
+from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
+from stepward.domain.convoy.lane import MOST_UNSEQUENCED, Lane, Turn, is_repeated, position_for, turn
 from stepward.domain.convoy.needs import Known, ReadRows
 
 PAGE = 50
@@ -29,7 +29,7 @@ class Reception:
     """What becomes of an event at `place` (0: it has none), and why."""
 
     fate: Fate
-    place: int
+    position: int
     why: str = ""
 
 
@@ -39,30 +39,32 @@ class Held:
 
     before: Lane
     known: Known
-    rows: dict[int, Kept] = field(default_factory=dict)
-    fresh: list[Kept] = field(default_factory=list)
+    rows: dict[int, StoredEvent] = field(default_factory=dict)
+    fresh: list[StoredEvent] = field(default_factory=list)
 
     @property
-    def recent(self) -> list[Kept]:
+    def recent(self) -> list[StoredEvent]:
         """The newest events, which have no row."""
         return [*self.before.recent, *self.fresh]
 
-    def at(self, place: int) -> Kept | None:
+    def at(self, position: int) -> StoredEvent | None:
         """What stands at a place."""
-        if place in self.rows:
-            return self.rows[place]
-        inline = next((kept for kept in self.recent if kept.place == place), None)
-        return inline or next((kept for kept in self.known[ReadRows(place, 1)] if kept.place == place), None)
+        if position in self.rows:
+            return self.rows[position]
+        inline = next((stored for stored in self.recent if stored.position == position), None)
+        return inline or next(
+            (stored for stored in self.known[ReadRows(position, 1)] if stored.position == position), None
+        )
 
     def has_entry(self, event: OrderEvent, highest: int) -> bool:
         """Whether this entry of its ledger is among the newest places."""
         entry, first = (event.ledger_id, event.index), max(1, highest - MOST_LOOKED_BACK)
         held = [*self.rows.values(), *self.recent]
-        while not any((kept.event.ledger_id, kept.event.index) == entry for kept in held):
+        while not any((stored.event.ledger_id, stored.event.index) == entry for stored in held):
             held = list(self.known[ReadRows(first, PAGE)])
             if not held:
                 return False
-            first = held[-1].place + 1
+            first = held[-1].position + 1
         return True
 
 
@@ -70,20 +72,20 @@ def reception(lane: Lane, held: Held, event: OrderEvent) -> Reception:
     """What becomes of an arriving event; raises Missing."""
     if is_repeated(lane, event):
         return _repeated(lane, held, event)
-    place = placed(lane, event)
-    match standing(lane, place):
-        case Place.NOWHERE:
+    position = position_for(lane, event)
+    match turn(lane, position):
+        case Turn.NOWHERE:
             missing = "sequence" if lane.sequenced else "ledgerId"
             return _unsequenced(lane, held, event, event.fault or f"{missing}: is missing")
-        case Place.AFTER_END:
-            return Reception(Fate.REJECTED, place, after_end(lane))
-        case Place.EARLIER:
-            return _compared(event, place, held.at(place))
+        case Turn.AFTER_END:
+            return Reception(Fate.REJECTED, position, after_end(lane))
+        case Turn.EARLIER:
+            return _compared(event, position, held.at(position))
         case stands:
-            waiting = held.at(place) if place <= lane.highest else None
+            waiting = held.at(position) if position <= lane.highest else None
             if waiting is not None:
-                return _compared(event, place, waiting)
-            return Reception(Fate.NEXT if stands is Place.NEXT else Fate.PARKED, place)
+                return _compared(event, position, waiting)
+            return Reception(Fate.NEXT if stands is Turn.NEXT else Fate.PARKED, position)
 
 
 def after_end(lane: Lane) -> str:
@@ -99,17 +101,17 @@ def _repeated(lane: Lane, held: Held, event: OrderEvent) -> Reception:
     return _unsequenced(lane, held, event, f"index: {entry} comes after later entries")
 
 
-def _compared(event: OrderEvent, place: int, known: Kept | None) -> Reception:
+def _compared(event: OrderEvent, position: int, known: StoredEvent | None) -> Reception:
     if known is None or known.event.digest == event.digest:
-        return Reception(Fate.DUPLICATE, place)
-    happened = f"was passed over: {known.passed_over}" if known.passed_over else "came before with other content"
-    return Reception(Fate.REJECTED, place, f"sequence: {sequence_name(place)} {happened}")
+        return Reception(Fate.DUPLICATE, position)
+    happened = f"was passed over: {known.skipped}" if known.skipped else "came before with other content"
+    return Reception(Fate.REJECTED, position, f"sequence: {sequence_name(position)} {happened}")
 
 
 def _unsequenced(lane: Lane, held: Held, event: OrderEvent, why: str) -> Reception:
-    earlier = (held.at(-number) for number in range(1, lane.strays + 1))
+    earlier = (held.at(-number) for number in range(1, lane.unsequenced_seen + 1))
     if any(known and known.event.digest == event.digest for known in earlier):
         return Reception(Fate.DUPLICATE, 0, "an event without a usable sequence")
-    if lane.strays == MOST_STRAYS or lane.end:
+    if lane.unsequenced_seen == MOST_UNSEQUENCED or lane.end:
         return Reception(Fate.REJECTED, 0, why)
     return Reception(Fate.UNSEQUENCED, 0, why)

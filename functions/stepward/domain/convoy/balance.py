@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from stepward.domain.convoy.event import Kept, Op, OrderEvent
+from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
 Details = Mapping[str, Any]
 """What an event says beyond its place in the lane."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Amendment:
     """What the event at `place` said of a transaction."""
 
-    place: int
+    position: int
     details: Details
 
 
@@ -25,12 +25,12 @@ class Change:
 class Transaction:
     """A transaction with its history: what created or added it, then each change, oldest first."""
 
-    history: tuple[Change, ...]
+    history: tuple[Amendment, ...]
 
     @property
-    def place(self) -> int:
+    def position(self) -> int:
         """The place of the event that began it, by which later ones name it."""
-        return self.history[0].place
+        return self.history[0].position
 
     @property
     def details(self) -> Details:
@@ -42,7 +42,7 @@ class Transaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Balance:
     """What an order's events come to.
 
     `order` is the create with its changes, None before it; `additions` are the other transactions, by place.
@@ -54,15 +54,15 @@ class Account:
     additions: Mapping[int, Transaction] = field(default_factory=lambda: MappingProxyType({}))
     cancelled: int = 0
     ended: int = 0
-    passed_over: tuple[Kept, ...] = ()
+    skipped: tuple[StoredEvent, ...] = ()
 
 
-def account_of(events: Iterable[Kept], details: Callable[[OrderEvent], Details]) -> Account:
+def balance_of(events: Iterable[StoredEvent], details: Callable[[OrderEvent], Details]) -> Balance:
     """The account that `events`, all applied or passed over and in the order of their places, come to."""
     book = _Book(details)
-    for kept in events:
-        book.enter(kept)
-    return book.account()
+    for stored in events:
+        book.enter(stored)
+    return book.balance()
 
 
 @dataclass(slots=True)
@@ -73,25 +73,25 @@ class _Book:
     created: int = 0
     cancelled: int = 0
     ended: int = 0
-    histories: dict[int, list[Change]] = field(default_factory=dict)
-    passed_over: list[Kept] = field(default_factory=list)
+    histories: dict[int, list[Amendment]] = field(default_factory=dict)
+    skipped: list[StoredEvent] = field(default_factory=list)
 
-    def enter(self, kept: Kept) -> None:
-        event, place = kept.event, kept.place
-        if kept.passed_over:
-            self.passed_over.append(kept)
+    def enter(self, stored: StoredEvent) -> None:
+        event, position = stored.event, stored.position
+        if stored.skipped:
+            self.skipped.append(stored)
             return
         match event.op:
             case Op.DELETE:
-                self.cancelled = place
+                self.cancelled = position
             case Op.MODIFY:
-                self.histories[event.modifies or 0].append(Change(place, self.details(event)))
+                self.histories[event.modifies or 0].append(Amendment(position, self.details(event)))
             case _:
-                self.histories[place] = [Change(place, self.details(event))]
-                self.created = place if event.op is Op.CREATE else self.created
-        self.ended = place if event.end else self.ended
+                self.histories[position] = [Amendment(position, self.details(event))]
+                self.created = position if event.op is Op.CREATE else self.created
+        self.ended = position if event.end else self.ended
 
-    def account(self) -> Account:
-        transactions = {place: Transaction(tuple(history)) for place, history in self.histories.items()}
+    def balance(self) -> Balance:
+        transactions = {position: Transaction(tuple(history)) for position, history in self.histories.items()}
         order = transactions.pop(self.created, None)
-        return Account(order, MappingProxyType(transactions), self.cancelled, self.ended, tuple(self.passed_over))
+        return Balance(order, MappingProxyType(transactions), self.cancelled, self.ended, tuple(self.skipped))

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from stepward.domain.convoy.arrival import PAGE, Fate, Held, after_end, reception
-from stepward.domain.convoy.event import Kept, Op, OrderEvent, sequence_name
-from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, advanced, marked, overtaken, refusal, settled
+from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent, sequence_name
+from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, advanced, refusal, settled, superseded, with_offset
 from stepward.domain.convoy.needs import KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
 from stepward.domain.errors import Transient
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 
-MOST_FACTS = 500
+MOST_HISTORY = 500
 """So much may happen in one change, so that one that is cut short has not to begin at the beginning."""
 MOST_ROWS = 60
 MOST_ROW_BYTES = 128 * 1024
@@ -25,7 +25,7 @@ LONGEST_RECENT = 1_000
 
 
 @dataclass(slots=True)
-class Change:
+class LaneChange:
     """What becomes of the lane `before`; nothing is written, read or performed here. Each method raises Missing."""
 
     before: Lane
@@ -34,7 +34,7 @@ class Change:
     now: int
     lane: Lane = field(init=False)
     held: Held = field(init=False)
-    facts: list[Fact] = field(init=False, default_factory=list)
+    history: list[HistoryEntry] = field(init=False, default_factory=list)
     rejections: list[Rejection] = field(init=False, default_factory=list)
     failure: Transient | None = field(init=False, default=None)
     """What kept the next event from having its effect, for now."""
@@ -44,10 +44,10 @@ class Change:
     def __post_init__(self) -> None:
         self.lane, self.held = self.before, Held(self.before, self.known)
 
-    def written(self) -> tuple[Lane, tuple[Kept, ...]]:
+    def written(self) -> tuple[Lane, tuple[StoredEvent, ...]]:
         """The lane to write, `before` itself if nothing has changed, and the older events that leave its record."""
         held, fresh = self.held.recent, self.held.fresh
-        full = sum(len(kept.event.body) for kept in held) > RECENT_BYTES
+        full = sum(len(stored.event.body) for stored in held) > RECENT_BYTES
         older = self.before.recent if full and fresh else ()
         changed = replace(self.lane, recent=tuple(fresh if older else held))
         return settled(self.before, changed, self.rules, self.now, has_rows=bool(self.held.rows)), older
@@ -59,9 +59,9 @@ class Change:
             return
         why = after_end(self.before)
         for page in self._behind(end):
-            self.known[KeepRejects(tuple(Rejection(late.event, why, held_at=late.place) for late in page))]
+            self.known[KeepRejects(tuple(Rejection(late.event, why, held_at=late.position) for late in page))]
             for late in page:
-                self.tell(FactKind.REJECTED, late.event.sequence or 0, why)
+                self.tell(HistoryKind.REJECTED, late.event.sequence or 0, why)
         self.lane = replace(self.lane, highest=end)
 
     def take(self, event: OrderEvent, message: int) -> None:
@@ -69,129 +69,129 @@ class Change:
         found = reception(self.lane, self.held, event)
         match found.fate:
             case Fate.DUPLICATE:
-                self.tell(FactKind.DUPLICATE, found.place, found.why)
+                self.tell(HistoryKind.DUPLICATE, found.position, found.why)
             case Fate.REJECTED:
                 self.reject(event, found.why, message)
             case Fate.UNSEQUENCED:
                 self._keep_unsequenced(event, found.why)
             case Fate.PARKED:
-                self._park(event, found.place)
+                self._park(event, found.position)
                 self.drain()
             case Fate.NEXT:
-                if self.apply(Kept(found.place, event), fresh=True):
-                    self.lane = marked(self.lane, event)
+                if self.apply(StoredEvent(found.position, event), fresh=True):
+                    self.lane = with_offset(self.lane, event)
                 self.drain()
 
     def drain(self) -> None:
         """Apply the events that wait for nothing any more."""
         while waiting := self._waiting():
-            for kept in waiting:
-                if not self.apply(kept) or self.lane.blocked or self.lane.end or self._is_full():
+            for stored in waiting:
+                if not self.apply(stored) or self.lane.blocked or self.lane.end or self._is_full():
                     return
 
-    def apply(self, kept: Kept, *, fresh: bool = False) -> bool:
+    def apply(self, stored: StoredEvent, *, fresh: bool = False) -> bool:
         """Apply the next event, or stop the lane there; False if it has to be tried again later."""
         # A row is trusted, but whoever wrote it may have had another idea of what is valid than what is deployed now.
-        event = kept.event if fresh or not kept.event.fault else self.known[ReadEvent(kept.event.body)]
-        if event != kept.event:
-            kept = self.held.rows[kept.place] = replace(kept, event=event)
+        event = stored.event if fresh or not stored.event.fault else self.known[ReadEvent(stored.event.body)]
+        if event != stored.event:
+            stored = self.held.rows[stored.position] = replace(stored, event=event)
         if reason := refusal(self.lane, event, self._target(event)):
-            return self.block(kept, reason)
+            return self.block(stored, reason)
         if event.op in {Op.CREATE, Op.DELETE}:
             answer = self.known[Perform(event)]
             if isinstance(answer, Transient):
-                return self._fail(kept, answer)
+                return self._fail(stored, answer)
             if answer:
-                return self.block(kept, answer)
-        late = overtaken(self.lane, event)
-        self.go_past(replace(kept, passed_over=late) if late else kept, fresh=fresh)
+                return self.block(stored, answer)
+        late = superseded(self.lane, event)
+        self.go_past(replace(stored, skipped=late) if late else stored, fresh=fresh)
         return True
 
-    def go_past(self, kept: Kept, *, fresh: bool = False) -> None:
+    def go_past(self, stored: StoredEvent, *, fresh: bool = False) -> None:
         """Go past the next place: its event is applied, or skipped."""
-        place = kept.place
-        if kept.passed_over or (fresh and len(kept.event.body) > LONGEST_RECENT):
-            self.held.rows[place] = kept
+        position = stored.position
+        if stored.skipped or (fresh and len(stored.event.body) > LONGEST_RECENT):
+            self.held.rows[position] = stored
         elif fresh:
-            self.held.fresh.append(kept)
-        self.lane = advanced(self.lane, kept)
-        self.tell(FactKind.PASSED_OVER if kept.passed_over else FactKind.APPLIED, place, kept.passed_over)
-        if self.lane.end == place:
-            self.tell(FactKind.ENDED, place)
-            self.more = self.lane.highest > place
+            self.held.fresh.append(stored)
+        self.lane = advanced(self.lane, stored)
+        self.tell(HistoryKind.SKIPPED if stored.skipped else HistoryKind.APPLIED, position, stored.skipped)
+        if self.lane.end == position:
+            self.tell(HistoryKind.ENDED, position)
+            self.more = self.lane.highest > position
 
-    def block(self, kept: Kept, reason: str) -> bool:
+    def block(self, stored: StoredEvent, reason: str) -> bool:
         """Stop the lane at an event until an operator acts."""
-        again = self.before.blocked if self.before.blocked and self.before.blocked.place == kept.place else None
-        self.held.rows[kept.place] = kept
+        again = self.before.blocked if self.before.blocked and self.before.blocked.position == stored.position else None
+        self.held.rows[stored.position] = stored
         self.lane = replace(
             self.lane,
-            blocked=Blocked(kept.place, reason, again.since if again else self.now),
-            highest=max(self.lane.highest, kept.place),
+            blocked=Blocked(stored.position, reason, again.since if again else self.now),
+            highest=max(self.lane.highest, stored.position),
             attempts=0,
         )
-        self.tell(FactKind.BLOCKED, kept.place, reason)
+        self.tell(HistoryKind.BLOCKED, stored.position, reason)
         return True
 
     def stop_at_unsequenced(self, reason: str = "it has no place in the lane") -> None:
         """Stop the lane at the first event that nobody can place, unless it has stopped already."""
-        if not self.lane.unplaced or self.lane.blocked:
+        if not self.lane.unsequenced or self.lane.blocked:
             return
-        place = self.lane.unplaced[0]
-        self.lane = replace(self.lane, blocked=Blocked(place, reason, self.now))
-        self.tell(FactKind.BLOCKED, place, reason)
+        position = self.lane.unsequenced[0]
+        self.lane = replace(self.lane, blocked=Blocked(position, reason, self.now))
+        self.tell(HistoryKind.BLOCKED, position, reason)
 
     def reject(self, event: OrderEvent, why: str, message: int = 0) -> None:
         """Have an event that the lane cannot take kept where an operator finds it."""
         self.rejections.append(Rejection(event, why, message))
-        self.tell(FactKind.REJECTED, event.sequence or 0, why)
+        self.tell(HistoryKind.REJECTED, event.sequence or 0, why)
 
-    def tell(self, kind: FactKind, place: int, note: str = "") -> None:
+    def tell(self, kind: HistoryKind, position: int, note: str = "") -> None:
         """Note what happened to the lane."""
-        step = f"event {sequence_name(place)}" if place else ""
-        self.facts.append(Fact(self.now, kind, step, note=note))
+        step = f"event {sequence_name(position)}" if position else ""
+        self.history.append(HistoryEntry(self.now, kind, step, note=note))
 
-    def _park(self, event: OrderEvent, place: int) -> None:
-        self.held.rows[place] = Kept(place, event)
-        self.lane = marked(replace(self.lane, highest=max(self.lane.highest, place)), event)
-        self.tell(FactKind.PARKED, place)
+    def _park(self, event: OrderEvent, position: int) -> None:
+        self.held.rows[position] = StoredEvent(position, event)
+        self.lane = with_offset(replace(self.lane, highest=max(self.lane.highest, position)), event)
+        self.tell(HistoryKind.PARKED, position)
 
     def _keep_unsequenced(self, event: OrderEvent, why: str) -> None:
-        place = -(self.lane.strays + 1)
-        self.held.rows[place] = Kept(place, event)
-        self.lane = replace(self.lane, strays=-place, unplaced=(*self.lane.unplaced, place))
+        position = -(self.lane.unsequenced_seen + 1)
+        self.held.rows[position] = StoredEvent(position, event)
+        self.lane = replace(self.lane, unsequenced_seen=-position, unsequenced=(*self.lane.unsequenced, position))
         self.stop_at_unsequenced(why)
 
-    def _behind(self, end: int) -> Iterator[list[Kept]]:
+    def _behind(self, end: int) -> Iterator[list[StoredEvent]]:
         first = end + 1
         while page := list(self.known[ReadRows(first, PAGE)]):
             yield page
-            first = page[-1].place + 1
+            first = page[-1].position + 1
 
-    def _waiting(self) -> list[Kept]:
+    def _waiting(self) -> list[StoredEvent]:
         """The events that follow the last applied one without a gap, as far as one page and one change reach."""
         stands = not self.lane.goes_on or self.lane.blocked or self.failure
         if stands or self._is_full():
             return []
         first = self.lane.last + 1
-        found = {kept.place: kept for kept in self.known[ReadRows(first, PAGE)]} | self.held.rows
-        return [found[place] for place in takewhile(found.__contains__, range(first, first + PAGE))]
+        found = {stored.position: stored for stored in self.known[ReadRows(first, PAGE)]} | self.held.rows
+        return [found[position] for position in takewhile(found.__contains__, range(first, first + PAGE))]
 
     def _is_full(self) -> bool:
         """Whether what still waits has to be left for another change."""
         rows = self.held.rows
-        weight = sum(len(kept.event.body) for kept in rows.values())
-        full = len(self.facts) > MOST_FACTS or len(rows) > MOST_ROWS or weight > MOST_ROW_BYTES
+        weight = sum(len(stored.event.body) for stored in rows.values())
+        full = len(self.history) > MOST_HISTORY or len(rows) > MOST_ROWS or weight > MOST_ROW_BYTES
         self.more = self.more or (full and self.lane.last < self.lane.highest)
         return self.more
 
-    def _target(self, event: OrderEvent) -> Kept | None:
+    def _target(self, event: OrderEvent) -> StoredEvent | None:
         return self.held.at(event.modifies) if event.modifies and event.modifies <= self.lane.last else None
 
-    def _fail(self, kept: Kept, error: Transient) -> bool:
+    def _fail(self, stored: StoredEvent, error: Transient) -> bool:
         attempts = self.lane.attempts + 1
         if attempts >= self.rules.attempts:
-            return self.block(kept, f"it failed {attempts} times, the last time so: {error}")
+            return self.block(stored, f"it failed {attempts} times, the last time so: {error}")
         self.failure = error
         self.lane = replace(self.lane, attempts=attempts)
         return False

@@ -20,7 +20,7 @@ class SkipEvent:
     """Go on without the event at `place`, which stops the lane or never came."""
 
     order_id: str
-    place: int
+    position: int
     who: str
     why: str
     asked: str
@@ -31,7 +31,7 @@ class ReplaceEvent:
     """Take `body`, the JSON text of an event, in place of the one that stops the lane or never came."""
 
     order_id: str
-    place: int
+    position: int
     body: str
     who: str
     why: str

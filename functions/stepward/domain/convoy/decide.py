@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stepward.domain.convoy.apply_command import Refusal, obey
-from stepward.domain.convoy.change import Change
+from stepward.domain.convoy.apply_command import LaneRefusal, apply_command
+from stepward.domain.convoy.change import LaneChange
 from stepward.domain.convoy.commands import LaneCommand
-from stepward.domain.convoy.event import Kept, OrderEvent
+from stepward.domain.convoy.event import OrderEvent, StoredEvent
 from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.convoy.needs import Known, Missing, Need, Rejection
 from stepward.domain.errors import Transient
-from stepward.domain.history import Fact
+from stepward.domain.history import HistoryEntry
 
 Wanted = Sequence[OrderEvent] | LaneCommand
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LaneDecision:
     """What to write: the lane, which is the one that was read if nothing has changed, with new rows and older events.
 
     Then `rejections` are to be kept and `facts` told. `refusal` says why a command is refused, `failure` what kept the
@@ -26,47 +26,47 @@ class Outcome:
     """
 
     lane: Lane
-    rows: tuple[Kept, ...]
-    older: tuple[Kept, ...]
+    rows: tuple[StoredEvent, ...]
+    older: tuple[StoredEvent, ...]
     rejections: tuple[Rejection, ...]
-    facts: tuple[Fact, ...]
-    refusal: Refusal | None
+    history: tuple[HistoryEntry, ...]
+    refusal: LaneRefusal | None
     failure: Transient | None
     more: bool
 
 
-def decide(lane: Lane, known: Known, wanted: Wanted, rules: LaneRules, now: int) -> Outcome | Need:
+def decide(lane: Lane, known: Known, wanted: Wanted, rules: LaneRules, now: int) -> LaneDecision | Need:
     """What `wanted` (events that arrive, a command, or no events: only what waits) makes of the lane at `now`.
 
     If the answer to what it needs is not `known`, it is that need; ask again with the answer.
     """
     try:
-        return _decided(Change(lane, known, rules, now), wanted)
+        return _decided(LaneChange(lane, known, rules, now), wanted)
     except Missing as missing:
         return missing.need
 
 
-def _decided(change: Change, wanted: Wanted) -> Outcome:
+def _decided(change: LaneChange, wanted: Wanted) -> LaneDecision:
     refusal = None
     change.close()
     if isinstance(wanted, LaneCommand):
-        refusal = obey(change, wanted)
+        refusal = apply_command(change, wanted)
     else:
         _take(change, wanted)
     lane, older = change.written()
-    return Outcome(
+    return LaneDecision(
         lane=lane,
         rows=tuple(change.held.rows.values()),
         older=older,
         rejections=tuple(change.rejections),
-        facts=tuple(change.facts),
+        history=tuple(change.history),
         refusal=refusal,
         failure=change.failure,
         more=change.more,
     )
 
 
-def _take(change: Change, events: Sequence[OrderEvent]) -> None:
+def _take(change: LaneChange, events: Sequence[OrderEvent]) -> None:
     for message, event in enumerate(events):
         if change.failure is None:
             change.take(event, message)

@@ -43,25 +43,25 @@ class OrderEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredEvent:
     """What a lane holds at one place; `passed_over` says why it has no effect, where that is so.
 
     A place below zero holds an event of which nobody knows where it belongs.
     """
 
-    place: int
+    position: int
     event: OrderEvent
-    passed_over: str = ""
+    skipped: str = ""
 
 
-def sequence_name(place: int) -> str:
+def sequence_name(position: int) -> str:
     """What people call a place of a lane: its sequence number, or u1, u2 … for an event without a usable one."""
-    return str(place) if place > 0 else f"u{-place}"
+    return str(position) if position > 0 else f"u{-position}"
 
 
-def place_of(name: str) -> int | None:
+def position_of(name: str) -> int | None:
     """The place that people call `name`; None if they call none so."""
-    stray, digits = name.startswith("u"), name.removeprefix("u")
+    unsequenced_event, digits = name.startswith("u"), name.removeprefix("u")
     if not (digits.isascii() and digits.isdigit()) or not 0 < int(digits) < 10**10:
         return None
-    return -int(digits) if stray else int(digits)
+    return -int(digits) if unsequenced_event else int(digits)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 
-from stepward.domain.convoy.event import Kept, Op, OrderEvent
+from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
-MOST_MARKS = 20
+MOST_OFFSETS = 20
 """Ledgers that a lane without sequence numbers remembers: an older one is known to its own record as done."""
-MOST_STRAYS = 20
+MOST_UNSEQUENCED = 20
 """Events without a usable place that a lane keeps; the lane has stopped by then, and what comes more is rejected."""
 
 
@@ -28,19 +28,19 @@ class LaneRules:
     gap_within: int = 900_000
     idle_after: int = 0
     attempts: int = 100
-    tell_within: int = 60_000
+    alert_within: int = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
     """The lane stands still at `place`, `since` epoch ms, until an operator acts."""
 
-    place: int
+    position: int
     reason: str
     since: int
 
 
-class Told(Enum):
+class Alerted(Enum):
     """What an operator has to hear, or has heard, of a lane."""
 
     NOTHING = "nothing"
@@ -73,11 +73,11 @@ class Lane:
     blocked: Blocked | None = None
     gap_since: int | None = None
     attempts: int = 0
-    told: Told = Told.NOTHING
-    recent: tuple[Kept, ...] = ()
-    marks: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    strays: int = 0
-    unplaced: tuple[int, ...] = ()
+    told: Alerted = Alerted.NOTHING
+    recent: tuple[StoredEvent, ...] = ()
+    offsets: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    unsequenced_seen: int = 0
+    unsequenced: tuple[int, ...] = ()
     as_of: int | None = None
     touched_at: int = 0
     due: int | None = None
@@ -98,12 +98,12 @@ class Lane:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         if self.blocked:
             return self.blocked.since
-        if self.told is Told.GAP and self.gap_since is not None:
+        if self.told is Alerted.GAP and self.gap_since is not None:
             return self.gap_since
-        return self.touched_at if self.told is Told.IDLE and not self.end else None
+        return self.touched_at if self.told is Alerted.IDLE and not self.end else None
 
 
-class Place(Enum):
+class Turn(Enum):
     """Where an arriving event stands to its lane."""
 
     NEXT = "next"
@@ -121,10 +121,10 @@ def opened(order_id: str, first: OrderEvent | None, rules: LaneRules) -> Lane:
 
 def is_repeated(lane: Lane, event: OrderEvent) -> bool:
     """Whether, without sequence numbers, this entry of its ledger has come before."""
-    return not lane.sequenced and event.ledger_id in lane.marks and event.index <= lane.marks[event.ledger_id]
+    return not lane.sequenced and event.ledger_id in lane.offsets and event.index <= lane.offsets[event.ledger_id]
 
 
-def placed(lane: Lane, event: OrderEvent) -> int:
+def position_for(lane: Lane, event: OrderEvent) -> int:
     """The place of an arriving event; 0 if it has none.
 
     Without sequence numbers the queue's order counts, except that whatever comes before the create waits for it. An
@@ -139,18 +139,18 @@ def placed(lane: Lane, event: OrderEvent) -> int:
     return max(lane.highest, 1) + 1
 
 
-def standing(lane: Lane, place: int) -> Place:
+def turn(lane: Lane, position: int) -> Turn:
     """How an event at `place` stands to its lane."""
-    if place == 0:
-        return Place.NOWHERE
-    if place <= lane.last:
-        return Place.EARLIER
-    if lane.end and place > lane.end:
-        return Place.AFTER_END
-    return Place.NEXT if place == lane.last + 1 and not lane.blocked else Place.AHEAD
+    if position == 0:
+        return Turn.NOWHERE
+    if position <= lane.last:
+        return Turn.EARLIER
+    if lane.end and position > lane.end:
+        return Turn.AFTER_END
+    return Turn.NEXT if position == lane.last + 1 and not lane.blocked else Turn.AHEAD
 
 
-def refusal(lane: Lane, event: OrderEvent, target: Kept | None) -> str:
+def refusal(lane: Lane, event: OrderEvent, target: StoredEvent | None) -> str:
     """Why the lane's state does not let the event, which is its next, have its effect; empty if it does.
 
     `target` is what a modify changes, None if there is no such event.
@@ -166,12 +166,12 @@ def refusal(lane: Lane, event: OrderEvent, target: Kept | None) -> str:
     return _refusal_of_target(event, target) if event.op is Op.MODIFY else ""
 
 
-def _refusal_of_target(event: OrderEvent, target: Kept | None) -> str:
-    changeable = target and not target.passed_over and target.event.op in {Op.CREATE, Op.ADD}
+def _refusal_of_target(event: OrderEvent, target: StoredEvent | None) -> str:
+    changeable = target and not target.skipped and target.event.op in {Op.CREATE, Op.ADD}
     return "" if changeable else f"modifies: {event.modifies} is no earlier create or add of this order"
 
 
-def overtaken(lane: Lane, event: OrderEvent) -> str:
+def superseded(lane: Lane, event: OrderEvent) -> str:
     """Why a change without sequence number is too old to be applied: its source has told something newer.
 
     Nothing newer stands for what creates the order, adds to it or takes it back: that is applied however late it comes.
@@ -181,29 +181,29 @@ def overtaken(lane: Lane, event: OrderEvent) -> str:
     return "asOf: something newer was applied before" if event.as_of < lane.as_of else ""
 
 
-def advanced(lane: Lane, kept: Kept) -> Lane:
+def advanced(lane: Lane, stored: StoredEvent) -> Lane:
     """The lane past its next place."""
-    event, applies = kept.event, not kept.passed_over
+    event, applies = stored.event, not stored.skipped
     ended = applies and event.end
     return replace(
         lane,
-        last=kept.place,
-        highest=max(lane.highest, kept.place),
-        end=kept.place if ended else lane.end,
+        last=stored.position,
+        highest=max(lane.highest, stored.position),
+        end=stored.position if ended else lane.end,
         created=lane.created or (applies and event.op is Op.CREATE),
-        deleted=kept.place if applies and event.op is Op.DELETE else lane.deleted,
+        deleted=stored.position if applies and event.op is Op.DELETE else lane.deleted,
         as_of=max(filter(None, (lane.as_of, event.as_of)), default=None) if applies else lane.as_of,
         blocked=None,
         attempts=0,
     )
 
 
-def marked(lane: Lane, event: OrderEvent) -> Lane:
+def with_offset(lane: Lane, event: OrderEvent) -> Lane:
     """The lane that remembers, without sequence numbers, that this entry of its ledger has come."""
     if lane.sequenced or not event.ledger_id:
         return lane
-    others = [(name, index) for name, index in lane.marks.items() if name != event.ledger_id]
-    return replace(lane, marks=dict([*others, (event.ledger_id, event.index)][-MOST_MARKS:]))
+    others = [(name, index) for name, index in lane.offsets.items() if name != event.ledger_id]
+    return replace(lane, offsets=dict([*others, (event.ledger_id, event.index)][-MOST_OFFSETS:]))
 
 
 def settled(before: Lane, lane: Lane, rules: LaneRules, now: int, *, has_rows: bool = False) -> Lane:
@@ -215,17 +215,17 @@ def settled(before: Lane, lane: Lane, rules: LaneRules, now: int, *, has_rows: b
         return before
     has_gap = lane.last < lane.highest and not lane.blocked
     same_gap = has_gap and lane.last == before.last and before.gap_since is not None
-    same_block = lane.blocked and before.blocked and lane.blocked.place == before.blocked.place
+    same_block = lane.blocked and before.blocked and lane.blocked.position == before.blocked.position
     lane = replace(
         lane,
         gap_since=(before.gap_since if same_gap else now) if has_gap else None,
         touched_at=now,
-        told=before.told if same_block or same_gap else Told.NOTHING,
+        told=before.told if same_block or same_gap else Alerted.NOTHING,
     )
     return _next(before, lane, rules)
 
 
-def told(lane: Lane, what: Told, rules: LaneRules) -> Lane:
+def told(lane: Lane, what: Alerted, rules: LaneRules) -> Lane:
     """The lane of which an operator has now heard that."""
     return _next(lane, replace(lane, told=what), rules)
 
@@ -237,19 +237,19 @@ def _next(before: Lane, lane: Lane, rules: LaneRules) -> Lane:
 def due(lane: Lane, rules: LaneRules) -> int | None:
     """When somebody has to look at the lane, if nothing else happens; None if never."""
     if lane.blocked:
-        return None if lane.told is Told.BLOCKED else lane.blocked.since + rules.tell_within
+        return None if lane.told is Alerted.BLOCKED else lane.blocked.since + rules.alert_within
     if lane.gap_since is not None:
-        return None if lane.told is Told.GAP else lane.gap_since + rules.gap_within
-    if lane.end or lane.deleted or not rules.idle_after or lane.told is Told.IDLE:
+        return None if lane.told is Alerted.GAP else lane.gap_since + rules.gap_within
+    if lane.end or lane.deleted or not rules.idle_after or lane.told is Alerted.IDLE:
         return None
     return lane.touched_at + rules.idle_after
 
 
-def owed(lane: Lane, rules: LaneRules, now: int) -> Told:
+def owed(lane: Lane, rules: LaneRules, now: int) -> Alerted:
     """What an operator has to be told of the lane now, and has not been."""
     if lane.blocked:
-        return Told.NOTHING if lane.told is Told.BLOCKED else Told.BLOCKED
+        return Alerted.NOTHING if lane.told is Alerted.BLOCKED else Alerted.BLOCKED
     at = due(lane, rules)
     if at is None or at > now:
-        return Told.NOTHING
-    return Told.GAP if lane.gap_since is not None else Told.IDLE
+        return Alerted.NOTHING
+    return Alerted.GAP if lane.gap_since is not None else Alerted.IDLE

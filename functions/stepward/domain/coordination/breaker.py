@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from stepward.domain.errors import Unreadable
-from stepward.domain.history import FactKind
+from stepward.domain.errors import Corrupt
+from stepward.domain.history import HistoryKind
 
-PAUSE_LOOK = 60_000
+PAUSE_RECHECK = 60_000
 """How long a request rests before it finds out whether the pause is over."""
-PROBE_LOOK = 5_000
+PROBE_RECHECK = 5_000
 """The same for a request that finds another one probing."""
 SETTLES_IN = 120_000
 """After this time from closing, two runs of the Supervisor, whatever was put back has had its turn."""
@@ -34,9 +34,9 @@ class Mode(StrEnum):
 
 
 _TOLD = {
-    Mode.CLOSED: FactKind.BREAKER_CLOSED,
-    Mode.OPEN: FactKind.BREAKER_OPENED,
-    Mode.HALF_OPEN: FactKind.BREAKER_PROBING,
+    Mode.CLOSED: HistoryKind.BREAKER_CLOSED,
+    Mode.OPEN: HistoryKind.BREAKER_OPENED,
+    Mode.HALF_OPEN: HistoryKind.BREAKER_PROBING,
 }
 
 
@@ -50,7 +50,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class AgentPause:
     """An operator's word that an agent shall not call its service; `at` is epoch ms."""
 
     who: str
@@ -72,7 +72,7 @@ class Breaker:
     since: int = 0
     until: int = 0
     probe: str = ""
-    pause: Pause | None = None
+    pause: AgentPause | None = None
 
     def body(self) -> Mapping[str, Any]:
         """As plain data."""
@@ -82,14 +82,14 @@ class Breaker:
     def of(body: Mapping[str, Any]) -> Breaker:
         """What `body` wrote; raises Unreadable."""
         try:
-            pause = Pause(**body["pause"]) if "pause" in body else None
+            pause = AgentPause(**body["pause"]) if "pause" in body else None
             return Breaker(**{**body, "mode": Mode(body["mode"]), "pause": pause})
         except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(f"a breaker: {error!r}") from error
+            raise Corrupt(f"a breaker: {error!r}") from error
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class Permit:
     """The service may be called, from `at`; `probe` names the call on which the breaker waits, if it is that one."""
 
     at: int
@@ -97,25 +97,25 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Resting:
+class Refused:
     """The service may not be called for `wait` milliseconds, and why."""
 
     wait: int
     why: str
 
 
-def verdict(breaker: Breaker, now: int, probe: str = "") -> Admitted | Resting:
+def permission(breaker: Breaker, now: int, probe: str = "") -> Permit | Refused:
     """Whether the service may be called at `now`, by the call named `probe` or by any other."""
     if breaker.pause is not None:
-        return Resting(PAUSE_LOOK, f"paused by {breaker.pause.who}: {breaker.pause.why}")
+        return Refused(PAUSE_RECHECK, f"paused by {breaker.pause.who}: {breaker.pause.why}")
     if breaker.mode is Mode.CLOSED:
-        return Admitted(now)
+        return Permit(now)
     if breaker.mode is Mode.HALF_OPEN and probe and probe == breaker.probe:
-        return Admitted(now, probe)
+        return Permit(now, probe)
     wait = max(1, breaker.until - now)
     if breaker.mode is Mode.HALF_OPEN or wait == 1:
-        return Resting(min(PROBE_LOOK, wait), "another call is trying the service")
-    return Resting(wait, f"the breaker has been open since {breaker.since}")
+        return Refused(min(PROBE_RECHECK, wait), "another call is trying the service")
+    return Refused(wait, f"the breaker has been open since {breaker.since}")
 
 
 def may_probe(breaker: Breaker, now: int) -> bool:
@@ -131,7 +131,7 @@ def probing(breaker: Breaker, now: int, probe: str, until: int) -> Breaker:
     return replace(breaker, mode=Mode.HALF_OPEN, since=now, until=until, probe=probe)
 
 
-def succeeded(breaker: Breaker, call: Admitted, now: int) -> Breaker:
+def succeeded(breaker: Breaker, call: Permit, now: int) -> Breaker:
     """The service answered; only the probe's answer says so much of a breaker that is not closed."""
     if _probes(breaker, call):
         return Breaker(since=now, pause=breaker.pause)
@@ -140,7 +140,7 @@ def succeeded(breaker: Breaker, call: Admitted, now: int) -> Breaker:
     return breaker
 
 
-def failed(breaker: Breaker, call: Admitted, now: int, limits: Limits) -> Breaker:
+def failed(breaker: Breaker, call: Permit, now: int, limits: Limits) -> Breaker:
     """The service failed in a way that may pass; a call from before the breaker closed tells nothing new."""
     if _probes(breaker, call):
         return _opened(breaker, now, limits)
@@ -150,7 +150,7 @@ def failed(breaker: Breaker, call: Admitted, now: int, limits: Limits) -> Breake
     return _opened(counted, now, limits) if counted.failures >= limits.failures else counted
 
 
-def paused(breaker: Breaker, pause: Pause) -> Breaker:
+def paused(breaker: Breaker, pause: AgentPause) -> Breaker:
     """An operator pauses the agent; a pause that is there stays as it is."""
     return breaker if breaker.pause else replace(breaker, pause=pause)
 
@@ -169,7 +169,7 @@ def level(breaker: Breaker) -> int:
     return {Mode.CLOSED: 0, Mode.HALF_OPEN: 1, Mode.OPEN: 2}[breaker.mode]
 
 
-def transition(before: Breaker, after: Breaker) -> FactKind | None:
+def transition(before: Breaker, after: Breaker) -> HistoryKind | None:
     """What there is to tell of a change; None if nobody needs to know."""
     if (before.mode, before.probe) == (after.mode, after.probe):
         return None
@@ -186,7 +186,7 @@ def unsettled(breaker: Breaker, now: int) -> bool:
     return breaker.mode is not Mode.CLOSED or now < breaker.since + SETTLES_IN
 
 
-def _probes(breaker: Breaker, call: Admitted) -> bool:
+def _probes(breaker: Breaker, call: Permit) -> bool:
     return breaker.mode is Mode.HALF_OPEN and bool(call.probe) and call.probe == breaker.probe
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class SharedRecord:
     """A small record that all instances share, such as a breaker or a lease; `body` is plain JSON data."""
 
     name: str

@@ -25,16 +25,16 @@ def least_absence(age: int) -> int:
     return max(1_000, age // 50)
 
 
-FIRST_REST = 1_000
-LONGEST_REST = 300_000
+FIRST_BACKOFF = 1_000
+LONGEST_BACKOFF = 300_000
 
 
-def rest(failures: int, spread: float) -> int:
+def backoff(failures: int, spread: float) -> int:
     """Milliseconds that a step rests after its `failures`-th attempt ran past complete-by; `spread` is 0 to 1.
 
     Nothing after the first: the service has had all of complete-by to recover, and most often only its agent died.
     """
     if failures <= 1:
         return 0
-    ceiling = min(LONGEST_REST, FIRST_REST << min(failures - 2, 20))
+    ceiling = min(LONGEST_BACKOFF, FIRST_BACKOFF << min(failures - 2, 20))
     return round(ceiling * (0.5 + spread / 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from stepward.domain.history import REMEMBERED, Fact, FactKind
+from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
 from stepward.domain.messages import Command, Message, Resubmit, Retry, StepFailed, StepRequest
 from stepward.domain.task.notices import notices
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, claim_token
@@ -23,12 +23,12 @@ class Decision:
 
     task: Task
     messages: tuple[Message, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    history: tuple[HistoryEntry, ...] = ()
     refusal: Refusal | None = None
 
 
 @dataclass(slots=True)
-class Draft:
+class TaskChange:
     """The steps of `task` on their way to its next revision, changed by `by` at `now`.
 
     `claims` is False for the Supervisor: it asks the Scheduler to claim what may run.
@@ -42,7 +42,7 @@ class Draft:
     claims: bool = True
     steps: dict[str, StepRecord] = field(init=False)
     messages: list[Message] = field(init=False, default_factory=list)
-    facts: list[Fact] = field(init=False, default_factory=list)
+    history: list[HistoryEntry] = field(init=False, default_factory=list)
     fence: int = field(init=False)
     fence_base: int = field(init=False)
     undoing: str = field(init=False)
@@ -83,18 +83,18 @@ class Draft:
         """The names of the records that undo steps."""
         return [name for name, record in self.steps.items() if record.is_compensation]
 
-    def go_on(self, cause: str) -> None:
+    def go_on(self, causation_id: str) -> None:
         """Claim whatever may run now; the Supervisor has the Scheduler do it."""
         for planned in list(self.ready()):
             record = self.steps[planned.name]
             if (record.not_before or 0) > self.now or self.halted:
                 continue
             if self.claims:
-                self.claim(planned, cause)
+                self.claim(planned, causation_id)
             elif record.complete_by is None:
                 self.ask(record)
 
-    def claim(self, planned: PlannedStep, cause: str) -> None:
+    def claim(self, planned: PlannedStep, causation_id: str) -> None:
         """Lock the step for one attempt and ask its agent; past the task's bound of claims, end it in Error."""
         record = self.steps[planned.name]
         foreseen = sum(self.plan.by_name[name].threshold * self.plan.by_name[name].rounds for name in self.steps)
@@ -110,29 +110,29 @@ class Draft:
             locked_by=self.by,
             complete_by=self.now + planned.complete_within,
             attempt=attempt,
-            token=claim_token(self.task, cause, planned.name, attempt),
+            token=claim_token(self.task, causation_id, planned.name, attempt),
             fence=self.fence,
             started_at=self.now,
             not_before=None,
         )
-        self.tell(FactKind.CLAIMED, planned.name, attempt)
+        self.tell(HistoryKind.CLAIMED, planned.name, attempt)
         self.messages.append(self.request(planned))
 
-    def ask(self, record: StepRecord, rest: int = 0) -> None:
+    def ask(self, record: StepRecord, backoff: int = 0) -> None:
         """Have the Scheduler claim a step that is Pending, once it has rested; ask again if that gets lost."""
-        begins = self.now + rest
-        told_late = rest > self.timing.longest_delay
+        begins = self.now + backoff
+        told_late = backoff > self.timing.longest_delay
         complete_by = begins if told_late else begins + self.timing.claim_within
-        not_before = begins if rest else None
+        not_before = begins if backoff else None
         self.steps[record.name] = replace(record, complete_by=complete_by, not_before=not_before)
         if not self.halted and not told_late:
-            self.messages.append(Retry(self.task.order_id, record.name, record.attempt, rest))
+            self.messages.append(Retry(self.task.order_id, record.name, record.attempt, backoff))
 
-    def resend(self, cause: str) -> None:
+    def resend(self, causation_id: str) -> None:
         """Ask again for every running step that this very cause claimed: its first asking may be lost."""
         for name, record in self.steps.items() if self.claims else ():
             running = record.process_state is ProcessState.PROCESSING
-            if running and record.token == claim_token(self.task, cause, name, record.attempt):
+            if running and record.token == claim_token(self.task, causation_id, name, record.attempt):
                 self.messages.append(self.request(self.plan.by_name[name]))
 
     def request(self, planned: PlannedStep) -> StepRequest:
@@ -148,7 +148,7 @@ class Draft:
             attempt=record.attempt,
             token=record.token or "",
             fence=record.fence,
-            idempotency_key=f"{self.task.order_id}/{executor.slot}",
+            idempotency_key=f"{self.task.order_id}/{executor.effect}",
             complete_by=complete_by,
             budget=complete_by - self.now,
             results={name: done.result for name, done in self.steps.items() if done.result is not None},
@@ -165,13 +165,13 @@ class Draft:
             ended_at=self.now,
             error=reason,
         )
-        self.tell(FactKind.FAILED, record.name, record.attempt, record.locked_by or "", reason, overdue)
+        self.tell(HistoryKind.FAILED, record.name, record.attempt, record.locked_by or "", reason, overdue)
         self.alert(self.steps[record.name])
 
     def alert(self, record: StepRecord) -> None:
         """Tell an operator of the step's Error, and again if that is not confirmed in time."""
         self.steps[record.name] = replace(record, alert_by=self.now + self.timing.claim_within)
-        standing = [name for name in self.compensations() if not self._is_done(name)] if self.undoing else []
+        remaining_effects = [name for name in self.compensations() if not self._is_done(name)] if self.undoing else []
         self.messages.append(
             StepFailed(
                 self.task.order_id,
@@ -179,23 +179,23 @@ class Draft:
                 record.attempt,
                 record.error or "",
                 record.ended_at or self.now,
-                tuple(dict.fromkeys(forward_name(name) for name in standing)),
+                tuple(dict.fromkeys(forward_name(name) for name in remaining_effects)),
             )
         )
 
     def tell(
-        self, kind: FactKind, step: str = "", attempt: int = 0, by: str = "", note: str = "", value: int = 0
+        self, kind: HistoryKind, step: str = "", attempt: int = 0, by: str = "", note: str = "", value: int = 0
     ) -> None:
         """Note a fact of this change."""
-        self.facts.append(
-            Fact(self.now, kind, step, attempt, (by or self.by)[:LONGEST_NOTE], note[:LONGEST_NOTE], value)
+        self.history.append(
+            HistoryEntry(self.now, kind, step, attempt, (by or self.by)[:LONGEST_NOTE], note[:LONGEST_NOTE], value)
         )
 
     def refuse(self, command: Command, code: RefusalCode, text: str) -> None:
         """Note why nothing comes of `command`."""
         self.refusal = Refusal(code, text)
         step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
-        self.tell(FactKind.REFUSED, step, attempt, command.who, text)
+        self.tell(HistoryKind.REFUSED, step, attempt, command.who, text)
 
     def decision(self) -> Decision:
         """The finished change; only the Supervisor, who looks at all that waits, may move the due time forward."""
@@ -203,7 +203,7 @@ class Draft:
         due = deadline
         if self.claims and deadline is not None and self.task.due is not None:
             due = min(deadline, self.task.due)
-        troubles = tuple(fact for fact in self.facts if REMEMBERED in fact.kind.marks)
+        troubles = tuple(entry for entry in self.history if REMEMBERED in entry.kind.marks)
         task = replace(
             self.task,
             steps=self.steps,
@@ -215,9 +215,9 @@ class Draft:
             history=(self.task.history + troubles)[-HISTORY_LIMIT:],
         )
         if task == self.task:
-            return Decision(self.task, tuple(self.messages), tuple(self.facts), self.refusal)
+            return Decision(self.task, tuple(self.messages), tuple(self.history), self.refusal)
         task = replace(task, revision=self.task.revision + 1)
-        return Decision(task, (*self.messages, *notices(task, self.facts)), tuple(self.facts))
+        return Decision(task, (*self.messages, *notices(task, self.history)), tuple(self.history))
 
     def _deadlines(self) -> Iterator[int]:
         """When each thing that waits has waited long enough; a step never asked for waits until the task is due."""
@@ -229,6 +229,6 @@ class Draft:
                 yield record.complete_by
             if record.alert_by is not None:
                 yield record.alert_by
-        if not self.claims and self.task.reply_to and any(fact.kind is FactKind.UNDONE for fact in self.facts):
+        if not self.claims and self.task.reply_to and any(entry.kind is HistoryKind.UNDONE for entry in self.history):
             # The Supervisor only asks the Scheduler to tell the submitter, and that may get lost.
             yield self.now + self.timing.claim_within

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stepward.domain.history import MILESTONE, Fact, FactKind
+from stepward.domain.history import MILESTONE, HistoryEntry, HistoryKind
 from stepward.domain.messages import Notice, Status
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 
-_STANDING = {
+_STATUS_OF_STATE = {
     ProcessState.PROCESSED: Status.COMPLETED,
     ProcessState.ERROR: Status.FAILED,
     ProcessState.UNDOING: Status.UNDOING,
@@ -18,31 +18,31 @@ _STANDING = {
 }
 
 
-def notices(task: Task, facts: Iterable[Fact]) -> list[Notice]:
+def notices(task: Task, history: Iterable[HistoryEntry]) -> list[Notice]:
     """The notices that a change to `task` owes its submitter; none if it named no queue."""
     if not task.reply_to:
         return []
     first = task.revision == 2
     told = [_notice(task, Status.RECEIVED, "", task.created_at)] if first else []
-    reached = ((fact, _status(task, fact)) for fact in facts)
-    told += [_notice(task, status, fact.step, fact.at) for fact, status in reached if status]
+    reached = ((entry, _status(task, entry)) for entry in history)
+    told += [_notice(task, status, entry.step, entry.at) for entry, status in reached if status]
     return list(dict.fromkeys(told))
 
 
-def _status(task: Task, fact: Fact) -> Status | None:
+def _status(task: Task, entry: HistoryEntry) -> Status | None:
     """What the fact made of the task; None if something else overtook it in the same write."""
-    if fact.kind is FactKind.COMPLETED:
-        return None if fact.step.endswith(UNDO_SUFFIX) else Status.STEP_COMPLETED
-    reached = _STANDING.get(task.process_state) if MILESTONE in fact.kind.marks else None
-    overtaken = fact.kind is FactKind.FAILED and reached not in {Status.FAILED, Status.UNDO_FAILED}
-    return None if overtaken else reached
+    if entry.kind is HistoryKind.COMPLETED:
+        return None if entry.step.endswith(UNDO_SUFFIX) else Status.STEP_COMPLETED
+    reached = _STATUS_OF_STATE.get(task.process_state) if MILESTONE in entry.kind.marks else None
+    superseded = entry.kind is HistoryKind.FAILED and reached not in {Status.FAILED, Status.UNDO_FAILED}
+    return None if superseded else reached
 
 
-def standing(task: Task, now: int) -> list[Notice]:
+def status_notice(task: Task, now: int) -> list[Notice]:
     """The notice that says where the task stands, to be told again when it may not have been heard."""
     if not task.reply_to:
         return []
-    status = _STANDING.get(task.process_state, Status.RECEIVED)
+    status = _STATUS_OF_STATE.get(task.process_state, Status.RECEIVED)
     return [_notice(task, status, "", now)]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from stepward.domain.history import Fact
+from stepward.domain.history import HistoryEntry
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan
 
@@ -84,7 +84,7 @@ class Task:
     revision: int = 1
     fence: int = 0
     fence_base: int = 0
-    history: tuple[Fact, ...] = field(default=())
+    history: tuple[HistoryEntry, ...] = field(default=())
     undoing: str = ""
     paused: str = ""
     reply_to: str = ""
@@ -109,7 +109,7 @@ class Task:
         failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
         if not (failed or (self.paused and not self.has_ended)):
             return None
-        return max([fact.at for fact in self.history], default=self.created_at)
+        return max([entry.at for entry in self.history], default=self.created_at)
 
     @property
     def has_ended(self) -> bool:
@@ -122,7 +122,7 @@ class Task:
         if not self.has_ended:
             return None
         ends = [record.ended_at for record in self.steps.values() if record.ended_at is not None]
-        return max([*ends, *(fact.at for fact in self.history)], default=self.created_at)
+        return max([*ends, *(entry.at for entry in self.history)], default=self.created_at)
 
     @property
     def _state_of_undo(self) -> ProcessState:
@@ -161,10 +161,10 @@ def new_task(
     )
 
 
-def claim_token(task: Task, cause: str, step: str, attempt: int) -> str:
+def claim_token(task: Task, causation_id: str, step: str, attempt: int) -> str:
     """The token of a claim, derived from what caused it: a redelivered message recognises its own claim.
 
     The time of submission is part of it, so that an answer to an earlier life of the same order id is refused.
     """
-    seed = f"{task.order_id}|{task.created_at}|{cause}|{step}|{attempt}"
+    seed = f"{task.order_id}|{task.created_at}|{causation_id}|{step}|{attempt}"
     return hashlib.sha256(seed.encode()).hexdigest()[:12]

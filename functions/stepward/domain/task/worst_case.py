@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stepward.domain.history import NEW_START
-from stepward.domain.task.backoff import rest
+from stepward.domain.task.backoff import backoff
 from stepward.domain.task.record import Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
@@ -16,7 +16,7 @@ def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
 
     An operator's word, and the beginning of an undo, start the count anew.
     """
-    begun = max([task.created_at, *(fact.at for fact in task.history if NEW_START in fact.kind.marks)])
+    begun = max([task.created_at, *(entry.at for entry in task.history if NEW_START in entry.kind.marks)])
     return now - begun - worst_case(plan, timing)
 
 
@@ -43,7 +43,7 @@ def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
 def _attempts(step: PlannedStep, timing: Timing) -> int:
     """One round of attempts, each claimed, found overdue and freed as late as can be, and rested after."""
     found_late = timing.skew_margin + timing.claim_within
-    rests = sum(rest(failures, 1.0) for failures in range(1, step.threshold + 1))
+    rests = sum(backoff(failures, 1.0) for failures in range(1, step.threshold + 1))
     return step.threshold * (timing.claim_within + step.complete_within + found_late) + rests
 
 

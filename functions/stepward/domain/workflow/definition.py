@@ -38,7 +38,7 @@ class Agent:
 
     name: str
     max_concurrency: int = 10
-    priority_lane: bool = False
+    priority_queue: bool = False
     """Whether orders of high priority get a queue of their own, past which no backlog of others can hold them up."""
 
     def __post_init__(self) -> None:

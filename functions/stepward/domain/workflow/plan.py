@@ -24,7 +24,7 @@ class Exhausted(StrEnum):
 class Executor:
     """Who does a step, and who undoes it; `slot` names the effect, so each executor's has a key of its own."""
 
-    slot: str
+    effect: str
     agent: str
     operation: str
     undo_agent: str = ""
@@ -67,8 +67,8 @@ class PlannedStep:
         """Who does the step when `policy` of its policies have been taken."""
         for taken in reversed(self.exhausted[:policy]):
             if taken.kind is Exhausted.FALLBACK:
-                slot = f"{self.name}/by-{taken.agent}"
-                return Executor(slot, taken.agent, taken.operation, taken.undo_agent, taken.undo)
+                effect = f"{self.name}/by-{taken.agent}"
+                return Executor(effect, taken.agent, taken.operation, taken.undo_agent, taken.undo)
         return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo)
 
     def next_policy(self, policy: int) -> Policy:
@@ -77,7 +77,9 @@ class PlannedStep:
 
     def restart(self, policy: int) -> int:
         """How many policies count as taken when an operator has the step begin again: it keeps its executor."""
-        taken = [place for place, each in enumerate(self.exhausted[:policy], 1) if each.kind is Exhausted.FALLBACK]
+        taken = [
+            position for position, each in enumerate(self.exhausted[:policy], 1) if each.kind is Exhausted.FALLBACK
+        ]
         return max(taken, default=0)
 
     @property
@@ -150,7 +152,7 @@ def forward_name(compensation: str) -> str:
 def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
     return tuple(
         PlannedStep(
-            name=executor.slot + UNDO_SUFFIX,
+            name=executor.effect + UNDO_SUFFIX,
             agent=executor.undo_agent,
             operation=executor.undo,
             after=(),

@@ -85,9 +85,9 @@ class Script:
     def take(self, call: ServiceCall) -> Fault | None:
         """The fault that happens to this call, counted as having happened."""
         with self._lock:
-            for place, (fault, left) in enumerate(self._left):
+            for position, (fault, left) in enumerate(self._left):
                 if fault.concerns(call):
-                    self._left[place : place + 1] = [] if left == 1 else [(fault, left and left - 1)]
+                    self._left[position : position + 1] = [] if left == 1 else [(fault, left and left - 1)]
                     return fault
         return None
 

@@ -116,11 +116,11 @@ class Ledger:
         return {row["key"]: row["times"] for row in rows}
 
     def _raise_fence(self, call: ServiceCall) -> Answer | None:
-        place = (call.service, call.key)
-        row = self._db.execute("SELECT highest FROM fences WHERE service = ? AND key = ?", place).fetchone()
+        position = (call.service, call.key)
+        row = self._db.execute("SELECT highest FROM fences WHERE service = ? AND key = ?", position).fetchone()
         if row and call.fence < row["highest"]:
             return refusal(409, "stale_fence")
-        self._db.execute("INSERT OR REPLACE INTO fences VALUES (?, ?, ?)", (*place, call.fence))
+        self._db.execute("INSERT OR REPLACE INTO fences VALUES (?, ?, ?)", (*position, call.fence))
         return None
 
     def _undone(self, call: ServiceCall) -> Answer | None:

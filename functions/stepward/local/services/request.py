@@ -50,7 +50,7 @@ def _object(text: bytes) -> dict[str, Any]:
 
 def service_call(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> ServiceCall:
     """The call that a request makes."""
-    if not (place := _PATH.fullmatch(path)):
+    if not (position := _PATH.fullmatch(path)):
         raise BadRequestError(404, "unknown_path")
     key, fence, undo_of = (headers.get(name, "") for name in ("Idempotency-Key", "Fence", "Undo-Of"))
     if not _KEY.fullmatch(key):
@@ -59,4 +59,4 @@ def service_call(path: str, headers: Mapping[str, str], body: Mapping[str, Any])
         raise BadRequestError(400, "fence_missing")
     if undo_of == key or (undo_of and not _KEY.fullmatch(undo_of)):
         raise BadRequestError(400, "undo_of_wrong")
-    return ServiceCall(place[1], place[2], key, int(fence), undo_of, body)
+    return ServiceCall(position[1], position[2], key, int(fence), undo_of, body)

@@ -32,7 +32,7 @@ from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.agent import agent
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
-from stepward.wiring.parts import kept_rejects
+from stepward.wiring.parts import rejects_of
 from stepward.wiring.scheduler import scheduler
 from stepward.wiring.submission import submission
 from stepward.wiring.supervisor import supervisor
@@ -102,7 +102,7 @@ class AwsEngine(Harness):
     @property
     def rejects(self) -> DynamoRejects:
         """Where the messages are that could not be accepted."""
-        return kept_rejects(Access(REGION), self.stack.tables["rejects"])
+        return rejects_of(Access(REGION), self.stack.tables["rejects"])
 
     @property
     def notices(self) -> list[Mapping[str, Any]]:

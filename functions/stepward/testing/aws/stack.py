@@ -16,7 +16,7 @@ from stepward.testing.aws.tables import create_table
 
 REGION, ACCOUNT, SHARDS = "us-east-1", "123456789012", 2
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": REGION}
-TABLES = ("orders", "tasks", "rejects", "controls", "lanes")
+TABLES = ("orders", "tasks", "rejects", "shared_records", "lanes")
 QUEUES = ("scheduler", "responses", "inbox", "order-events.fifo")
 BUCKET = "ledgers"
 

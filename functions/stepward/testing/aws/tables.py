@@ -13,7 +13,7 @@ _KEYS = {
     "orders": ("OrderID:S",),
     "tasks": ("OrderID:S",),
     "rejects": ("Day:S", "Key:S"),
-    "controls": ("Name:S",),
+    "shared_records": ("Name:S",),
     "lanes": ("OrderID:S", "Place:S"),
 }
 _INDEXES = {"due": ("Shard:N", "Due:N"), "attention": ("Attention:N", "Since:N")}
@@ -21,7 +21,7 @@ _INDEXED = ("tasks", "lanes")
 
 
 def create_table(client: DynamoDBClient, kind: str, name: str) -> str:
-    """A new table of this kind (orders, tasks, rejects, controls, lanes) under this name, which it returns."""
+    """A new table of this kind (orders, tasks, rejects, shared_records, lanes) under this name, which it returns."""
     indexes = _INDEXES if kind in _INDEXED else {}
     attributes = dict.fromkeys([*_KEYS[kind], *(key for keys in indexes.values() for key in keys)])
     made: list[GlobalSecondaryIndexTypeDef] = [

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stepward.domain.history import OVERDUE, FactKind
+from stepward.domain.history import OVERDUE, HistoryKind
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
-from stepward.domain.task.deadlines import EXCUSES_PER_THRESHOLD
+from stepward.domain.task.deadlines import UNCOUNTED_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
@@ -77,8 +77,8 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
 def called_early(seen: Record) -> Iterator[str]:
     """I3: a service that was called before all that the step waits for was done."""
     for called in seen.effects.calls:
-        step, done = seen.plan.by_name[forward_name(called.slot)], {*map(forward_name, called.done_before)}
-        if not called.slot.endswith(UNDO_SUFFIX) and set(step.after) - (done & called.results):
+        step, done = seen.plan.by_name[forward_name(called.effect)], {*map(forward_name, called.done_before)}
+        if not called.effect.endswith(UNDO_SUFFIX) and set(step.after) - (done & called.results):
             yield f"{called} was called too early"
 
 
@@ -88,9 +88,9 @@ def doubled(seen: Record) -> Iterator[str]:
     yield from (f"{effect} happened {times} times" for effect, times in effects.items() if times > 1)
     for order_id, task in seen.tasks.items():
         for record in task.steps.values():
-            slot = seen.plan.by_name[record.name].executor(record.policy).slot
+            effect = seen.plan.by_name[record.name].executor(record.policy).effect
             known = seen.effects.buried if record.is_compensation else effects
-            if record.process_state is PROCESSED and (order_id, slot.removesuffix(UNDO_SUFFIX)) not in known:
+            if record.process_state is PROCESSED and (order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
                 yield f"{order_id}/{record.name} is Processed without its effect"
             if record.error == STALE_FENCE:
                 yield f"{order_id}/{record.name} was refused by its own fence"
@@ -147,9 +147,9 @@ def freed(write: Write) -> Iterator[tuple[str, int]]:
             yield before.name, before.attempt
 
 
-def record_of(slot: str) -> str:
+def record_of(effect: str) -> str:
     """The name of the step record whose attempts have this key."""
-    return slot if slot.endswith(UNDO_SUFFIX) else forward_name(slot)
+    return effect if effect.endswith(UNDO_SUFFIX) else forward_name(effect)
 
 
 def changes(write: Write) -> Iterator[tuple[StepRecord, StepRecord]]:
@@ -221,8 +221,8 @@ def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
 def _stands_by(write: Write, after: StepRecord) -> bool:
     """Whether the step was given to its fallback since its agent takes no requests, however many had failed."""
     return any(
-        fact.kind is FactKind.FELL_BACK and fact.step == after.name and "takes no requests" in fact.note
-        for fact in write.after.history[len(write.before.history) - 20 :]
+        entry.kind is HistoryKind.FELL_BACK and entry.step == after.name and "takes no requests" in entry.note
+        for entry in write.after.history[len(write.before.history) - 20 :]
     )
 
 
@@ -234,11 +234,13 @@ def _failed(
         return 0
     if after.process_state is STOPPED:
         return int(write.after.undoing.startswith(f"{after.name}: no answer"))
-    told = (fact for fact in reversed(write.after.history) if (fact.step, fact.attempt) == (after.name, after.attempt))
-    fact = next(fact for fact in told if OVERDUE in fact.kind.marks)
-    lenient = before.attempt - before.failure_count <= EXCUSES_PER_THRESHOLD * threshold
-    excused = (fact.value > timing.outage_after and lenient) or (fact.kind is FactKind.EXCUSED and trouble)
-    return 0 if excused else 1
+    told = (
+        entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
+    )
+    entry = next(entry for entry in told if OVERDUE in entry.kind.marks)
+    lenient = before.attempt - before.failure_count <= UNCOUNTED_PER_THRESHOLD * threshold
+    uncounted = (entry.value > timing.outage_after and lenient) or (entry.kind is HistoryKind.UNCOUNTED and trouble)
+    return 0 if uncounted else 1
 
 
 def waiting(task: Task) -> list[int]:

@@ -33,7 +33,7 @@ class Called:
     """
 
     order_id: str
-    slot: str
+    effect: str
     attempt: int
     results: frozenset[str]
     done_before: frozenset[str]
@@ -59,11 +59,11 @@ class Effects:
             self.undone.append(effect)
         self.buried.add(effect)
 
-    def begin(self, order_id: str, slot: str, attempt: int, results: Mapping[str, object], *, freed: bool) -> None:
+    def begin(self, order_id: str, effect: str, attempt: int, results: Mapping[str, object], *, freed: bool) -> None:
         """Keep a call that begins."""
         done = frozenset(name for order, name in self.done if order == order_id)
         undone = frozenset(name for order, name in self.undone if order == order_id)
-        self.calls.append(Called(order_id, slot, attempt, frozenset(results), done, undone, freed))
+        self.calls.append(Called(order_id, effect, attempt, frozenset(results), done, undone, freed))
 
 
 @dataclass(frozen=True, slots=True)

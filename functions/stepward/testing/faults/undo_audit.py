@@ -25,10 +25,10 @@ def undone_wrongly(seen: Record) -> Iterator[str]:
         f"{effect} was undone {times} times" for effect, times in Counter(seen.effects.undone).items() if times > 1
     )
     for called in seen.effects.calls:
-        if not called.slot.endswith(UNDO_SUFFIX) or not seen.tasks[called.order_id].undoing:
+        if not called.effect.endswith(UNDO_SUFFIX) or not seen.tasks[called.order_id].undoing:
             continue
-        later = seen.plan.dependents[forward_name(called.slot)]
-        standing = {slot for slot in called.done_before - called.undone_before if forward_name(slot) in later}
+        later = seen.plan.dependents[forward_name(called.effect)]
+        standing = {effect for effect in called.done_before - called.undone_before if forward_name(effect) in later}
         if standing:
             yield f"{called} came before the undo of {standing}"
 
@@ -36,13 +36,13 @@ def undone_wrongly(seen: Record) -> Iterator[str]:
 def left_standing(seen: Record) -> Iterator[str]:
     """I6, at quiet time: an effect of an Undone order that stands, or one beside those of a Processed order's steps."""
     for order_id, task in seen.tasks.items():
-        effects = {slot for order, slot in seen.effects.done if order == order_id}
-        standing = effects - {slot for order, slot in seen.effects.undone if order == order_id}
-        undoable = {who.slot for step in seen.plan.steps for who in step.executors if who.undo}
+        effects = {effect for order, effect in seen.effects.done if order == order_id}
+        standing = effects - {effect for order, effect in seen.effects.undone if order == order_id}
+        undoable = {who.effect for step in seen.plan.steps for who in step.executors if who.undo}
         if task.process_state is ProcessState.UNDONE and standing & undoable:
             yield f"{order_id} is Undone and {standing & undoable} stand"
         meant = {
-            seen.plan.by_name[name].executor(task.steps[name].policy).slot
+            seen.plan.by_name[name].executor(task.steps[name].policy).effect
             for name in seen.plan.by_name
             if "/" not in name
         }

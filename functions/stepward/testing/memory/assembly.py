@@ -9,7 +9,7 @@ from typing import Any
 from stepward.app.assembly import Assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
@@ -33,7 +33,7 @@ def memory_assembly(now: Callable[[], int], agents: Iterable[str] = (), **ports:
         "store": MemoryTaskStore(shard_of=lambda _: 0),
         "queues": MemoryQueues(scheduler, responses, {name: _queue(name, now) for name in agents}),
         "rejects": MemoryRejects(),
-        "controls": MemoryControls(),
+        "shared_records": MemorySharedRecords(),
         "alerts": MemoryAlerts(),
         "lanes": MemoryLanes(),
         "lane_queue": MemoryLaneQueue(MemoryFifoQueue(name="order-events.fifo", clock=now)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from stepward.adapters.sqs.delivery import lane_messages
-from stepward.domain.convoy.event import Kept
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
@@ -22,29 +22,31 @@ class MemoryLanes:
 
     shard_of: Callable[[str], int] = lambda _: 0
     lanes: dict[str, Lane] = field(default_factory=dict)
-    kept: dict[str, dict[int, Kept]] = field(default_factory=dict)
+    kept: dict[str, dict[int, StoredEvent]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     def load(self, order_id: str) -> Lane | None:
         """The lane; see the port."""
         return self.lanes.get(order_id)
 
-    def rows(self, order_id: str, first: int, most: int) -> Sequence[Kept]:
+    def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
         """The first rows from a place on; see the port."""
         with self.lock:
             found = self.kept.get(order_id, {})
-            return [found[place] for place in sorted(place for place in found if place >= first)[:most]]
+            return [found[position] for position in sorted(position for position in found if position >= first)[:most]]
 
-    def save(self, lane: Lane, *, replaces: Lane, rows: Sequence[Kept] = (), older: Sequence[Kept] = ()) -> bool:
+    def save(
+        self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
+    ) -> bool:
         """Write lane and rows if nobody was faster; see the port."""
         with self.lock:
             kept = self.kept.setdefault(lane.order_id, {})
-            kept.update({row.place: row for row in older})
+            kept.update({row.position: row for row in older})
             now = self.lanes.get(lane.order_id)
             if (now.revision if now else 0) != replaces.revision:
                 return False
             self.lanes[lane.order_id] = _with_texts_alone(lane)
-            kept.update({row.place: _text_alone(row) for row in rows})
+            kept.update({row.position: _text_alone(row) for row in rows})
             return True
 
     def due(self, shard: int, until: int) -> Iterator[str]:
@@ -65,7 +67,7 @@ def _with_texts_alone(lane: Lane) -> Lane:
     return replace(lane, recent=tuple(map(_text_alone, lane.recent)))
 
 
-def _text_alone(kept: Kept) -> Kept:
+def _text_alone(kept: StoredEvent) -> StoredEvent:
     """The event as a table has it."""
     return kept if kept.event.content is None else replace(kept, event=replace(kept.event, content=None))
 

@@ -18,7 +18,7 @@ from stepward.testing.faults.pulse import Pulse
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
 from stepward.testing.memory.ports import NotedAlerts, NotedNotices, NotedTelemetry, WatchedQueues, WrittenTasks
 from stepward.testing.memory.pump import Handle, Line, Part
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
@@ -65,7 +65,7 @@ class Parts:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
         workflow = getattr(self.app, "workflow", None)
-        urgent = [agent.name for agent in workflow.agents if agent.priority_lane] if workflow else []
+        urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
         self.queues = WatchedQueues(
             self._queue("scheduler"),
             self._queue("responses"),
@@ -74,7 +74,7 @@ class Parts:
             claims=self.store.writes.claims,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
-        self.controls, self.rejects = MemoryControls(), MemoryRejects()
+        self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
         self.alerts, self.notices = NotedAlerts(note=self.note), NotedNotices(self.note)
         self.telemetry = NotedTelemetry(note=self.note)
@@ -93,7 +93,7 @@ class Parts:
             store=tap(self.store, "store"),
             queues=tap(self.queues, "queues"),
             rejects=tap(self.rejects, "rejects"),
-            controls=tap(self.controls, "controls"),
+            shared_records=tap(self.shared_records, "shared_records"),
             alerts=tap(self.alerts, "alerts"),
             notices=tap(self.notices, "notices"),
             lanes=tap(self.lanes, "lanes"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from stepward.domain.history import Fact
+from stepward.domain.history import HistoryEntry
 from stepward.domain.messages import Alert, Notice, StepRequest, ToScheduler
 from stepward.domain.task.record import Task
 from stepward.testing.faults import audit
@@ -116,9 +116,9 @@ class NotedTelemetry(MemoryTelemetry):
 
     note: Note = nothing
 
-    def record(self, order_id: str, fact: Fact) -> None:
+    def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Keep one fact; see the port."""
-        attempt = f" at attempt {fact.attempt}" if fact.attempt else ""
-        words = f"{fact.kind}: {fact.step}{attempt}" if fact.step else str(fact.kind)
-        self.note(order_id, " ".join(part for part in (words, f"({fact.note})" if fact.note else "") if part))
-        MemoryTelemetry.record(self, order_id, fact)
+        attempt = f" at attempt {entry.attempt}" if entry.attempt else ""
+        words = f"{entry.kind}: {entry.step}{attempt}" if entry.step else str(entry.kind)
+        self.note(order_id, " ".join(part for part in (words, f"({entry.note})" if entry.note else "") if part))
+        MemoryTelemetry.record(self, order_id, entry)

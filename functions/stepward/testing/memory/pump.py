@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
-from stepward.domain.errors import PutBack, Transient
+from stepward.domain.errors import RetryLater, Transient
 from stepward.testing.faults.loop import Loop
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.faults.record import Died
@@ -119,9 +119,9 @@ class Pump:
         if self.loop.waiting:
             at = self.loop.waiting[0][0]
             found.append((at, 0, partial(self.loop.run, at)))
-        for place, line in enumerate(self.lines.values(), 1):
+        for position, line in enumerate(self.lines.values(), 1):
             if (at_ := line.ready_at()) is not None:
-                found.append((at_, place, partial(self._take, line)))
+                found.append((at_, position, partial(self._take, line)))
         if (due := self.due()) is not None:
             found.append((due, len(self.lines) + 1, self._sweep))
         return min(found, key=lambda each: each[:2], default=None)
@@ -158,9 +158,9 @@ class Pump:
 
         try:
             self._invoke(line.part, order_id_hint(batch[0].body), handle)
-        except PutBack as put_back:
+        except RetryLater as retry_later:
             for message in batch[done:]:
-                _end(partial(line.queue.change_visibility, message.handle, put_back.seconds))
+                _end(partial(line.queue.change_visibility, message.handle, retry_later.seconds))
         except Transient as error:
             self.note(order_id_hint(batch[0].body), f"{line.part.name} gives a message back: {error}")
 

@@ -11,7 +11,7 @@ from itertools import count
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.intake import Received
-from stepward.domain.history import Fact, FactKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.workflow.definition import Agent, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import LaneQueue, Lanes
@@ -21,7 +21,7 @@ from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Letter
-from stepward.testing.seeded.ports import Controls, Operators, Post, Rejects, Store, Submitters
+from stepward.testing.seeded.ports import Operators, Post, Rejects, SharedRecords, Store, Submitters
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.settings import Settings
 
@@ -31,15 +31,15 @@ class Log(MemoryTelemetry):
     """What the parts tell; each kind of fact once, and how often an order was one too many."""
 
     diary: Diary = field(kw_only=True)
-    told: set[tuple[str, FactKind, str, int]] = field(default_factory=set, kw_only=True)
+    told: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
     duplicates: Counter[str] = field(default_factory=Counter, kw_only=True)
 
-    def record(self, order_id: str, fact: Fact) -> None:
+    def record(self, order_id: str, entry: HistoryEntry) -> None:
         """See the port."""
-        self.told.add((order_id, fact.kind, fact.step, fact.attempt))
-        self.duplicates[order_id] += fact.kind in (FactKind.DUPLICATE, FactKind.CONFLICT)
+        self.told.add((order_id, entry.kind, entry.step, entry.attempt))
+        self.duplicates[order_id] += entry.kind in (HistoryKind.DUPLICATE, HistoryKind.CONFLICT)
         if order_id and self.diary.is_kept:
-            self.diary.note(order_id, f"fact: {fact.kind} {fact.step} {fact.attempt or ''} {fact.note}")
+            self.diary.note(order_id, f"fact: {entry.kind} {entry.step} {entry.attempt or ''} {entry.note}")
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Instances:
     app: Application
     settings: Settings
     store: Store
-    controls: Controls
+    shared_records: SharedRecords
     post: Post
     operators: Operators
     submitters: Submitters
@@ -75,7 +75,7 @@ class Instances:
             store=self.store,
             queues=self.post,
             rejects=self.rejects,
-            controls=self.controls,
+            shared_records=self.shared_records,
             alerts=self.operators,
             notices=self.submitters,
             ledgers=MemoryLedgers(),

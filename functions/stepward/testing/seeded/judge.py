@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from stepward.domain.history import FactKind
+from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
@@ -36,9 +36,9 @@ class Judge:
     tasks: MemoryTaskStore
     ledger: Ledger
     clock: Callable[[str], int]
-    told: set[tuple[str, FactKind, str, int]]
+    told: set[tuple[str, HistoryKind, str, int]]
     timing: Timing
-    excused: bool = False
+    uncounted: bool = False
     freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -77,7 +77,7 @@ class Judge:
         self._check("I2", task.order_id, audit.held_wrongly(write))
         self._check("I3", task.order_id, audit.claimed_out_of_turn(plan, write))
         self._check("I4", task.order_id, self._without_effect(write, plan))
-        self._check("I5", task.order_id, audit.counted_wrongly(plan, write, self.timing, trouble=self.excused))
+        self._check("I5", task.order_id, audit.counted_wrongly(plan, write, self.timing, trouble=self.uncounted))
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
@@ -98,24 +98,24 @@ class Judge:
         if here.deadline is not None and self.clock(here.instance) >= here.deadline:
             raise Broken("S6", reply.order_id, f"{reply.step} was answered past its complete-by")
 
-    def called(self, order_id: str, slot: str, call: Call) -> None:
+    def called(self, order_id: str, effect: str, call: Call) -> None:
         """I3, I4, I6: a service is called, in its turn and under a key that it knows."""
         task = self.tasks.tasks[order_id]
         plan = self.plan(task)
         if call.remaining() <= 0 and not self.gate.here.waited:
-            raise Broken("S6", order_id, f"{slot} was called past its complete-by")
-        if (order_id, audit.record_of(slot), call.attempt) in self.freed and not self._may_be_late():
-            raise Broken("I2", order_id, f"{slot} was called though attempt {call.attempt} had been ended")
+            raise Broken("S6", order_id, f"{effect} was called past its complete-by")
+        if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
+            raise Broken("I2", order_id, f"{effect} was called though attempt {call.attempt} had been ended")
         self.gate.here.deadline = self.clock(self.gate.here.instance) + round(call.remaining() * 1000)
-        slots = {executor.slot for step in plan.steps for executor in step.executors}
-        if slot.removesuffix(UNDO_SUFFIX) not in slots:
+        slots = {executor.effect for step in plan.steps for executor in step.executors}
+        if effect.removesuffix(UNDO_SUFFIX) not in slots:
             raise Broken("I4", order_id, f"{call.idempotency_key} is no key of the order")
-        if slot.endswith(UNDO_SUFFIX):
-            self._check("I6", order_id, self._undone_early(task, plan, slot))
+        if effect.endswith(UNDO_SUFFIX):
+            self._check("I6", order_id, self._undone_early(task, plan, effect))
             return
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
-        if missing := set(plan.by_name[forward_name(slot)].after) - (happened & call.results.keys()):
-            raise Broken("I3", order_id, f"{slot} was called before {missing} was done")
+        if missing := set(plan.by_name[forward_name(effect)].after) - (happened & call.results.keys()):
+            raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
 
     def heard(self, notice: Notice) -> None:
         """I8: the submitter is told, of what was reached, and of older things first unless the teller was held up."""
@@ -140,9 +140,9 @@ class Judge:
         """The Scheduler has taken note of a reply: from here on it knows of the effect, fenced or not."""
         record = self.tasks.tasks[reply.order_id].steps[reply.step]
         if record.process_state is ProcessState.STOPPED and reply.outcome is Outcome.OK:
-            slot = self._slot(record)
-            if record.attempt == reply.attempt and slot in self.ledger.standing:
-                self.reported.setdefault(slot, self.gate.loop.now)
+            effect = self._effect(record)
+            if record.attempt == reply.attempt and effect in self.ledger.standing:
+                self.reported.setdefault(effect, self.gate.loop.now)
 
     def ended_well(self) -> None:
         """What an invocation wrote it has told and asked for, unless somebody has written since."""
@@ -166,7 +166,9 @@ class Judge:
 
     def _untold(self, write: Write) -> Iterator[str]:
         for _, after in audit.changes(write):
-            kind = {ProcessState.PROCESSING: FactKind.CLAIMED, PROCESSED: FactKind.COMPLETED}.get(after.process_state)
+            kind = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}.get(
+                after.process_state
+            )
             if kind and (after.order_id, kind, after.name, after.attempt) not in self.told:
                 yield f"{kind} {after.name} {after.attempt} was written and never told"
 
@@ -193,17 +195,17 @@ class Judge:
             if after.error == BURIED:
                 yield f"{after.name} is asked for though it was undone"
             if after.process_state is PROCESSED is not before.process_state:
-                slot = plan.by_name[after.name].executor(after.policy).slot
+                effect = plan.by_name[after.name].executor(after.policy).effect
                 known = self.ledger.buried if after.is_compensation else self.ledger.done
-                if (after.order_id, slot.removesuffix(UNDO_SUFFIX)) not in known:
+                if (after.order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
                     yield f"{after.name} is Processed without its effect"
 
-    def _undone_early(self, task: Task, plan: Plan, slot: str) -> Iterator[str]:
+    def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
         if not task.undoing or not self.gate.profile.honest:
             return
-        later = plan.dependents[forward_name(slot)]
+        later = plan.dependents[forward_name(effect)]
         if standing := {name for name in self.ledger.standing_of(task.order_id) if forward_name(name) in later}:
-            yield f"{slot} came before the undo of {standing}"
+            yield f"{effect} came before the undo of {standing}"
 
     def _not_ended(self, task: Task) -> Iterator[str]:
         if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
@@ -218,19 +220,19 @@ class Judge:
         standing, plan = self.ledger.standing_of(task.order_id), self.plan(task)
         meant: set[str] = set()
         if task.process_state is PROCESSED:
-            meant = {plan.by_name[step.name].executor(task.steps[step.name].policy).slot for step in plan.steps}
+            meant = {plan.by_name[step.name].executor(task.steps[step.name].policy).effect for step in plan.steps}
         elif task.process_state is not UNDONE:
             return
         if missing := meant - standing:
             yield f"the order is Processed and {missing} do not stand"
-        undoable = {executor.slot for step in plan.steps for executor in step.executors if executor.undo}
+        undoable = {executor.effect for step in plan.steps for executor in step.executors if executor.undo}
         for name in (standing - meant) & undoable:
-            slot = (task.order_id, name)
-            known = slot in self.reported and self.ledger.standing[slot] <= self.reported[slot]
+            effect = (task.order_id, name)
+            known = effect in self.reported and self.ledger.standing[effect] <= self.reported[effect]
             if self.gate.profile.honest or known:
                 yield f"the order is {task.process_state} and {name} stands"
             self.diary.counts["late effects that nobody could know of"] += 1
-        twice = [slot for slot, times in self.ledger.undone.items() if slot[0] == task.order_id and times > 1]
+        twice = [effect for effect, times in self.ledger.undone.items() if effect[0] == task.order_id and times > 1]
         if twice and self.gate.profile.honest:
             yield f"{twice} were undone more than once"
 
@@ -240,9 +242,9 @@ class Judge:
         if task.reply_to and ended and ended not in told:
             yield f"{ended} and the submitter was not told"
 
-    def _slot(self, record: StepRecord) -> Slot:
+    def _effect(self, record: StepRecord) -> Slot:
         plan = self.plan(self.tasks.tasks[record.order_id])
-        return record.order_id, plan.by_name[record.name].executor(record.policy).slot
+        return record.order_id, plan.by_name[record.name].executor(record.policy).effect
 
     def _check(self, invariant: str, order_id: str, faults: Iterator[str]) -> None:
         for fault in faults:

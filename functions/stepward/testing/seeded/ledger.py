@@ -19,18 +19,18 @@ class Ledger:
     standing: dict[Slot, int] = field(default_factory=dict)
     of: dict[str, set[str]] = field(default_factory=dict)
 
-    def do(self, slot: Slot, now: int) -> None:
+    def do(self, effect: Slot, now: int) -> None:
         """An effect happens."""
-        self.done[slot] += 1
-        self.standing[slot] = now
-        self.of.setdefault(slot[0], set()).add(slot[1])
+        self.done[effect] += 1
+        self.standing[effect] = now
+        self.of.setdefault(effect[0], set()).add(effect[1])
 
-    def undo(self, slot: Slot, now: int) -> None:
+    def undo(self, effect: Slot, now: int) -> None:
         """What stands under the slot at `now` is taken back, and never comes back at an honest service."""
-        if self.standing.get(slot, now) <= now and slot in self.standing:
-            del self.standing[slot]
-            self.undone[slot] += 1
-        self.buried.add(slot)
+        if self.standing.get(effect, now) <= now and effect in self.standing:
+            del self.standing[effect]
+            self.undone[effect] += 1
+        self.buried.add(effect)
 
     def standing_of(self, order_id: str) -> set[str]:
         """The effects of an order that stand."""

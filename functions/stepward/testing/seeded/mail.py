@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from stepward.domain.errors import PutBack, Transient
+from stepward.domain.errors import RetryLater, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.loop import HOUR, MINUTE, SECOND
 from stepward.testing.faults.record import Died
@@ -166,8 +166,8 @@ class Mailbox:
             with self.gate.invocation(instance, letter.order_id, part.understood(letter)):
                 part.handle(copy, letter)
                 self.ended_well()
-        except PutBack as put_back:
-            return put_back.seconds * SECOND
+        except RetryLater as retry_later:
+            return retry_later.seconds * SECOND
         except Transient as error:
             self.gate.diary.counts["invocations that failed"] += 1
             self.gate.diary.note(letter.order_id, f"{instance} gives it back: {error}")

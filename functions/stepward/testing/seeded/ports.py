@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from zlib import crc32
 
-from stepward.domain.coordination.shared_record import Control
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
@@ -15,7 +15,7 @@ from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.record import Write
-from stepward.testing.memory.shared_records import MemoryControls
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.seeded.gate import Gate
 from stepward.wire.messages import encode
@@ -105,34 +105,36 @@ class Store:
 
 
 @dataclass(slots=True)
-class Controls:
+class SharedRecords:
     """The shared records, with write ids as the state store has them."""
 
     gate: Gate
-    inner: MemoryControls = field(default_factory=MemoryControls)
+    inner: MemorySharedRecords = field(default_factory=MemorySharedRecords)
     write_ids: dict[str, int] = field(default_factory=dict)
     new_ids: Iterator[int] = field(default_factory=count)
 
-    def read(self, name: str) -> Control | None:
+    def read(self, name: str) -> SharedRecord | None:
         """See the port."""
         return self.gate.through(f"a read of {name}", lambda: self.inner.read(name))
 
-    def write(self, control: Control, *, replaces: Control | None) -> bool:
+    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         """See the port."""
         write_id = next(self.new_ids)
 
         def put() -> bool:
-            before = self.inner.read(control.name)
-            if saved := self.inner.write(control, replaces=replaces):
-                if control.revision != (before.revision if before else 0) + 1:
-                    raise Broken("I2", self.gate.here.about, f"{control.name}: {before} was replaced by {control}")
-                self.write_ids[control.name] = write_id
+            before = self.inner.read(shared_record.name)
+            if saved := self.inner.write(shared_record, replaces=replaces):
+                if shared_record.revision != (before.revision if before else 0) + 1:
+                    raise Broken(
+                        "I2", self.gate.here.about, f"{shared_record.name}: {before} was replaced by {shared_record}"
+                    )
+                self.write_ids[shared_record.name] = write_id
             return saved
 
         def again() -> bool:
-            return put() or self.write_ids.get(control.name) == write_id
+            return put() or self.write_ids.get(shared_record.name) == write_id
 
-        return self.gate.through(f"a write of {control.name}", put, again=again)
+        return self.gate.through(f"a write of {shared_record.name}", put, again=again)
 
 
 @dataclass(slots=True)

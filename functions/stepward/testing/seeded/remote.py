@@ -49,13 +49,13 @@ class Remote:
     def call(self, agent: str, operation: str, call: Call) -> Mapping[str, Any]:
         """Do it, or undo it."""
         order_id = str(call.order["orderId"])
-        slot = call.idempotency_key.removeprefix(f"{order_id}/")
-        self.judge.called(order_id, slot, call)
+        effect = call.idempotency_key.removeprefix(f"{order_id}/")
+        self.judge.called(order_id, effect, call)
         self.times[call.idempotency_key] += 1
         self.gate.diary.counts["service calls"] += 1
-        name = f"{order_id}: call {self.times[call.idempotency_key]} of {slot}"
+        name = f"{order_id}: call {self.times[call.idempotency_key]} of {effect}"
         self.gate.wait(QUICKEST + self.gate.chances.one_of(name, SLOWEST))
-        do = partial(self._do, (order_id, slot), call, partial(self.perform, agent, operation, call))
+        do = partial(self._do, (order_id, effect), call, partial(self.perform, agent, operation, call))
         if agent in self.down:
             raise OSError("the service is down")
         happens = self._mood(name)
@@ -63,7 +63,7 @@ class Remote:
             return do()
         mood, dice = happens
         self.gate.diary.counts[mood] += 1
-        self.gate.diary.note(order_id, f"the service of {slot} {mood} (attempt {call.attempt})")
+        self.gate.diary.note(order_id, f"the service of {effect} {mood} (attempt {call.attempt})")
         return self._misbehave(mood, dice, do)
 
     def _mood(self, name: str) -> tuple[Mood, Random] | None:
@@ -111,13 +111,13 @@ class Remote:
 
         self.gate.loop.later(dice.choice(PAUSES), act)
 
-    def _do(self, slot: Slot, call: Call, perform: Do) -> Mapping[str, Any]:
+    def _do(self, effect: Slot, call: Call, perform: Do) -> Mapping[str, Any]:
         key = call.idempotency_key
         honest = self.gate.profile.honest
         if honest and call.fence < self.fences.get(key, 0):
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
-        order_id, name = slot
+        order_id, name = effect
         if name.endswith(UNDO_SUFFIX):
             answer = perform()
             forward = (order_id, name.removesuffix(UNDO_SUFFIX))
@@ -126,13 +126,13 @@ class Remote:
             if not honest:
                 self.answers.pop(f"{order_id}/{forward[1]}", None)
             return answer
-        if honest and slot in self.ledger.buried:
+        if honest and effect in self.ledger.buried:
             raise Permanent(BURIED)
         answer = perform()
         if dict(self.answers.get(key, answer)) != dict(answer):
             raise Broken("I4", order_id, f"{name} answered {self.answers[key]}, then {answer}, under one key")
         if key not in self.answers:
             self.answers[key] = answer
-            self.ledger.do(slot, self.gate.loop.now)
+            self.ledger.do(effect, self.gate.loop.now)
             self.gate.diary.note(order_id, f"the service has done {name}")
         return self.answers[key]

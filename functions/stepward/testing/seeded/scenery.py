@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from stepward.app.agent.breakers import Breakers
-from stepward.domain.coordination.breaker import Pause
+from stepward.domain.coordination.breaker import AgentPause
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.loop import HOUR, MINUTE
 from stepward.testing.seeded.assembly import Instances
@@ -77,8 +77,8 @@ class Scenery:
         self.mailbox.is_closed = False
 
     def _pause(self, agent: str) -> None:
-        pause = Pause("ada", "the service is being moved", self.gate.loop.now)
-        Breakers(self.parts.controls.inner).pause(agent, pause)
+        pause = AgentPause("ada", "the service is being moved", self.gate.loop.now)
+        Breakers(self.parts.shared_records.inner).pause(agent, pause)
 
     def _resume(self, agent: str) -> None:
-        Breakers(self.parts.controls.inner).resume(agent, self.gate.loop.now)
+        Breakers(self.parts.shared_records.inner).resume(agent, self.gate.loop.now)

@@ -24,7 +24,7 @@ from stepward.testing.seeded.judge import Judge
 from stepward.testing.seeded.ledger import Ledger
 from stepward.testing.seeded.mail import Letter, Mailbox, Part
 from stepward.testing.seeded.people import People
-from stepward.testing.seeded.ports import SHARDS, Controls, Operators, Post, Rejects, Store, Submitters
+from stepward.testing.seeded.ports import SHARDS, Operators, Post, Rejects, SharedRecords, Store, Submitters
 from stepward.testing.seeded.profile import profile
 from stepward.testing.seeded.remote import Perform, Remote
 from stepward.testing.seeded.scenery import Scenery
@@ -142,7 +142,7 @@ class World:
             app=cast.app,
             settings=cast.settings,
             store=store,
-            controls=Controls(self.gate),
+            shared_records=SharedRecords(self.gate),
             post=post,
             operators=Operators(self.gate, self._alerted),
             submitters=Submitters(self.gate, self.judge.heard),
@@ -200,8 +200,8 @@ class World:
             self._sweep(turn % COPIES["supervisor"])
 
     def _written(self, write: Write) -> None:
-        kept = self.parts.controls.inner.kept
-        self.judge.excused = self.parts.post.backlog_seen or any(name.startswith("breaker/") for name in kept)
+        kept = self.parts.shared_records.inner.kept
+        self.judge.uncounted = self.parts.post.backlog_seen or any(name.startswith("breaker/") for name in kept)
         self.judge.written(write)
 
     def _alerted(self, alert: Alert) -> None:

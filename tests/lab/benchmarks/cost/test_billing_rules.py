@@ -91,7 +91,7 @@ def test_a_batch_to_a_queue_is_one_call() -> None:
 
 def test_rows_that_are_written_in_one_call_are_billed_one_by_one() -> None:
     bill = Bill()
-    rows = [{"PutRequest": {"Item": item(1500, Place={"S": str(place)})}} for place in range(3)]
+    rows = [{"PutRequest": {"Item": item(1500, Turn={"S": str(position)})}} for position in range(3)]
     bill.add("BatchWriteItem", {"RequestItems": {"lanes": rows}}, {})
 
     assert bill.totals["write units"] == 3 * 2

@@ -19,16 +19,16 @@ class Unavailable(Exception):
 
 def python_of(name: str) -> Path:
     """The interpreter of the environment of peer `name`, with what its requirements file pins; raises Unavailable."""
-    place, pinned = ROOT / "build" / "peers" / name, _pinned(name)
+    position, pinned = ROOT / "build" / "peers" / name, _pinned(name)
     if not pinned.exists():
         raise Unavailable(f"{pinned.relative_to(ROOT)} is missing; make it with `{LOCK}`")
-    python, ready = place / "bin" / "python", place / ".ready"
+    python, ready = position / "bin" / "python", position / ".ready"
     if ready.exists() and ready.read_text() == _fingerprint(pinned):
         return python
     if not UV.exists():
         raise Unavailable("uv is not installed; run `make env` first")
     if not python.exists():
-        _run("venv", "--python", str(UV.with_name("python")), str(place))
+        _run("venv", "--python", str(UV.with_name("python")), str(position))
     _run("pip", "sync", "--python", str(python), "--require-hashes", str(pinned))
     ready.write_text(_fingerprint(pinned))
     return python

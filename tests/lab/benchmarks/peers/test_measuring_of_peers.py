@@ -36,7 +36,7 @@ def test_figures_are_orders_a_second_and_milliseconds() -> None:
     assert measured == Measured("engine", 2, orders=3, orders_per_s=1.5, p50_ms=2.0, p99_ms=3.0)
 
 
-def test_what_a_server_says_between_figures_is_passed_over() -> None:
+def test_what_a_server_says_between_figures_is_skipped() -> None:
     line = json.dumps({"name": "x", "concurrency": 1, "orders": 2, "orders_per_s": 1.0, "p50_ms": 3.0, "p99_ms": 4.0})
 
     assert list(figures(f"Server: listening\n\n{line}\n")) == [Measured("x", 1, 2, 1.0, 3.0, 4.0)]

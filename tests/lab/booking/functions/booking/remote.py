@@ -11,9 +11,9 @@ from stepward import Call, Permanent, Transient, service_url
 _HTTP = PoolManager()
 
 
-def ask(place: str, call: Call, **body: Any) -> dict[str, Any]:
+def ask(position: str, call: Call, **body: Any) -> dict[str, Any]:
     """Let the operation at `place` (`agent/operation`) do its work once; an undo names the call that it takes back."""
-    agent, _, operation = place.partition("/")
+    agent, _, operation = position.partition("/")
     forward = call.idempotency_key.removesuffix("/undo")
     headers = {
         "Content-Type": "application/json",
@@ -25,9 +25,9 @@ def ask(place: str, call: Call, **body: Any) -> dict[str, Any]:
     try:
         answer = _HTTP.request("POST", url, body=json.dumps(body), headers=headers, timeout=left, retries=False)
     except HTTPError as error:
-        raise Transient(f"{place}: {type(error).__name__}") from None
+        raise Transient(f"{position}: {type(error).__name__}") from None
     if answer.status >= 500:
-        raise Transient(f"{place}: HTTP {answer.status}")
+        raise Transient(f"{position}: HTTP {answer.status}")
     if answer.status >= 400:
-        raise Permanent(f"{place}: refused with HTTP {answer.status}")
+        raise Permanent(f"{position}: refused with HTTP {answer.status}")
     return dict(answer.json())

@@ -8,16 +8,16 @@ from typing import Any
 import boto3
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoControls
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.guard import Guard
-from stepward.domain.coordination.breaker import Admitted, Limits, Mode
-from stepward.domain.coordination.shared_record import Control
-from stepward.domain.history import FactKind
+from stepward.domain.coordination.breaker import Limits, Mode, Permit
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.history import HistoryKind
 from stepward.local.access import Access
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
-from tests.contract.worlds.control_tables import created, on
+from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW
 from tests.lab.races.conftest import RACERS, Race
 
@@ -25,21 +25,24 @@ pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
 
 @pytest.fixture(scope="module")
-def shared(cloud_access: Access) -> Sequence[DynamoControls]:
-    """The racers' own views of one controls table."""
+def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
+    """The racers' own views of one table of shared records."""
     table = created(boto3.client("dynamodb", **cloud_access))
     return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
 
 
-def guards(race: Race, shared: Sequence[DynamoControls], agent: str, **ports: Any) -> list[Guard]:
-    return [race.assembly(racer, controls=controls, **ports).guard(agent) for racer, controls in enumerate(shared)]
+def guards(race: Race, shared: Sequence[DynamoSharedRecords], agent: str, **ports: Any) -> list[Guard]:
+    return [
+        race.assembly(racer, shared_records=shared_records, **ports).guard(agent)
+        for racer, shared_records in enumerate(shared)
+    ]
 
 
-def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControls]) -> None:
+def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
     for name in race.rounds:
-        before: Control | None = None
+        before: SharedRecord | None = None
         for revision in (1, 2):
-            bids = [Control(f"lease/{name}", revision, {"holder": racer}) for racer in range(RACERS)]
+            bids = [SharedRecord(f"lease/{name}", revision, {"holder": racer}) for racer in range(RACERS)]
 
             won = race.run([partial(mine.write, bid, replaces=before) for mine, bid in zip(shared, bids, strict=True)])
 
@@ -49,27 +52,27 @@ def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoControl
             race.told["written"] += 1
 
 
-def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoControls]) -> None:
+def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
     for name in race.rounds:
         telemetry = MemoryTelemetry()
         racing = guards(race, shared, name, telemetry=telemetry, settings=Settings(breaker=Limits(failures=RACERS)))
 
-        race.run([partial(guard.failed, Admitted(NOW), NOW) for guard in racing])
+        race.run([partial(guard.failed, Permit(NOW), NOW) for guard in racing])
 
         assert Breakers(shared[0]).of(name).mode is Mode.OPEN
-        assert telemetry.count(FactKind.BREAKER_OPENED) == 1
+        assert telemetry.count(HistoryKind.BREAKER_OPENED) == 1
         race.told["opened"] += 1
 
 
-def test_one_of_many_probes(race: Race, shared: Sequence[DynamoControls]) -> None:
+def test_one_of_many_probes(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
     for name in race.rounds:
         telemetry, agent = MemoryTelemetry(), f"probed-{name}"
         settings = Settings(breaker=Limits(failures=1, open_for=1))
         racing = guards(race, shared, agent, telemetry=telemetry, settings=settings)
-        racing[0].failed(Admitted(NOW), NOW)
+        racing[0].failed(Permit(NOW), NOW)
 
         found = race.run([partial(guard.admit, NOW + 1_000, NOW + 60_000) for guard in racing])
 
-        assert sum(isinstance(each, Admitted) for each in found) == 1
-        assert telemetry.count(FactKind.BREAKER_PROBING) == 1
+        assert sum(isinstance(each, Permit) for each in found) == 1
+        assert telemetry.count(HistoryKind.BREAKER_PROBING) == 1
         race.told["let through"] += 1

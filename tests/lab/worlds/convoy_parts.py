@@ -23,7 +23,7 @@ class ConvoyParts:
     def apply(self, copy: int, letter: Letter) -> None:
         """One consumer handles a batch of what has come for an order."""
         now, bodies = self.parts.gate.loop.now, enumerate(json.loads(letter.text))
-        batch = [Received(f"{letter.name}/{place}", letter.queue, now, body) for place, body in bodies]
+        batch = [Received(f"{letter.name}/{position}", letter.queue, now, body) for position, body in bodies]
         for _ in self.parts.of("convoy", copy).convoy(f"convoy-{copy}").take(batch, _a_minute):
             pass
 
