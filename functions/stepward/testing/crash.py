@@ -9,28 +9,14 @@ from typing import Any
 
 from stepward.app.assembly import Application
 from stepward.testing.engine import Engine
-from stepward.testing.faults import audit, undo_audit
 from stepward.testing.faults.enumeration import Tally, tally
 from stepward.testing.faults.path import Path
 from stepward.testing.faults.pulse import Pulse
-from stepward.testing.faults.record import Record
 from stepward.testing.settings import Settings
 
 AHEAD = 2_500
 """By so much the clocks of every second process differ, in milliseconds: less than the margin that is allowed for."""
 Check = Callable[[Engine], object]
-AUDITS = (
-    audit.not_ended,
-    audit.two_holders,
-    audit.out_of_turn,
-    audit.called_early,
-    audit.doubled,
-    audit.miscounted,
-    undo_audit.undone_wrongly,
-    undo_audit.left_standing,
-    undo_audit.told_wrongly,
-    undo_audit.not_told,
-)
 
 
 def nothing(_: Engine) -> None:
@@ -84,23 +70,12 @@ class Life:
         with self.engine:
             self.engine.submit(getattr(self.app, "workflow", None), self.order)
             try:
-                self.engine.run(self._look)
+                self.engine.run()
+                self.engine.verdict()
                 self.after(self.engine)
             except AssertionError as fault:
                 self.faults.append(str(fault) or "an assertion of `after` does not hold")
 
     def broken(self) -> Iterator[str]:
         """Each invariant that does not hold, in words."""
-        yield from dict.fromkeys((*self.faults, *self.engine.parts.services.faults))
-        yield from broken_in(self.engine.record)
-
-    def _look(self) -> bool:
-        """What the index lists is never late; looked at after each event."""
-        self.faults += audit.late(self.engine.record)
-        return False
-
-
-def broken_in(record: Record) -> Iterator[str]:
-    """Each invariant that does not hold when nothing moves any more."""
-    for check in AUDITS:
-        yield from check(record)
+        yield from self.faults

@@ -14,13 +14,16 @@ from stepward.domain.messages import Alert, Notice
 from stepward.domain.rejects import Reject
 from stepward.domain.reply_address import Allowed
 from stepward.domain.task.record import Task
+from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.loop import START
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
-from stepward.testing.faults.record import Record
 from stepward.testing.harness import Harness
 from stepward.testing.memory.parts import PARTS, Parts
 from stepward.testing.memory.pump import Pump
 from stepward.testing.memory.queues import send
+from stepward.testing.seeded.chances import Chances
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.profile import CALM
 from stepward.testing.services import Services
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
 from stepward.wire.convoy import encode_command
@@ -44,7 +47,7 @@ class Clock:
 
     def move(self, seconds: float) -> None:
         """Let so many seconds pass, with all that happens in them."""
-        self.engine.pump.run(lambda: False, self.engine.loop.now + round(seconds * 1000))
+        self.engine.run(limit=self.engine.loop.now + round(seconds * 1000))
 
 
 @dataclass(repr=False)
@@ -69,17 +72,19 @@ class Engine(Harness):
         self.reply_to = REPLY_TO
         self.clock = Clock(self)
         self.pulse.now = lambda: f"{self.clock.seconds:>8.2f} s"
+        self.diary.also = self.pulse.note
+        gate = Gate(self.loop, Chances(0, frozenset()), self.diary, CALM)
         self.parts = Parts(
             app=self.app,
             settings=self.settings,
-            loop=self.loop,
+            gate=gate,
             pulse=self.pulse,
-            note=self._note,
             wait=self._wait,
             visibility=self.visibility,
             skew=self.skew,
         )
-        self.pump = Pump(self.loop, self.pulse, self._note, self.parts.due, self.parts.sweep, self.parts.lines())
+        parts = self.parts
+        self.pump = Pump(gate, self.pulse, parts.due, parts.sweep, parts.done, parts.lines())
 
     def close(self) -> None:
         """End what still waits, such as a service that hangs."""
@@ -115,9 +120,27 @@ class Engine(Harness):
         """All services of the application."""
         return self.parts.services
 
-    def run(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Let everything happen until nothing moves, or until that is so; time jumps to whatever comes next."""
-        self.pump.run(until)
+    def run(self, until: Callable[[], bool] = lambda: False, limit: int | None = None) -> None:
+        """Let everything happen until nothing moves, until that is so, or up to `limit` (epoch milliseconds).
+
+        Time jumps to whatever comes next. Raises AssertionError if there is no end, or if an invariant breaks.
+        """
+        try:
+            self.pump.run(until, limit)
+        except Broken as broken:
+            raise AssertionError(str(broken)) from broken
+
+    def verdict(self) -> None:
+        """Whether all is as it should be when nothing moves any more; AssertionError if not.
+
+        What may never be seen, such as a step with two holders, ends `run` at once.
+        """
+        try:
+            self.parts.judge.verdict()
+        except Broken as broken:
+            raise AssertionError(str(broken)) from broken
+        if self.services.faults:
+            raise AssertionError("; ".join(dict.fromkeys(self.services.faults)))
 
     def kill(self, part: str = "", call: int = 1, *, after: bool = False) -> None:
         """A process of the part dies before (or right after) the `call`-th call that the part makes from now on.
@@ -159,26 +182,5 @@ class Engine(Harness):
         """The bodies of messages that were given up."""
         return [body for queue in self.parts.dead for body in queue.bodies]
 
-    @property
-    def record(self) -> Record:
-        """Everything that the audits ask."""
-        parts = self.parts
-        trouble = bool(parts.queues.backlogs) or any(name.startswith("breaker/") for name in parts.shared_records.kept)
-        return Record(
-            plan=parts.plan,
-            timing=self.settings.timing,
-            tasks=parts.store.tasks,
-            writes=parts.store.writes.log,
-            effects=parts.services.effects,
-            alerts=self.alerts,
-            notices=self.notices,
-            too_early=parts.queues.too_early,
-            trouble=trouble,
-        )
-
     def _wait(self, seconds: float) -> None:
         self.pump.wait(seconds)
-
-    def _note(self, order_id: str, what: str) -> None:
-        self.diary.note(order_id, what)
-        self.pulse.note(what)

@@ -89,4 +89,4 @@ class Harness(ABC):
     @property
     def calls(self) -> list[str]:
         """All calls of services, by step, in order."""
-        return [called.effect for called in self.services.effects.calls]
+        return list(self.services.slots)

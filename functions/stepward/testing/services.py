@@ -10,8 +10,9 @@ from typing import Any
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.domain.workflow.plan import UNDO_SUFFIX
-from stepward.testing.faults.audit import BURIED, STALE_FENCE, record_of
-from stepward.testing.faults.record import Died, Effects
+from stepward.testing.faults.audit import BURIED, STALE_FENCE
+from stepward.testing.faults.record import Died
+from stepward.testing.seeded.ledger import Ledger
 
 HANGS_PAST = 10
 """Seconds past complete-by at which a service that hangs answers at last."""
@@ -125,13 +126,15 @@ class Services:
     """All services of an application; each refuses stale fences and what was undone, as an honest one does.
 
     `log` holds the effects, as (order, step), in the order in which they took place; `faults` what an operation did
-    that its service could not forgive. `wait` lets seconds pass, `freed` tells whether an attempt has been ended.
+    that its service could not forgive. `wait` lets seconds pass, `now` is the time, and `called` hears of each call.
     """
 
     wait: Callable[[float], None]
-    freed: Callable[[tuple[str, str, int]], bool]
+    now: Callable[[], int]
     note: Callable[[str, str], None]
-    effects: Effects = field(default_factory=Effects)
+    called: Callable[[str, str, Call], object] = lambda *_: None
+    ledger: Ledger = field(default_factory=Ledger)
+    slots: list[str] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     fences: dict[str, int] = field(default_factory=dict)
@@ -147,8 +150,8 @@ class Services:
         order_id, slot = key_parts(call)
         service = self.of(operation)
         service.calls.append(call)
-        freed = self.freed((order_id, record_of(slot), call.attempt))
-        self.effects.begin(order_id, slot, call.attempt, call.results, freed=freed)
+        self.called(order_id, slot, call)
+        self.slots.append(slot)
         mood, why, seconds = service.behaviour()
         self.note(order_id, f"the service of {slot} is called: attempt {call.attempt}" + (f"; it {mood}" * bool(mood)))
         self.wait(seconds)
@@ -179,7 +182,7 @@ class Services:
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
         undoes = slot.endswith(UNDO_SUFFIX)
-        if not undoes and effect in self.effects.buried:
+        if not undoes and effect in self.ledger.buried:
             raise Permanent(BURIED)
         answer = self.answers[key] if service.is_played and key in self.answers else service.answer(call)
         self._compare(slot, key, answer)
@@ -187,14 +190,12 @@ class Services:
         return answer
 
     def _keep(self, effect: tuple[str, str], slot: str, *, undoes: bool) -> None:
-        before = len(self.effects.undone)
+        happens = effect in self.ledger.standing if undoes else effect not in self.ledger.done
         if undoes:
-            self.effects.undo(effect)
-        elif effect not in self.effects.done:
-            self.effects.done.append(effect)
-        else:
-            return
-        if not undoes or len(self.effects.undone) > before:
+            self.ledger.undo(effect, self.now())
+        elif happens:
+            self.ledger.do(effect, self.now())
+        if happens:
             self.log.append((effect[0], slot))
             self.note(effect[0], f"the service has done {slot}")
 

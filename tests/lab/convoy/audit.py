@@ -69,7 +69,7 @@ def next_of(world: Lived, lane: Lane) -> StoredEvent | None:
 
 def _told(world: Lived, lane: Lane, trouble: str, position: int) -> bool:
     wanted = (lane.order_id, trouble, str(position) if position > 0 else f"u{-position}")
-    told = of_lanes(world.alerts.told)
+    told = of_lanes(world.alerts.events)
     return any((alert.order_id, alert.trouble.value, alert.event) == wanted for alert in told)
 
 

@@ -53,6 +53,7 @@ class Ledgers:
         with self.engine:
             try:
                 self.engine.run(self._mend)
+                self.engine.verdict()
             except AssertionError as fault:
                 self.faults.append(str(fault))
 

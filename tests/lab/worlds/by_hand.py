@@ -21,7 +21,7 @@ from stepward.testing.seeded.judge import Judge
 from stepward.testing.seeded.ledger import Ledger
 from stepward.testing.seeded.mail import LATENCY, Letter, Mailbox, Part
 from stepward.testing.seeded.ports import Operators, Post, Rejects, SharedRecords, Store, Submitters
-from stepward.testing.seeded.profile import Mishap, Profile
+from stepward.testing.seeded.profile import CALM, Mishap
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.seeded.world import SETTINGS, understood
 from stepward.testing.services import Mood
@@ -31,7 +31,6 @@ from tests.planned_app import PlannedApp, works
 
 COPIES = 2
 BACKLOG = 3
-CALM = Profile(0, 0, 0, 0, {}, {}, {}, honest=True, skewed=False)
 SITES = {
     Mishap.DIES_BEFORE: ("the send to the Scheduler", "the send to agents", "the reply"),
     Mishap.LOSES_ANSWER: ("the submission", "a write"),

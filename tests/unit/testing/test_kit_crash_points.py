@@ -120,7 +120,7 @@ def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
 def test_both_find_an_engine_that_claims_steps_out_of_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TaskChange, "ready", _claims_out_of_turn)
 
-    with pytest.raises(AssertionError, match=r"BROKEN: charge was claimed while \['reserve'\] were"):
+    with pytest.raises(AssertionError, match=r"BROKEN: I3: charge was claimed while \['reserve'\] were"):
         crash_points(app, ORDER)
     with pytest.raises(AssertionError, match=r"I3: charge was claimed while \['reserve'\] were"):
         worlds(app, ORDER, seeds=10)

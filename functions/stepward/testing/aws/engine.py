@@ -71,7 +71,7 @@ class AwsEngine(Harness):
         self.exits.enter_context(environment(self.stack.env()))
         self.sqs = boto3.client("sqs")
         self.reply_to = self.stack.queues["replies-shop"]
-        self._services = Services(self.wait, lambda _: False, self.diary.note)
+        self._services = Services(self.wait, lambda: self.loop.now, self.diary.note)
         served: Any = through(self.app, self._services.call)
         self.sources = {
             name: SqsSource.at(self.sqs, url)

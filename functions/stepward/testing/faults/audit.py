@@ -1,45 +1,29 @@
-"""The invariants of running forward, each as a function that names what is broken; all but I1 look at what happened."""
+"""The invariants of one write of a task, each as a function that names what is broken, and whether a notice is true."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from stepward.domain.history import OVERDUE, HistoryKind
-from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
+from stepward.domain.messages import Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.task.deadlines import UNCOUNTED_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
-from stepward.testing.faults.record import Record, Write
+from stepward.testing.faults.record import Write
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+REACHED = {
+    Status.COMPLETED: ProcessState.PROCESSED,
+    Status.FAILED: ProcessState.ERROR,
+    Status.UNDOING: ProcessState.UNDOING,
+    Status.UNDONE: ProcessState.UNDONE,
+    Status.UNDO_FAILED: ProcessState.UNDO_FAILED,
+}
 STALE_FENCE = "stale fence"
 BURIED = "it was undone before it was done"
 """Why a service refuses what is too late."""
-
-
-def not_ended(seen: Record) -> Iterator[str]:
-    """I1, at quiet time: an order that is not Processed or Undone, nor in Error with an alert, nor visibly paused."""
-    told = {alert.alert_id for alert in seen.alerts}
-    for order_id, task in seen.tasks.items():
-        if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
-            yield f"{order_id} is stuck in {task.process_state}"
-        if task.due is not None:
-            yield f"{order_id} is due for ever"
-        for record in task.steps.values():
-            if record.process_state is ERROR and f"{order_id}/{record.name}/{record.attempt}" not in told:
-                yield f"nobody was told of {order_id}/{record.name}"
-    yield from (f"rejected: {fault}" for fault in seen.rejected if "other content" not in fault.reason)
-
-
-def two_holders(seen: Record) -> Iterator[str]:
-    """I2: a change of holder that is neither a claim of what is free nor an end; work of one who is no holder."""
-    for write in seen.writes:
-        yield from held_wrongly(write)
-    yield from (f"{request} was sent before its claim was written" for request in seen.too_early)
-    yield from (f"{called} had been ended before it began" for called in seen.effects.calls if called.freed)
 
 
 def held_wrongly(write: Write) -> Iterator[str]:
@@ -51,12 +35,6 @@ def held_wrongly(write: Write) -> Iterator[str]:
             yield f"{after} is held by {after.locked_by}"
         if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
             yield f"{before} became {after} by {write.cause}"
-
-
-def out_of_turn(seen: Record) -> Iterator[str]:
-    """I3: a step that was claimed before all that it waits for was done, beside an Error or in a pause."""
-    for write in seen.writes:
-        yield from claimed_out_of_turn(seen.plan, write)
 
 
 def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
@@ -74,34 +52,6 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
             yield f"{after.name} was claimed after the undo had begun"
 
 
-def called_early(seen: Record) -> Iterator[str]:
-    """I3: a service that was called before all that the step waits for was done."""
-    for called in seen.effects.calls:
-        step, done = seen.plan.by_name[forward_name(called.effect)], {*map(forward_name, called.done_before)}
-        if not called.effect.endswith(UNDO_SUFFIX) and set(step.after) - (done & called.results):
-            yield f"{called} was called too early"
-
-
-def doubled(seen: Record) -> Iterator[str]:
-    """I4: an effect that happened twice, or not at all though its step is Processed; a holder taken for a zombie."""
-    effects = Counter(seen.effects.done)
-    yield from (f"{effect} happened {times} times" for effect, times in effects.items() if times > 1)
-    for order_id, task in seen.tasks.items():
-        for record in task.steps.values():
-            effect = seen.plan.by_name[record.name].executor(record.policy).effect
-            known = seen.effects.buried if record.is_compensation else effects
-            if record.process_state is PROCESSED and (order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
-                yield f"{order_id}/{record.name} is Processed without its effect"
-            if record.error == STALE_FENCE:
-                yield f"{order_id}/{record.name} was refused by its own fence"
-
-
-def late(seen: Record) -> Iterator[str]:
-    """I9: a task that the index lists later than something in it waits for, or not at all though it is to run."""
-    for task in seen.tasks.values():
-        yield from listed_late(seen.plan, task, seen.timing)
-
-
 def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
     """I9, of one task; what still waits for other steps waits for no moment."""
     moments = {name: record for name, record in task.steps.items() if not _waits_for_others(plan, task, record)}
@@ -112,12 +62,6 @@ def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
         yield f"{task.order_id} is due at {task.due} and waits until {min(limits)}"
     if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
         yield f"{task.order_id} is under way and waits for nothing"
-
-
-def miscounted(seen: Record) -> Iterator[str]:
-    """I5: a threshold reached without its policy, a policy applied twice, or a count that does not follow failures."""
-    for write in seen.writes:
-        yield from counted_wrongly(seen.plan, write, seen.timing, trouble=seen.trouble)
 
 
 def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) -> Iterator[str]:
@@ -137,6 +81,17 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
             yield f"{before} became {after}: {counted} failures more"
         if (after.policy, after.rounds) < (before.policy, before.rounds):
             yield f"{before} became {after}: its policies begin anew"
+
+
+def is_true(notice: Notice, task: Task | None) -> bool:
+    """Whether the notice tells what the task was at that revision."""
+    if notice.status is Status.RECEIVED:
+        return notice.revision == 1 or task is not None
+    if task is None:
+        return False
+    if notice.status is Status.STEP_COMPLETED:
+        return task.steps[notice.step].process_state is ProcessState.PROCESSED
+    return task.process_state is REACHED[notice.status]
 
 
 def freed(write: Write) -> Iterator[tuple[str, int]]:

@@ -12,14 +12,18 @@ from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.intake import Received as Message
 from stepward.domain.errors import Rejected
+from stepward.domain.messages import Outcome, Reply, ToScheduler
 from stepward.testing.application import through
-from stepward.testing.faults.loop import MINUTE, SECOND, Loop
+from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.testing.memory.ports import NotedAlerts, NotedNotices, NotedTelemetry, WatchedQueues, WrittenTasks
+from stepward.testing.memory.ports import JudgedAlerts, JudgedNotices, JudgedQueues, JudgedTasks, NotedTelemetry
 from stepward.testing.memory.pump import Handle, Line, Part
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.judge import Judge
+from stepward.testing.seeded.ledger import Ledger
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -39,7 +43,7 @@ HIDDEN, LONGEST_CALL_TIMES = 60, 6
 
 @dataclass
 class Parts:
-    """Every port is tapped by `pulse`; `note` keeps lines about orders, `wait` lets seconds pass.
+    """Every port is tapped by `pulse`, and what passes through is judged; `wait` lets seconds pass.
 
     `visibility` is how many seconds a message stays hidden whose process died, as long as in a real deployment if it is
     0; `skew` is how many milliseconds the clock of every second process is ahead.
@@ -47,9 +51,8 @@ class Parts:
 
     app: Application
     settings: Settings
-    loop: Loop
+    gate: Gate
     pulse: Pulse
-    note: Callable[[str, str], None]
     wait: Callable[[float], None]
     visibility: int
     skew: int
@@ -60,24 +63,29 @@ class Parts:
 
     def __post_init__(self) -> None:
         self.plan = self.app.plan(self.settings.complete_within)
-        self.store = WrittenTasks(shard_of=lambda _: 0)
-        self.services = Services(self.wait, self.store.writes.freed.__contains__, self.note)
+        self.loop, self.note = self.gate.loop, self.gate.diary.note
+        self.store, self.telemetry = JudgedTasks(shard_of=lambda _: 0), NotedTelemetry(diary=self.gate.diary)
+        ledger, timing = Ledger(), self.settings.timing
+        self.judge = Judge(
+            self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
+        )
+        self.store.judge, self.store.excuses = self.judge, self._has_breakers
+        self.services = Services(self.wait, self._now, self.note, self.judge.called, ledger)
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
-        self.queues = WatchedQueues(
+        self.queues = JudgedQueues(
             self._queue("scheduler"),
             self._queue("responses"),
             agents,
             lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
-            claims=self.store.writes.claims,
+            judge=self.judge,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
         self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
-        self.alerts, self.notices = NotedAlerts(note=self.note), NotedNotices(self.note)
-        self.telemetry = NotedTelemetry(note=self.note)
+        self.alerts, self.notices = JudgedAlerts(judge=self.judge), JudgedNotices(self.judge)
         served = through(self.app, self.pulse.tap(self.services, "service", ConnectionError).call)
         self.served = replace(served, frozen=self.plan)
 
@@ -114,8 +122,8 @@ class Parts:
         scheduler = Part("scheduler")
         found = {
             "orders": Line(self.orders, Part("submission"), self._each("orders", self._submit)),
-            "scheduler": Line(self.queues.scheduler, scheduler, self._each("scheduler", self._schedule)),
-            "responses": Line(self.queues.responses, scheduler, self._each("responses", self._schedule)),
+            "scheduler": Line(self.queues.scheduler, scheduler, self._each("scheduler", self._schedule), understood),
+            "responses": Line(self.queues.responses, scheduler, self._each("responses", self._schedule), understood),
             "ledgers": Line(self.ledgers, Part("ledger"), self._split),
             "events": Line(self.events, Part("convoy"), self._apply, batch=10),
         }
@@ -127,6 +135,13 @@ class Parts:
                 found[its.name] = Line(its, part, serve, waits=partial(self._may_wait, agent))
         return found
 
+    def done(self, message: Received) -> None:
+        """A message has been handled; whoever did it has told and asked for all that follows from it."""
+        self.judge.ended_well()
+        reply = understood(message.body)
+        if isinstance(reply, Reply) and reply.outcome is Outcome.OK:
+            self.judge.handled(reply)
+
     def due(self) -> int | None:
         """When a Supervisor has to look next (epoch ms); None if nothing waits for it."""
         waiting = [*(task.due for task in self.store.tasks.values()), *(lane.due for lane in self.lanes.lanes.values())]
@@ -136,7 +151,7 @@ class Parts:
 
     def sweep(self, instance: str) -> None:
         """One run of a Supervisor."""
-        self.swept_at, self.store.cause = self.loop.now, None
+        self.swept_at = self.loop.now
         self.note("", f"{instance} looks for what is overdue")
         self.assembly(instance).supervisor(instance, self.plan.agents).sweep(_a_minute)
 
@@ -144,11 +159,7 @@ class Parts:
         return self.assembly(instance).submission().handle
 
     def _schedule(self, instance: str) -> Callable[[str], None]:
-        def handle(text: str) -> None:
-            self.store.cause = decode_for_scheduler(text)
-            self.assembly(instance).scheduler(instance).handle(text)
-
-        return handle
+        return self.assembly(instance).scheduler(instance).handle
 
     def _serve(self, agent: str, instance: str) -> Callable[[str], None]:
         assembly = self.assembly(instance)
@@ -183,7 +194,6 @@ class Parts:
         return self.assembly(instance).ledger().take([_message("ledgers", message) for message in batch], _a_minute)
 
     def _apply(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
-        self.store.cause = None
         convoy = self.assembly(instance).convoy(instance)
         return convoy.take([_message("events", message) for message in batch], _a_minute)
 
@@ -210,8 +220,19 @@ class Parts:
             max_receive_count=RECEIVES_IN_ORDER,
         )
 
+    def _has_breakers(self) -> bool:
+        return any(name.startswith("breaker/") for name in self.shared_records.kept)
+
     def _now(self) -> int:
         return self.loop.now
+
+
+def understood(text: str) -> ToScheduler | None:
+    """What a message asks of the Scheduler, if it is for it."""
+    try:
+        return decode_for_scheduler(text)
+    except Rejected:
+        return None
 
 
 def _about(message: Received) -> str:

@@ -8,10 +8,11 @@ from functools import partial
 from itertools import count
 
 from stepward.domain.errors import RetryLater, Transient
-from stepward.testing.faults.loop import Loop
+from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.faults.record import Died
 from stepward.testing.memory.fibers import Fiber
+from stepward.testing.seeded.gate import Gate
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Refused
@@ -48,12 +49,13 @@ class Part:
 class Line:
     """A queue, and the part that it triggers; `lost` and `doubled` count messages that will come never, or twice.
 
-    `waits` says of a message whether others have to act while it is handled.
+    `understood` tells what a message asks of a task, `waits` whether others have to act while it is handled.
     """
 
     queue: MemoryQueue
     part: Part
     handle: Handle
+    understood: Callable[[str], ToScheduler | None] = lambda _: None
     batch: int = 1
     waits: Callable[[str], bool] = lambda _: False
     lost: int = 0
@@ -66,16 +68,18 @@ class Line:
 
 @dataclass(slots=True)
 class Pump:
-    """Goes from event to event. `due` says when the Supervisor has to look, `sweep` has a process look."""
+    """Goes from event to event. `due` says when the Supervisor has to look, `sweep` has a process look.
 
-    loop: Loop
+    `done` hears of each message that was handled, before it is deleted.
+    """
+
+    gate: Gate
     pulse: Pulse
-    note: Callable[[str, str], None]
     due: Callable[[], int | None]
     sweep: Callable[[str], object]
+    done: Callable[[Received], object]
     lines: dict[str, Line] = field(default_factory=dict)
     supervisor: Part = field(default_factory=lambda: Part("supervisor"))
-    about: str = ""
     fiber: Fiber | None = None
     sleeping: list[Fiber] = field(default_factory=list)
 
@@ -86,27 +90,28 @@ class Pump:
                 return
             found = self._next()
             if found is None or (limit is not None and found[0] > limit):
-                self.loop.now = max(self.loop.now, limit or 0)
+                self.gate.loop.now = max(self.gate.loop.now, limit or 0)
                 return
-            self.loop.now = max(self.loop.now, found[0])
+            self.gate.loop.now = max(self.gate.loop.now, found[0])
             found[2]()
         raise AssertionError(f"{MOST_STEPS} events, and no end: something in this application goes round in a circle")
 
     def wait(self, seconds: float) -> None:
         """Let time pass for whoever runs now, while others act."""
-        fiber, who, about = self.fiber, self.pulse.who, self.about
+        fiber, who, here = self.fiber, self.pulse.who, self.gate.here
         if seconds <= 0:
             return
+        here.waited = True
         if fiber is None or not fiber.runs_here:
-            self.loop.now += round(seconds * 1000)
+            self.gate.loop.now += round(seconds * 1000)
             return
-        self.loop.later(round(seconds * 1000), partial(self._resume, fiber))
+        self.gate.loop.later(round(seconds * 1000), partial(self._resume, fiber))
         self.sleeping.append(fiber)
         try:
             fiber.wait()
         finally:
             self.sleeping.remove(fiber)
-        self.pulse.who, self.about = who, about
+        self.pulse.who, self.gate.here = who, here
 
     def close(self) -> None:
         """End whatever still waits."""
@@ -116,9 +121,9 @@ class Pump:
     def _next(self) -> tuple[int, int, Callable[[], None]] | None:
         """What happens next: somebody who waited goes on, a message is received, or the Supervisor looks."""
         found: list[tuple[int, int, Callable[[], None]]] = []
-        if self.loop.waiting:
-            at = self.loop.waiting[0][0]
-            found.append((at, 0, partial(self.loop.run, at)))
+        if self.gate.loop.waiting:
+            at = self.gate.loop.waiting[0][0]
+            found.append((at, 0, partial(self.gate.loop.run, at)))
         for position, line in enumerate(self.lines.values(), 1):
             if (at_ := line.ready_at()) is not None:
                 found.append((at_, position, partial(self._take, line)))
@@ -130,7 +135,7 @@ class Pump:
         batch = line.queue.receive(line.batch)
         if batch and line.lost:
             line.lost -= 1
-            self.note(order_id_hint(batch[0].body), f"a message in {line.queue.name} is lost")
+            self.gate.diary.note(order_id_hint(batch[0].body), f"a message in {line.queue.name} is lost")
             line.queue.delete(batch[0].handle)
         elif batch and line.waits(batch[0].body):
             self._resume(Fiber(partial(self._work, line, batch)))
@@ -153,21 +158,22 @@ class Pump:
             nonlocal done
             for reached in line.handle(instance, batch):
                 for message in batch[done:reached]:
+                    self.done(message)
                     self._acknowledge(line, message)
                 done = reached
 
         try:
-            self._invoke(line.part, order_id_hint(batch[0].body), handle)
+            self._invoke(line.part, order_id_hint(batch[0].body), handle, line.understood(batch[0].body))
         except RetryLater as retry_later:
             for message in batch[done:]:
                 _end(partial(line.queue.change_visibility, message.handle, retry_later.seconds))
         except Transient as error:
-            self.note(order_id_hint(batch[0].body), f"{line.part.name} gives a message back: {error}")
+            self.gate.diary.note(order_id_hint(batch[0].body), f"{line.part.name} gives a message back: {error}")
 
     def _acknowledge(self, line: Line, message: Received) -> None:
         if line.doubled:
             line.doubled -= 1
-            self.note(order_id_hint(message.body), f"a message in {line.queue.name} comes again")
+            self.gate.diary.note(order_id_hint(message.body), f"a message in {line.queue.name} comes again")
             _end(partial(line.queue.change_visibility, message.handle, 0))
         else:
             _end(partial(line.queue.delete, message.handle))
@@ -175,20 +181,21 @@ class Pump:
     def _sweep(self) -> None:
         self._invoke(self.supervisor, "", self.sweep)
 
-    def _invoke(self, part: Part, about: str, act: Callable[[str], object]) -> None:
+    def _invoke(self, part: Part, about: str, act: Callable[[str], object], cause: ToScheduler | None = None) -> None:
         """Have one process of the part act; it may die of it."""
-        number, outer = part.begin(), (self.pulse.who, self.about)
+        number, outer = part.begin(), self.pulse.who
         instance = f"{part.name}-{number}"
-        self.pulse.who, self.about = (part.name, part.kind), about
+        self.pulse.who = (part.name, part.kind)
         try:
-            act(instance)
+            with self.gate.invocation(instance, about, cause):
+                act(instance)
         except Died:
             part.deaths = max(part.deaths, number + 1)
             part.buried(instance)
-            self.note(about, f"{instance} dies")
+            self.gate.diary.note(about, f"{instance} dies")
         finally:
             part.busy.discard(number)
-            self.pulse.who, self.about = outer
+            self.pulse.who = outer
 
 
 def _groups(batch: Sequence[Received]) -> list[list[Received]]:

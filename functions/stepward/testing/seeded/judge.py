@@ -17,7 +17,6 @@ from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.undo_audit import is_true
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.ledger import Ledger, Slot
@@ -121,7 +120,7 @@ class Judge:
         """I8: the submitter is told, of what was reached, and of older things first unless the teller was held up."""
         self.diary.note(notice.order_id, f"the submitter hears: {notice.status} {notice.step} {notice.revision}")
         task = self.reached.get((notice.order_id, notice.revision))
-        if not is_true(notice, task):
+        if not audit.is_true(notice, task):
             raise Broken("I8", notice.order_id, f"{notice} was never so")
         if notice in self.notices:
             return
