@@ -56,7 +56,7 @@ class Lane:
     Everything up to the place `last` is applied or was passed over by an operator, in order; `highest` is the highest
     place that anything has arrived for. `recent` holds those that have no row of their own yet. `sequenced` is False
     if the queue's order counts; then `marks` says how far into each ledger its events have come. `end` is the place of
-    the last event there will be, `deleted` that of the cancellation; 0 before. `strays` counts the events that
+    the last event there will be, `deleted` that of the cancellation; 0 before. `unsequenced_seen` counts the events that
     nobody can place, `unplaced` are those that still wait for an operator. `attempts` counts how often the next event
     has failed. `told` is what the operator has heard of the present trouble. `done` names the newest command that
     had its effect.
