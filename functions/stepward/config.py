@@ -13,7 +13,7 @@ from stepward.domain.errors import Misconfigured
 if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
-    from stepward.domain.reply_address import Allowed
+    from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
 
 
@@ -71,7 +71,7 @@ class Config:
     @property
     def reply_queues(self) -> Allowed:
         """The queues on which submitters may ask to be told; none unless the deployment names accounts."""
-        from stepward.domain.reply_address import Allowed
+        from stepward.domain.reply_queues import Allowed
 
         if not (accounts := self._list("STEPWARD_REPLY_ACCOUNTS")):
             return Allowed()

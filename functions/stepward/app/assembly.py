@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stepward.app.supervisor.supervise import Supervise
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
-    from stepward.domain.reply_address import Allowed
+    from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.definition import Operation
     from stepward.domain.workflow.plan import Plan

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Start
-from stepward.domain.reply_address import Allowed, check
+from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Submission
 from stepward.domain.task.record import Task, new_task
 from stepward.domain.timing import Timing

@@ -6,6 +6,7 @@ import pytest
 
 from stepward.domain.convoy import arrival
 from stepward.domain.convoy.lane import Lane, Turn
+from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing.seeded.finding import fewest, shortest
@@ -17,7 +18,7 @@ SOME = range(1_000, 1_010)
 
 
 def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
-    """What `Draft.ready` would say if steps did not wait for each other."""
+    """What `ready` would say if steps did not wait for each other."""
     pending = (record.name for record in change.steps.values() if record.process_state == "Pending")
     return [] if change.halted else [change.plan.by_name[name] for name in pending]
 
@@ -88,7 +89,7 @@ def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.Monk
 
 
 def test_a_broken_guard_is_found_shortened_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TaskChange, "ready", _claims_out_of_turn)
+    monkeypatch.setattr(claim, "ready", _claims_out_of_turn)
     _, finding = live(0)
     assert finding is not None
 
