@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from stepward.domain.convoy import arrival
-from stepward.domain.convoy.lane import Lane, Turn
+from stepward.domain.convoy import sequence
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.sequence import Turn
 from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
@@ -77,7 +78,7 @@ def _jumps_gaps(lane: Lane, position: int) -> Turn:
 
 
 def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrival, "turn", _jumps_gaps)
+    monkeypatch.setattr(sequence, "turn", _jumps_gaps)
     _, finding = next(found for found in map(live, SOME) if found[1])
     assert finding is not None
 

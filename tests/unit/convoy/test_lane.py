@@ -14,20 +14,17 @@ from stepward.domain.convoy.lane import (
     Blocked,
     Lane,
     LaneRules,
-    Turn,
     advanced,
     due,
-    is_repeated,
     opened,
     owed,
-    position_for,
     refusal,
     settled,
     superseded,
     told,
-    turn,
     with_offset,
 )
+from stepward.domain.convoy.sequence import Turn, is_repeated, position_for, turn
 from tests.factories import HOUR, T0
 
 RULES = LaneRules(idle_after=HOUR)

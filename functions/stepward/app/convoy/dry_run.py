@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from stepward.domain.convoy.arrival import Held
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
-from stepward.domain.convoy.needs import Known, Missing, ReadEvent, ReadRows
+from stepward.domain.convoy.needs import Held, Known, Missing, ReadEvent, ReadRows
 from stepward.domain.errors import Rejected
 from stepward.ports import Lanes
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from stepward.domain.convoy.balance import Balance, balance_of
 from stepward.domain.convoy.event import StoredEvent
-from stepward.domain.convoy.lane import MOST_UNSEQUENCED, Lane
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.sequence import MOST_UNSEQUENCED
 from stepward.ports import Lanes
 from stepward.wire.order_event import details_of
 
