@@ -31,7 +31,7 @@ from stepward.domain.errors import Corrupt
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
-_COUNTS = ("last", "highest", "end", "deleted", "attempts", "strays")
+_COUNTS = ("last", "highest", "end", "deleted", "attempts", "unsequenced_seen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class DynamoLanes:
             reason=blocked.reason if blocked else None,
             gap_since=lane.gap_since,
             attempts=lane.attempts or None,
-            told=None if lane.told is Alerted.NOTHING else lane.told.value,
+            told=None if lane.alerted is Alerted.NOTHING else lane.alerted.value,
             recent={stored.position: EventText.of(stored) for stored in lane.recent} or None,
             offsets=encode_offsets(lane.offsets),
             unsequenced_seen=lane.unsequenced_seen or None,
@@ -133,7 +133,7 @@ class DynamoLanes:
                 sequenced=not item.unnumbered,
                 created=bool(item.created),
                 blocked=_blocked(item),
-                told=Alerted(item.told or Alerted.NOTHING.value),
+                alerted=Alerted(item.told or Alerted.NOTHING.value),
                 recent=tuple(text.stored(order_id, position) for position, text in (item.recent or {}).items()),
                 offsets=decode_offsets(item.offsets),
                 unsequenced=decode_positions(item.unsequenced),

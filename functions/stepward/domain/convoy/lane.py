@@ -56,7 +56,7 @@ class Lane:
     queue's order counts; then `offsets` says how far into each ledger its events have come. `end` is the position of
     the last event there will be, `deleted` that of the cancellation; 0 before. `unsequenced_seen` counts the
     unsequenced events, `unsequenced` are those that still wait for an operator. `attempts` counts how often the next
-    event has failed. `told` is the trouble that an operator has been alerted to. `done` names the newest command that
+    event has failed. `alerted` is the trouble that an operator was alerted to. `done` names the newest command that
     was applied.
     """
 
@@ -71,7 +71,7 @@ class Lane:
     blocked: Blocked | None = None
     gap_since: int | None = None
     attempts: int = 0
-    told: Alerted = Alerted.NOTHING
+    alerted: Alerted = Alerted.NOTHING
     recent: tuple[StoredEvent, ...] = ()
     offsets: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     unsequenced_seen: int = 0
@@ -96,9 +96,9 @@ class Lane:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         if self.blocked:
             return self.blocked.since
-        if self.told is Alerted.GAP and self.gap_since is not None:
+        if self.alerted is Alerted.GAP and self.gap_since is not None:
             return self.gap_since
-        return self.touched_at if self.told is Alerted.IDLE and not self.end else None
+        return self.touched_at if self.alerted is Alerted.IDLE and not self.end else None
 
 
 def opened(order_id: str, first: OrderEvent | None, rules: LaneRules) -> Lane:
@@ -177,14 +177,14 @@ def settled(before: Lane, lane: Lane, rules: LaneRules, now: int, *, has_rows: b
         lane,
         gap_since=(before.gap_since if same_gap else now) if has_gap else None,
         touched_at=now,
-        told=before.told if same_block or same_gap else Alerted.NOTHING,
+        alerted=before.alerted if same_block or same_gap else Alerted.NOTHING,
     )
     return _next(before, lane, rules)
 
 
-def told(lane: Lane, what: Alerted, rules: LaneRules) -> Lane:
+def alerted(lane: Lane, what: Alerted, rules: LaneRules) -> Lane:
     """The lane to whose trouble an operator has now been alerted."""
-    return _next(lane, replace(lane, told=what), rules)
+    return _next(lane, replace(lane, alerted=what), rules)
 
 
 def _next(before: Lane, lane: Lane, rules: LaneRules) -> Lane:
@@ -194,10 +194,10 @@ def _next(before: Lane, lane: Lane, rules: LaneRules) -> Lane:
 def due(lane: Lane, rules: LaneRules) -> int | None:
     """When the Supervisor has to check the lane if nothing else happens (epoch ms); None if never."""
     if lane.blocked:
-        return None if lane.told is Alerted.BLOCKED else lane.blocked.since + rules.alert_within
+        return None if lane.alerted is Alerted.BLOCKED else lane.blocked.since + rules.alert_within
     if lane.gap_since is not None:
-        return None if lane.told is Alerted.GAP else lane.gap_since + rules.gap_within
-    if lane.end or lane.deleted or not rules.idle_after or lane.told is Alerted.IDLE:
+        return None if lane.alerted is Alerted.GAP else lane.gap_since + rules.gap_within
+    if lane.end or lane.deleted or not rules.idle_after or lane.alerted is Alerted.IDLE:
         return None
     return lane.touched_at + rules.idle_after
 
@@ -205,7 +205,7 @@ def due(lane: Lane, rules: LaneRules) -> int | None:
 def owed(lane: Lane, rules: LaneRules, now: int) -> Alerted:
     """The trouble that an operator has to be alerted to now, and has not been."""
     if lane.blocked:
-        return Alerted.NOTHING if lane.told is Alerted.BLOCKED else Alerted.BLOCKED
+        return Alerted.NOTHING if lane.alerted is Alerted.BLOCKED else Alerted.BLOCKED
     at = due(lane, rules)
     if at is None or at > now:
         return Alerted.NOTHING
