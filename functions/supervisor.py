@@ -1,4 +1,4 @@
-"""The Lambda function that finds what is overdue; a schedule wakes it."""
+"""The Lambda function that finds what is overdue; a schedule starts it."""
 
 from stepward.wiring.supervisor import supervisor
 

@@ -1,4 +1,4 @@
-"""Every environment variable of the engine, once; a function loads the rules that it asks for, and no others."""
+"""Every environment variable of the engine, once; a function loads only the rules that it asks for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from stepward.domain.errors import Misconfigured
 if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
-    from stepward.domain.reply_address import Allowed
+    from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The settings of a function, read from `env` when asked for; what is missing is named."""
+    """The settings of a function, read from `env` when asked for; raises Misconfigured with the name of a wrong one."""
 
     env: Mapping[str, str]
 
@@ -40,12 +40,12 @@ class Config:
 
     @property
     def rejects_table(self) -> str:
-        """Name of the table that keeps what could not be accepted."""
+        """Name of the table of rejects."""
         return self._text("STEPWARD_REJECTS_TABLE")
 
     @property
     def shared_records_table(self) -> str:
-        """Name of the table of the small records that all instances share."""
+        """Name of the table of shared records."""
         return self._text("STEPWARD_SHARED_RECORDS_TABLE")
 
     @property
@@ -65,13 +65,13 @@ class Config:
 
     @property
     def agent_priority_queues(self) -> Mapping[str, str]:
-        """URL of the queue for urgent requests of each agent that has one (a JSON object)."""
+        """URL of the priority queue of each agent that has one (a JSON object)."""
         return self._object("STEPWARD_AGENT_PRIORITY_QUEUES") if self.env.get("STEPWARD_AGENT_PRIORITY_QUEUES") else {}
 
     @property
     def reply_queues(self) -> Allowed:
-        """The queues on which submitters may ask to be told; none unless the deployment names accounts."""
-        from stepward.domain.reply_address import Allowed
+        """The queues on which submitters may ask for notices; none unless the deployment names accounts."""
+        from stepward.domain.reply_queues import Allowed
 
         if not (accounts := self._list("STEPWARD_REPLY_ACCOUNTS")):
             return Allowed()
@@ -85,12 +85,12 @@ class Config:
 
     @property
     def alerts_topic(self) -> str:
-        """ARN of the topic that tells operators."""
+        """ARN of the topic for alerts to operators."""
         return self._text("STEPWARD_ALERTS_TOPIC")
 
     @property
     def event_bus(self) -> str:
-        """Name of the event bus that tells machines what operators are told."""
+        """Name of the event bus that brings the same alerts to programs."""
         return self.env.get("STEPWARD_EVENT_BUS", "") or "default"
 
     @property
@@ -115,12 +115,12 @@ class Config:
 
     @property
     def ledgers_bucket(self) -> str:
-        """Name of the bucket in which ledgers lie that are too large for a message."""
+        """Name of the bucket of the ledgers that are too large for a message."""
         return self._text("STEPWARD_LEDGERS_BUCKET")
 
     @property
     def ledger_customer(self) -> str:
-        """The one customer whose ledgers this function splits; empty if it splits those of all."""
+        """The only customer whose ledgers this function splits; empty if it splits those of all."""
         return self.env.get("STEPWARD_LEDGER_CUSTOMER", "")
 
     @property
@@ -128,12 +128,12 @@ class Config:
         """What the deployment asks of its lanes; times in milliseconds."""
         from stepward.domain.convoy.lane import LaneRules
 
-        usual = LaneRules()
+        default = LaneRules()
         return LaneRules(
             sequenced=self._one_of("STEPWARD_SEQUENCES", ("required", "optional")) == "required",
-            gap_within=self._whole("STEPWARD_GAP_MS", usual.gap_within),
-            idle_after=self._whole("STEPWARD_IDLE_MS", usual.idle_after),
-            attempts=self._whole("STEPWARD_EVENT_ATTEMPTS", usual.attempts),
+            gap_within=self._whole("STEPWARD_GAP_MS", default.gap_within),
+            idle_after=self._whole("STEPWARD_IDLE_MS", default.idle_after),
+            attempts=self._whole("STEPWARD_EVENT_ATTEMPTS", default.attempts),
         )
 
     @property
@@ -141,11 +141,11 @@ class Config:
         """When the breaker of an agent opens, and for how long, in milliseconds."""
         from stepward.domain.coordination.breaker import Limits
 
-        usual = Limits()
+        default = Limits()
         return Limits(
-            failures=self._whole("STEPWARD_BREAKER_FAILURES", usual.failures),
-            open_for=self._whole("STEPWARD_BREAKER_OPEN_MS", usual.open_for),
-            longest=self._whole("STEPWARD_BREAKER_LONGEST_MS", usual.longest),
+            failures=self._whole("STEPWARD_BREAKER_FAILURES", default.failures),
+            open_for=self._whole("STEPWARD_BREAKER_OPEN_MS", default.open_for),
+            longest=self._whole("STEPWARD_BREAKER_LONGEST_MS", default.longest),
         )
 
     @property
@@ -162,12 +162,12 @@ class Config:
 
     @property
     def keep_finished(self) -> int:
-        """Seconds after its end when a task may be deleted (set in days); 0 keeps it for ever."""
+        """Seconds after its end when a task may be deleted (set in days); 0 never deletes it."""
         return self._whole("STEPWARD_FINISHED_DAYS", 0) * 86_400
 
     @property
     def backlog(self) -> int:
-        """How many requests an agent can take at once; with more in its queue, some may never have been tried."""
+        """How many requests an agent can take at once; with more in its queue, some may not have been tried."""
         return self._whole("STEPWARD_BACKLOG", 100)
 
     @property
@@ -181,11 +181,11 @@ class Config:
         """The waits that the engine itself chooses, in milliseconds."""
         from stepward.domain.timing import Timing
 
-        usual = Timing()
+        default = Timing()
         return Timing(
-            claim_within=self._whole("STEPWARD_CLAIM_WITHIN_MS", usual.claim_within),
-            skew_margin=self._whole("STEPWARD_SKEW_MARGIN_MS", usual.skew_margin),
-            outage_after=self._whole("STEPWARD_OUTAGE_AFTER_MS", usual.outage_after),
+            claim_within=self._whole("STEPWARD_CLAIM_WITHIN_MS", default.claim_within),
+            skew_margin=self._whole("STEPWARD_SKEW_MARGIN_MS", default.skew_margin),
+            outage_after=self._whole("STEPWARD_OUTAGE_AFTER_MS", default.outage_after),
         )
 
     def _text(self, name: str) -> str:
@@ -194,7 +194,7 @@ class Config:
         return value
 
     def _one_of(self, name: str, choices: tuple[str, ...]) -> str:
-        """One of the choices; the first is the usual one."""
+        """One of the choices; the first is the default."""
         if (value := self.env.get(name, "") or choices[0]) not in choices:
             raise Misconfigured(f"{name}={value!r} is none of {', '.join(choices)}")
         return value
@@ -202,8 +202,8 @@ class Config:
     def _list(self, name: str) -> tuple[str, ...]:
         return tuple(part for item in self.env.get(name, "").split(",") if (part := item.strip()))
 
-    def _whole(self, name: str, usual: int) -> int:
-        value = self.env.get(name, "") or str(usual)
+    def _whole(self, name: str, default: int) -> int:
+        value = self.env.get(name, "") or str(default)
         if not value.isascii() or not value.isdigit():
             raise Misconfigured(f"{name}={value!r} is not a whole number")
         return int(value)

@@ -1,11 +1,11 @@
-"""What the core needs from outside; each port has an AWS adapter and an in-memory twin."""
+"""The ports: what the core needs from outside. Each has an AWS adapter and a twin in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # a function loads what its own ports speak of, and no more
+if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.convoy.event import StoredEvent
     from stepward.domain.convoy.lane import Lane
     from stepward.domain.convoy.lane_message import LaneMessage
@@ -29,7 +29,7 @@ class TaskStore(Protocol):
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """The task, its plan and, if wanted, its order, read consistently; None if there is none.
 
-        Raises Transient, or Unreadable if the record cannot be understood.
+        Raises Transient, or Corrupt if the record cannot be understood.
         """
 
     def save(self, task: Task, *, replaces: Task) -> bool:
@@ -45,9 +45,9 @@ class TaskStore(Protocol):
         """The ids of tasks that wait for an operator, oldest first: a hint, like `due`."""
 
     def every(self, state: ProcessState | None) -> Iterator[Task | Corrupt]:
-        """Every task, or those in `state`, in no order: a look through the whole store, for people.
+        """Every task, or those in `state`, in no order: a scan of the whole store, for people.
 
-        What cannot be understood comes as the error that says so, and does not keep the rest from coming.
+        A corrupt record comes as its error, and the others follow.
         """
 
 
@@ -62,32 +62,32 @@ class LaneQueue(Protocol):
 
 
 class Lanes(Protocol):
-    """Where the lanes are kept: one record per order, a row per event, one conditional write per change."""
+    """The store of the lanes: one record per order, a row per event, one conditional write per change."""
 
     def load(self, order_id: str) -> Lane | None:
-        """The lane, read consistently; None if there is none. Raises Transient or Unreadable."""
+        """The lane, read consistently; None if there is none. Raises Transient or Corrupt."""
 
     def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
-        """The first `most` rows from the place `first` on, in their order; raises Transient or Unreadable."""
+        """The first `most` rows from the position `first` on, in sequence; raises Transient or Corrupt."""
 
     def save(
         self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
     ) -> bool:
         """Write the lane and its new `rows` at once, if it is still at the revision of `replaces` (0: absent).
 
-        `older` are events that `replaces` held and `lane` holds no more: they get rows of their own before. False if
-        somebody was faster; raises Transient.
+        `older` are events that only `replaces` holds: they get rows of their own before. False if somebody was faster;
+        raises Transient.
         """
 
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """The ids of orders of `shard` whose lane is to be looked at up to `until` (epoch ms): a hint, never late."""
+        """The ids of orders of `shard` whose lane is due up to `until` (epoch ms): a hint, never late."""
 
     def needing_attention(self) -> Iterator[str]:
         """The ids of orders whose lane waits for an operator, oldest first: a hint."""
 
 
 class Ledgers(Protocol):
-    """Where ledgers lie that are too large for a message: one object each, with one entry per line."""
+    """The ledgers that are too large for a message: one object each, with one entry per line."""
 
     def version(self, key: str) -> str | None:
         """The name of the object's present version; None if there is no such object. Raises Transient."""
@@ -97,7 +97,7 @@ class Ledgers(Protocol):
 
 
 class Queues(Protocol):
-    """The queues that join the parts. Each raises Transient if anything could not be sent."""
+    """The queues between the parts. Each method raises Transient if anything could not be sent."""
 
     def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
@@ -113,43 +113,43 @@ class Queues(Protocol):
 
 
 class Alerts(Protocol):
-    """The way to a person."""
+    """Alerts to operators."""
 
     def tell(self, alert: Alert) -> bool:
-        """Tell an operator; False if it has to wait for a summary. Raises Transient if it could not be sent."""
+        """Send one alert; False if it has to wait for a summary. Raises Transient if it could not be sent."""
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Tell all of them in one message; raises Transient if it could not be sent."""
+        """Send all of them in one message; raises Transient if it could not be sent."""
 
 
 class Notices(Protocol):
-    """The way to a submitter."""
+    """Notices to submitters."""
 
     def post(self, notice: Notice) -> None:
-        """Tell the submitter, if its queue can be used; a notice that cannot be posted is counted and no more.
+        """Post a notice to the submitter's queue; one that can never be posted is counted, and dropped.
 
         Raises Transient if the queue is busy or cannot be reached.
         """
 
 
 class Rejects(Protocol):
-    """Where messages that could not be accepted are kept, whole."""
+    """The store of rejects."""
 
     def keep(self, reject: Reject) -> None:
         """Keep it; raises Transient if it could not be kept."""
 
     def newest(self, limit: int) -> Sequence[Reject]:
-        """The newest rejects first, at most `limit`."""
+        """At most `limit` rejects, newest first."""
 
 
 class SharedRecords(Protocol):
-    """Where the records live by which instances agree; one conditional write per change."""
+    """The store of shared records; one conditional write per change."""
 
     def read(self, name: str) -> SharedRecord | None:
-        """The record under this name, read consistently; None if there is none. Raises Transient or Unreadable."""
+        """The record under this name, read consistently; None if there is none. Raises Transient or Corrupt."""
 
     def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
-        """Write `control` if the record is still as `replaces` says, absent if that is None.
+        """Write the record if it is still at the revision of `replaces`; absent if that is None.
 
         False if somebody was faster; raises Transient.
         """
@@ -159,10 +159,10 @@ class Telemetry(Protocol):
     """Log lines and metrics; it never raises."""
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
-        """Tell one fact of one order."""
+        """Log and count one history entry of an order."""
 
     def swept(self, figures: Swept) -> None:
-        """Tell what a run of the Supervisor found."""
+        """Report what a run of the Supervisor found."""
 
     def health(self, health: Health) -> None:
-        """Tell how an agent's service is doing."""
+        """Report the health of an agent's service."""

@@ -1,4 +1,4 @@
-"""The project at hand: where it lies, and which application it names. Functions never read this."""
+"""The user's project: its folder, and the application that it names. Lambda functions never read this."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ class Project:
 
         Puts `functions` on the import path. Raises Misconfigured.
         """
-        position = named or os.environ.get(APP) or self._settings.get("app", "")
-        if not position:
+        target = named or os.environ.get(APP) or self._settings.get("app", "")
+        if not target:
             raise Misconfigured(
                 f'no application is named; add `[tool.stepward] app = "module:app"` to pyproject.toml, or set {APP}'
             )
         if str(self.functions) not in sys.path:
             sys.path.insert(0, str(self.functions))
-        module, _, name = position.partition(":")
+        module, _, name = target.partition(":")
         try:
             found = getattr(import_module(module), name or "app")
         except (ImportError, AttributeError, TypeError, ValueError) as error:
-            raise Misconfigured(f"no application {position!r} in {self.functions}: {error}") from error
+            raise Misconfigured(f"no application {target!r} in {self.functions}: {error}") from error
         if not isinstance(found, App):
-            raise Misconfigured(f"{position!r} is {type(found).__name__}, not an application")
+            raise Misconfigured(f"{target!r} is {type(found).__name__}, not an application")
         return found
 
     @property

@@ -1,4 +1,4 @@
-"""Where the remote services of agents are: one JSON object of agent and address, set by the deployment."""
+"""The addresses of the agents' remote services: one JSON object of agent and address, set by the deployment."""
 
 from __future__ import annotations
 

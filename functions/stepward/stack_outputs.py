@@ -1,4 +1,4 @@
-"""Where the parts of a deployment are: the outputs of its stack."""
+"""The addresses of a deployment's parts: the outputs of its stack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepward.domain.errors import Misconfigured
 
 @dataclass(frozen=True, slots=True)
 class DeadLetters:
-    """The URLs of a queue and of the one that keeps what could not be delivered from it."""
+    """The URLs of a queue and of its dead-letter queue."""
 
     source: str
     dead: str

@@ -178,8 +178,8 @@ def test_lanes_that_wait_for_an_operator_are_listed_oldest_first(lanes: Lanes) -
     """C6: visibly."""
     waiting = [
         Lane("ord-b", 1, blocked=Blocked(3, "op: why", NOW)),
-        Lane("ord-a", 1, gap_since=NOW + 5, told=Alerted.GAP, last=1, highest=3),
-        Lane("ord-c", 1, touched_at=NOW - 5, told=Alerted.IDLE),
+        Lane("ord-a", 1, gap_since=NOW + 5, alerted=Alerted.GAP, last=1, highest=3),
+        Lane("ord-c", 1, touched_at=NOW - 5, alerted=Alerted.IDLE),
         Lane("ord-d", 1, gap_since=NOW),
         Lane("ord-e", 1),
     ]

@@ -93,7 +93,7 @@ class LedgerPlay:
                 continue
             if lane.blocked and not (before and before.blocked):
                 self.line(f"{lane.order_id}  stops at event {lane.blocked.position}: {lane.blocked.reason}", seconds)
-            if lane.told is Alerted.GAP and not (before and before.told is Alerted.GAP):
+            if lane.alerted is Alerted.GAP and not (before and before.alerted is Alerted.GAP):
                 self.line(
                     f"{lane.order_id}  waits for event {lane.last + 1}; {lane.waiting - 1} stand behind it", seconds
                 )
@@ -102,7 +102,7 @@ class LedgerPlay:
     def _all_others_ended(self) -> bool:
         troubled = {order.order_id for order in self.acts.orders if order.troubled}
         others = [order.order_id for order in self.acts.orders if not order.troubled]
-        told = [self.lanes[order_id].told for order_id in troubled if order_id in self.lanes]
+        told = [self.lanes[order_id].alerted for order_id in troubled if order_id in self.lanes]
         stand = len(told) == len(troubled) and Alerted.NOTHING not in told
         return stand and all(order_id in self.lanes and self.lanes[order_id].end for order_id in others)
 

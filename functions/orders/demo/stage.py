@@ -25,7 +25,8 @@ from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsSender
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.convoy.event import StoredEvent
-from stepward.domain.convoy.lane import MOST_UNSEQUENCED, Lane
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.sequence import MOST_UNSEQUENCED
 from stepward.domain.errors import Transient
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import Task

@@ -1,4 +1,4 @@
-"""Telling operators: one by one while they can follow, in one summary when they cannot."""
+"""Alerts to operators: single ones up to the alert limit, then one summary."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """`ports.Alerts` that lets only so many single alerts out; what it holds back stays due, for a summary."""
+    """`ports.Alerts` under the alert limit; what it holds back stays due, for a summary."""
 
     alerts: Alerts
     shared_records: SharedRecords
     now: Callable[[], int]
 
     def tell(self, alert: Alert) -> bool:
-        """Tell it, unless the deployment has told too many of late; see the port."""
+        """Send it unless that exceeds the alert limit; see the port."""
         return self._admit() and self.alerts.tell(alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Tell all in one message; see the port."""
+        """Send all in one message; see the port."""
         self.alerts.summarise(alerts)
 
     def _admit(self) -> bool:
-        """Count one more, in the record that all instances share; nothing is let out uncounted."""
+        """Count one more in the shared record; an alert that cannot be counted is held back."""
         record = SharedValue(self.shared_records, "alerts", _times, lambda times: {"times": list(times)})
         try:
             before, after = record.change(lambda times: admitted(times, self.now()) or times, TRIES)
@@ -43,32 +43,32 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """`ports.Alerts` that tells nobody yet."""
+    """`ports.Alerts` that collects alerts for the end of a run."""
 
     due: list[Alert] = field(default_factory=list)
 
     def tell(self, alert: Alert) -> bool:
-        """Keep it."""
+        """Collect it."""
         self.due.append(alert)
         return False
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Keep them."""
+        """Collect them."""
         self.due.extend(alerts)
 
 
-def tell_all(due: Sequence[Alert], alerts: Alerts, told: Callable[[Alert], None]) -> None:
-    """Tell each while that is allowed and the rest in one summary, and note with `told` what is out.
+def alert_all(due: Sequence[Alert], alerts: Alerts, confirm: Callable[[Alert], None]) -> None:
+    """Send each alert while the limit allows, the rest in one summary, and `confirm` each that is out.
 
-    Whoever dies in between repeats what was not noted.
+    A process that dies in between sends again what it did not confirm.
     """
-    for position, alert in enumerate(due):
+    for sent, alert in enumerate(due):
         if not alerts.tell(alert):
-            alerts.summarise(due[position:])
-            for summarised in due[position:]:
-                told(summarised)
+            alerts.summarise(due[sent:])
+            for summarised in due[sent:]:
+                confirm(summarised)
             return
-        told(alert)
+        confirm(alert)
 
 
 def _times(shared_record: SharedRecord | None) -> tuple[int, ...]:

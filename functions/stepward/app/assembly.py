@@ -1,4 +1,4 @@
-"""The one place that wires the use cases, on whatever ports; it loads a use case when it is asked for it."""
+"""The assembly: wires the use cases on any ports, and loads each use case when it is asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stepward.app.supervisor.supervise import Supervise
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
-    from stepward.domain.reply_address import Allowed
+    from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.definition import Operation
     from stepward.domain.workflow.plan import Plan
@@ -44,7 +44,7 @@ _ABSENT: Any = None
 
 
 class Application(Protocol):
-    """What the engine has to know of an application; see `stepward.App`."""
+    """What the engine knows of an application; see `stepward.App`."""
 
     @property
     def order(self) -> type[Any] | None:
@@ -66,7 +66,7 @@ class Application(Protocol):
 
 
 class Settings(Protocol):
-    """What a deployment says of its use cases; see `stepward.config` for the meaning of each."""
+    """The settings of a deployment; see `stepward.config` for the meaning of each."""
 
     @property
     def timing(self) -> Timing: ...  # noqa: D102
@@ -88,7 +88,7 @@ class Settings(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
-    """Makes the use cases of one process; it needs only the ports of those that it is asked for.
+    """Makes the use cases of one process; it needs only their ports.
 
     `now` is epoch milliseconds, `sleep` takes seconds, `jitter` gives a number from 0 to 1.
     """
@@ -208,7 +208,7 @@ class Assembly:
         return LaneIntake(convoy, decode, self.rejects, self.telemetry)
 
     def intake(self, handle: Callable[[str], None]) -> Intake:
-        """Hands messages to `handle`, and keeps those that cannot be accepted."""
+        """Hands messages to `handle`, and keeps those that cannot be accepted as rejects."""
         from stepward.app.intake import Intake
 
         return Intake(handle, self.rejects, self.telemetry)

@@ -1,4 +1,4 @@
-"""Bad input is kept, with field and reason, and never stops its neighbours."""
+"""Intake: a message that cannot be accepted is kept as a reject, and never stops its neighbours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepward.wire.order import order_id_hint
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One message as it came: `received_at` is epoch ms of its arrival in the queue named `source`."""
+    """One message; `received_at` is epoch ms of its arrival in the queue named `source`."""
 
     message_id: str
     source: str
@@ -24,14 +24,14 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Handles a message, or keeps it where an operator finds it; what is kept is not retried."""
+    """Handles a message, or keeps it as a reject, which is not retried."""
 
     handle: Callable[[str], None]
     rejects: Rejects
     telemetry: Telemetry
 
     def accept(self, message: Received) -> None:
-        """Handle `message`; raises Transient if it must come back."""
+        """Handle `message`; raises Transient if it has to come back."""
         try:
             self.handle(message.body)
         except Rejected as error:
@@ -39,7 +39,7 @@ class Intake:
 
 
 def keep(message: Received, error: Rejected, rejects: Rejects, telemetry: Telemetry) -> None:
-    """Keep a message that cannot be accepted, and tell of it; raises Transient."""
+    """Keep a message as a reject, and log it; raises Transient."""
     order_id = order_id_hint(message.body)
     reject = Reject(
         message_id=message.message_id,

@@ -1,4 +1,4 @@
-"""The one way to change what others may change at the same time: read, decide, write if nobody was faster."""
+"""The optimistic write: read, decide, write if nobody was faster, else do it again."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Value = TypeVar("Value")
 class Race:
     """Bounds the tries of one optimistic write; `what` names the record.
 
-    Whoever changes a record reads it, decides, and writes if nobody was faster; a write that lost is reported with
-    `lost`, and then all of it is done again. A write knows its own success when its answer was lost.
+    A writer reads the record, decides, and writes it if nobody was faster. It reports a write that lost with `lost`,
+    and begins again. A write whose answer got lost recognises its own success.
     """
 
     what: str
@@ -48,12 +48,12 @@ class SharedValue(Generic[Value]):
     known: SharedRecord | None = field(default=None, init=False)
 
     def read(self) -> Value:
-        """The value, read consistently; raises Transient or Unreadable."""
+        """The value, read consistently; raises Transient or Corrupt."""
         self.known = self.shared_records.read(self.name)
         return self.decode(self.known)
 
     def write(self, value: Value) -> bool:
-        """Write the value if the record is still as it was last read or written; raises Transient."""
+        """Write the value if nobody changed the record since it was last read or written; raises Transient."""
         following = SharedRecord(self.name, self.known.revision + 1 if self.known else 1, self.encode(value))
         won = self.shared_records.write(following, replaces=self.known)
         if won:
@@ -61,7 +61,7 @@ class SharedValue(Generic[Value]):
         return won
 
     def change(self, decide: Callable[[Value], Value], tries: int = TRIES) -> tuple[Value, Value]:
-        """Write what `decide` makes of the value, and nothing if that is the same; the value before and after."""
+        """Write the value that `decide` returns, if it differs; the value before and after."""
         race = Race(self.name, tries)
         while True:
             before = self.read()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Start
-from stepward.domain.reply_address import Allowed, check
+from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Submission
 from stepward.domain.task.record import Task, new_task
 from stepward.domain.timing import Timing
@@ -22,7 +22,7 @@ _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: Hi
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """Accepts order messages of `schema` and freezes `plan` with each; submitters may be told on `reply_queues`."""
+    """Accepts order messages of `schema` and freezes `plan` with each; submitters may be notified on `reply_queues`."""
 
     store: TaskStore
     queues: Queues
@@ -47,7 +47,7 @@ class Submit:
     def accept(self, accepted: Accepted) -> None:
         """Submit an order, once; raises Rejected or Transient.
 
-        A duplicate is told to the Scheduler again: the first telling may have been lost, and a second is harmless.
+        The Scheduler gets a Start for a duplicate, too: the first one may be lost, and a second is harmless.
         """
         now, order = self.now(), accepted.order
         outcome = self.store.submit(order, self._task(accepted, now), self.plan)
@@ -58,7 +58,7 @@ class Submit:
         self.queues.to_scheduler([Start(order.order_id)])
 
     def _task(self, accepted: Accepted, now: int) -> Task:
-        """The task of the order, with the queue to tell its submitter, if that is one that may be told."""
+        """The task of the order, with its submitter's reply queue; raises Rejected if that is not allowed."""
         reply_to = check(accepted.reply_to, self.reply_queues).url if accepted.reply_to else ""
         return new_task(
             accepted.order.order_id,

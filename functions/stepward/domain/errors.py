@@ -3,10 +3,10 @@
 StepwardError
 ├── Transient        try again later; the message goes back to its queue
 │   ├── Conflict     somebody else kept writing first; read again and decide again
-│   └── RetryLater      not now, though nothing failed to be told; the message comes back after the time it names
-├── Permanent        trying again cannot help; the step ends in Error and an operator is told
+│   └── RetryLater   not now, though nothing failed; the message comes back after the time that it names
+├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
-├── Unreadable       a record that cannot be understood; others go on, an operator looks at it
+├── Corrupt          a record that cannot be understood; the others go on, an operator looks at it
 ├── WorkflowError    a workflow definition that cannot work; fix the definition
 └── Misconfigured    the deployment lacks a setting; fix the setting it names
 """
@@ -25,7 +25,7 @@ class Conflict(Transient):
 
 
 class RetryLater(Transient):
-    """The message is to come back after `seconds`; nothing was answered, so no attempt is used up."""
+    """The message comes back after `seconds`; nothing was answered, so no attempt is used up."""
 
     def __init__(self, seconds: int, reason: str) -> None:
         super().__init__(f"{reason}; back in {seconds} s")

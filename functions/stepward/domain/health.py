@@ -1,4 +1,4 @@
-"""What is measured beside single facts: how the agents' services are doing, and what a sweep found."""
+"""What is measured beside history entries: the health of the agents' services, and what a sweep found."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the service of `agent` is doing, seen by one process at one moment.
+    """The health of the service of `agent`, as one process sees it at one moment.
 
-    `in_flight` requests are worked on side by side; `breaker` is 0 closed, 1 half-open, 2 open, 3 paused.
+    `in_flight` requests are being served; `breaker` is 0 closed, 1 half-open, 2 open, 3 paused.
     """
 
     agent: str
@@ -19,7 +19,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Called(Health):
-    """The same right after a call, which took `took` milliseconds."""
+    """The health right after a call of `took` milliseconds."""
 
     took: int
     succeeded: bool
@@ -29,8 +29,8 @@ class Called(Health):
 class Swept:
     """What one run of the Supervisor found: tasks and lanes listed as due, steps overdue, the oldest's age in ms.
 
-    `swept` shards were looked through to their end, `skipped` ones were held by another Supervisor; `complete` says
-    that no shard of its own was left early.
+    `swept` shards were swept to their end, `skipped` ones were held by another Supervisor; `complete` is False if the
+    Supervisor left a shard early.
     """
 
     listed: int = 0

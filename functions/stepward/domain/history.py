@@ -1,4 +1,4 @@
-"""What happened, as values: the source of log lines, metrics and a task's history."""
+"""History entries: the source of log lines and metrics; a task keeps the newest of its troubles."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Self
 
 
 class Mark(Flag):
-    """What the parts make of a fact, whatever it is about."""
+    """What the parts do with a history entry."""
 
     WARNING = auto()
     """It is logged as a warning."""
     REMEMBERED = auto()
-    """A task keeps it in its history; the rest can be read off its step records."""
+    """A task keeps it; the other entries follow from its step records."""
     OVERDUE = auto()
-    """The Supervisor made it of a step that is overdue; the fact's value is by how much, in milliseconds."""
+    """The Supervisor made it for an overdue step; the entry's value is by how many milliseconds."""
     MILESTONE = auto()
-    """The submitter hears of the state that it brought the order to."""
+    """The submitter is notified of the state that it brought the order to."""
     NEW_START = auto()
     """The time that the order may take counts from here again."""
 
@@ -27,10 +27,9 @@ WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START = Mark  # so that a row of th
 
 
 class HistoryKind(StrEnum):
-    """Everything worth telling: its name in a timeline, the metric that counts it, its marks.
+    """The kinds of history entries: each has its name, the metric that counts it, and its marks.
 
-    Then, where the fact is a change of state, the step's state before and after; and the metric of its value, in
-    milliseconds.
+    A change of state names the step's state before and after; a measured one names the metric of its value, in ms.
     """
 
     _value_: str
@@ -97,9 +96,9 @@ class HistoryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One thing that happened at `at` (epoch ms); `value` is the fact's own measure, in milliseconds.
+    """One thing that happened, `at` epoch ms; `value` is its own measure, in milliseconds.
 
-    `by` is who held the step or who acted, `note` the reason in words.
+    `by` is who held the step or who acted, `note` the reason.
     """
 
     at: int

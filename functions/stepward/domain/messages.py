@@ -1,4 +1,4 @@
-"""What is said between the parts: to the Scheduler, to the Agents, and back."""
+"""The messages between the parts: to the Scheduler, to the Agents, and back; and those to people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # who tells of no lane does not load them
+if TYPE_CHECKING:  # a function without lanes does not load them
     from stepward.domain.convoy.lane import Alerted
 
 
@@ -20,65 +20,58 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """To the Scheduler: the Supervisor has set this step to Pending after `attempt`; run it again."""
+    """To the Scheduler: this step is Pending again after `attempt`; claim it."""
 
     order_id: str
     step: str
     attempt: int
     delay: int = 0
-    """Milliseconds until it may be told; the queue keeps it for that long."""
+    """Milliseconds for which the queue holds it back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Undo:
-    """To the Scheduler: an operator wants all that this order did taken back."""
-
+class _Asked:
     order_id: str
     who: str
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Cancel:
-    """To the Scheduler: the submitter wants the order no more."""
-
-    order_id: str
-    who: str
-    why: str
+class Undo(_Asked):
+    """To the Scheduler: an operator wants all that this order did undone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class Cancel(_Asked):
+    """To the Scheduler: the submitter no longer wants the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedAt(_Asked):
+    asked_at: int = 0
+    """When it was asked for, epoch ms; one that comes after a newer opposite is refused. 0 is always new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause(_AskedAt):
     """To the Scheduler: start nothing new for this order until it is resumed."""
 
-    order_id: str
-    who: str
-    why: str
-    asked_at: int = 0
-    """When it was asked for, epoch ms; one that comes after a newer opposite is refused. 0 is always new."""
-
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(_AskedAt):
     """To the Scheduler: go on with an order that was paused."""
-
-    order_id: str
-    who: str
-    why: str
-    asked_at: int = 0
-    """When it was asked for, epoch ms; one that comes after a newer opposite is refused. 0 is always new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """To the Scheduler: tell the submitter where the order stands."""
+    """To the Scheduler: notify the submitter of the order's status."""
 
     order_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Resubmit:
-    """To the Scheduler: an operator has fixed the cause; run the step that ended in Error at `attempt` again."""
+    """To the Scheduler: an operator has fixed the cause; run the step again that ended in Error at `attempt`."""
 
     order_id: str
     step: str
@@ -138,7 +131,7 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """To an operator: a step ended in Error; `standing` names the effects that still stand if an undo failed."""
+    """To an operator: a step ended in Error; `remaining_effects` names what is not undone if an undo failed."""
 
     order_id: str
     step: str
@@ -149,13 +142,13 @@ class StepFailed:
 
     @property
     def alert_id(self) -> str:
-        """One name per fact, the same at each telling."""
+        """The alert's name, the same each time it is sent."""
         return f"{self.order_id}/{self.step}/{self.attempt}"
 
 
 @dataclass(frozen=True, slots=True)
 class LaneWaits:
-    """To an operator: the lane of an order waits; `event` is what people call the event at which it does."""
+    """To an operator: the lane of an order waits; `event` is the name of the event at which it does."""
 
     order_id: str
     event: str
@@ -165,7 +158,7 @@ class LaneWaits:
 
     @property
     def alert_id(self) -> str:
-        """One name per fact, the same at each telling."""
+        """The alert's name, the same each time it is sent."""
         return f"{self.order_id}/event {self.event}/{self.trouble.value}/{self.at}"
 
 
@@ -173,7 +166,7 @@ Alert = StepFailed | LaneWaits
 
 
 class Status(StrEnum):
-    """What a submitter is told of an order."""
+    """The status of an order that a submitter is notified of."""
 
     RECEIVED = "received"
     STEP_COMPLETED = "step-completed"

@@ -1,4 +1,4 @@
-"""What could not be accepted."""
+"""Messages that could not be accepted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Reject:
     """A message that could not be accepted, kept for an operator.
 
-    `source` is the queue it came from, `received_at` epoch ms of its arrival in that queue. The pair of
-    `received_at` and `message_id` names it, so keeping it twice keeps it once.
+    `source` is the queue it came from, `received_at` epoch ms of its arrival there. Both `received_at` and `message_id`
+    name it, so a reject that is kept twice is one.
     """
 
     message_id: str

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 class Timing:
     """All in milliseconds.
 
-    `claim_within`: how long a step may wait for a Scheduler, and an alert for its sending, before the
-    Supervisor asks again. `skew_margin`: how far the clocks of two functions may differ; the Supervisor
-    waits that much longer. `outage_after`: a step overdue for longer than this was not missed by its agent
-    but by everybody, so its failure is not counted. `longest_delay`: how long a queue can keep a message back;
-    what rests longer is found by the Supervisor.
+    `claim_within`: how long a step may wait for its claim, and an alert to go out, before the Supervisor asks again.
+    `skew_margin`: how far the clocks of two functions may differ; the Supervisor waits that much longer.
+    `outage_after`: a step overdue for longer was missed by the whole platform, so its failure is not counted.
+    `longest_delay`: how long a queue can hold a message back; the Supervisor ends a longer backoff.
     """
 
     claim_within: int = 60_000

@@ -12,7 +12,7 @@ from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.messages import Alert, Notice
 from stepward.domain.rejects import Reject
-from stepward.domain.reply_address import Allowed
+from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import Task
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.loop import START

@@ -1,1 +1,1 @@
-"""Messages as JSON text: what comes in is checked here, and what goes out is written here."""
+"""Messages as JSON text: they are checked here when they come in, and written here when they go out."""

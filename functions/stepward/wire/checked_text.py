@@ -1,4 +1,4 @@
-"""What a message may hold: plain values that JSON, SQS and DynamoDB can all take."""
+"""The values that a message may hold: those that JSON, SQS and DynamoDB can all carry."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _SURE_EXPONENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Stands for a value that the parser could not take, until the check has found its path."""
+    """A value that the parser could not keep; the check finds its path."""
 
     reason: str
 
 
 def check(value: object, deepest: int = MAX_DEPTH) -> None:
-    """Raise Rejected, with the path of the fault, unless `value` is plain through and through."""
+    """Raise Rejected, with the path of the fault, unless JSON, SQS and DynamoDB can all carry `value`."""
     if not _is_surely_plain(value, deepest):
         _find_fault(value, deepest, "", 1)
 
 
 def cleaned(text: str, limit: int) -> str:
-    """`text` cut to `limit` characters, with a replacement for each character that SQS refuses."""
+    """`text` cut to `limit` characters, with each character that SQS refuses replaced."""
     return _REFUSED_BY_SQS.sub("\ufffd", text[:limit])
 
 
 def _is_surely_plain(value: object, levels: int) -> bool:
-    """Nearly every value is, and every message is checked where it is read: no paths, no patterns while all is well."""
+    """Nearly every value is, and every message is checked: this fast pass needs neither paths nor patterns."""
     if type(value) is str:
         return _is_carried(value)
     if type(value) is dict:
@@ -88,7 +88,7 @@ def _members(
     value: Mapping[object, object] | list[object] | tuple[object, ...], path: str
 ) -> Iterator[tuple[object, str]]:
     if not isinstance(value, Mapping):
-        yield from ((inner, f"{path}[{position}]") for position, inner in enumerate(value))
+        yield from ((inner, f"{path}[{index}]") for index, inner in enumerate(value))
         return
     for key, inner in value.items():
         if not isinstance(key, str):

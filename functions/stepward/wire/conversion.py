@@ -1,8 +1,10 @@
-"""Plain values into checked types; the one place that knows how msgspec words a complaint."""
+"""Values into checked types, and back; the one place that knows the texts of msgspec's errors."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any, TypeVar
@@ -18,11 +20,11 @@ _MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 _LONGEST_REASON = 300
 _learned: set[type] = set()
 _learning = Lock()
-"""Held while msgspec learns a type. A second thread that met a half-learned type would end the process (0.22)."""
+"""Held while msgspec learns a type: a second thread that meets a half-learned type ends the process (0.22)."""
 
 
 def converted(value: object, into: type[T]) -> T:
-    """`value` as an `into`, without bending any type; raises Rejected with the path of the first fault."""
+    """`value` as an `into`, without coercion; raises Rejected with the path of the first fault."""
     if into not in _learned:
         _learn(into)
     try:
@@ -40,8 +42,21 @@ def _learn(into: type) -> None:
     _learned.add(into)
 
 
+def form(message: type[Any], tag: str, types: Mapping[str, Any], **config: Any) -> type[msgspec.Struct]:
+    """The form of a dataclass in a text, with a `type` of `tag` and camelCase keys; `types` are those of its fields."""
+    named = [each for each in dataclasses.fields(message) if each.name in types]
+    listed = [(each.name, types[each.name], *_default(each)) for each in named]
+    return msgspec.defstruct(message.__name__, listed, rename="camel", tag_field="type", tag=tag, **config)
+
+
+def _default(field: dataclasses.Field[Any]) -> list[Any]:
+    if field.default_factory is not dataclasses.MISSING:
+        return [msgspec.field(default_factory=field.default_factory)]
+    return [] if field.default is dataclasses.MISSING else [field.default]
+
+
 def fields(message: object, form: type[msgspec.Struct]) -> dict[str, Any]:
-    """What `message` says, under the names that its `form` has in a text, and the form's own tag."""
+    """The fields of `message` under the keys of its `form`, with the form's tag."""
     names = zip(form.__struct_fields__, form.__struct_encode_fields__, strict=True)
     return {key: getattr(message, name) for name, key in names} | {"type": form.__struct_config__.tag}
 

@@ -1,4 +1,4 @@
-"""Takes the order out of what SNS and EventBridge wrap around it."""
+"""Opens the envelopes that SNS and EventBridge put around a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SNS_NOTICES = ("SubscriptionConfirmation", "UnsubscribeConfirmation")
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A notice of AWS's own that asks for nothing: acknowledge it, count it, follow nothing in it."""
+    """A notice of AWS's own that needs no work: acknowledge it, count it, follow no address in it."""
 
     what: str
 

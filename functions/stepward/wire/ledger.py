@@ -12,15 +12,14 @@ import msgspec
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
-from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
-from stepward.wire.order import MAX_ORDER_BYTES, ShortText, order_id_hint
+from stepward.wire.order import ShortText, order_id_hint, sized
 from stepward.wire.order_event import BROUGHT_BY, Source, adapted, addressee, ledger_name, unusable
 
 LONGEST_LINE = 350_000
 MOST_ENTRIES = 50_000
-"""Of one message: an empty entry takes a few bytes, and a message may hold a megabyte."""
+"""Entries of one message: an empty entry takes a few bytes, and a message may hold a megabyte."""
 _Key = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:@=/-]{0,511}\Z")]
 
 
@@ -35,7 +34,7 @@ class _Ledger(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Ledger:
     """A ledger: its `entries`, or the key of the object that holds one entry per line.
 
-    `digest` is the hash of what the message says, so that a second ledger cannot pose as this one.
+    `digest` is the hash of the content, so that another ledger cannot pass for this one.
     """
 
     ledger_id: str
@@ -46,7 +45,7 @@ class Ledger:
 
 
 def decode_ledger(text: str) -> Ledger | Ignored:
-    """The ledger in a message; raises Rejected with field and reason. What its entries hold is not looked at yet."""
+    """The ledger in a message, its entries unchecked; raises Rejected with field and reason."""
     content = open_envelope(text, strict_json.parse_unchecked)
     if isinstance(content, Ignored):
         return content
@@ -63,9 +62,9 @@ def decode_ledger(text: str) -> Ledger | Ignored:
 
 
 def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source]) -> LaneMessage:
-    """An entry as its order's lane takes it; raises Rejected if it names no order that can be.
+    """An entry as a message to its order's lane; raises Rejected if it names no valid order id.
 
-    Whatever else is wrong with it, the lane has to know.
+    An entry with any other fault goes to its lane, too, which has to know of it.
     """
     if not isinstance(raw, Mapping):
         raise Rejected(f"entries[{index}]", "is not an object")
@@ -74,19 +73,12 @@ def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source])
     own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
     brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
     try:
-        body = _sendable({**own, **brought})
+        body = sized(strict_json.canonical({**own, **brought}))
     except Rejected as fault:
         instead = unusable(order_id, own.get("sequence"), fault, repr(raw))
         body = strict_json.canonical({**instead, **brought})
     name = ledger_name(ledger.customer_id, ledger.ledger_id)
     return LaneMessage.of_ledger(order_id, name, index, body, alone="sequence" not in own)
-
-
-def _sendable(entry: Mapping[str, Any]) -> str:
-    body = strict_json.canonical(entry)
-    if len(body) > MAX_ORDER_BYTES:
-        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
-    return body
 
 
 def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source]) -> LaneMessage:
@@ -102,9 +94,9 @@ def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source])
 
 
 def _digest(content: Mapping[str, object], text: str) -> str:
-    """The hash of what a ledger says, however it is written; one with faulty entries is known by its very text."""
+    """The hash of a ledger's content, however it is written; of its very text if that has faults."""
     try:
-        said = strict_json.canonical(content)
+        canonical = strict_json.canonical(content)
     except Rejected:
-        said = text
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        canonical = text
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,14 +1,14 @@
 """The messages between the parts, as ASCII JSON with a `type` and camelCase keys.
 
 Orders and results come back as they were sent, value for value: text and integers as themselves,
-other numbers as `Decimal`. Unknown keys are passed over, since during a deployment a newer part may
-talk to an older one; an unknown `type` is not.
+other numbers as `Decimal`. Unknown keys are ignored, since during a deployment a newer part may
+talk to an older one; an unknown `type` is rejected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 import msgspec
 
@@ -29,7 +29,7 @@ from stepward.domain.messages import (
 )
 from stepward.wire import strict_json
 from stepward.wire.checked_text import MAX_DEPTH, cleaned
-from stepward.wire.conversion import converted, fields
+from stepward.wire.conversion import converted, fields, form
 from stepward.wire.order import OrderId
 
 MAX_RESULT_BYTES = 2_000
@@ -39,113 +39,66 @@ _DEEPEST = MAX_DEPTH + 2
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class _Start(msgspec.Struct, rename="camel", tag="task.start"):
-    order_id: OrderId
-
-
-class _Retry(msgspec.Struct, rename="camel", tag="step.retry"):
-    order_id: OrderId
-    step: _Name
-    attempt: _Count
-
-
-class _Resubmit(msgspec.Struct, rename="camel", tag="step.resubmit"):
-    order_id: OrderId
-    step: _Name
-    attempt: _Count
-    who: str
-    why: str
-
-
-class _Command(msgspec.Struct, rename="camel"):
-    order_id: OrderId
-    who: str
-    why: str
-
-
-class _Undo(_Command, tag="task.undo"):
-    pass
-
-
-class _Cancel(_Command, tag="task.cancel"):
-    pass
-
-
-class _Pause(_Command, tag="task.pause"):
-    asked_at: _Count = 0
-
-
-class _Resume(_Command, tag="task.resume"):
-    asked_at: _Count = 0
-
-
-class _Report(msgspec.Struct, rename="camel", tag="task.report"):
-    order_id: OrderId
-
-
-class _Reply(msgspec.Struct, rename="camel", tag="step.reply"):
-    order_id: OrderId
-    step: _Name
-    attempt: _Count
-    token: _Name
-    outcome: Outcome
-    result: dict[str, Any] = {}
-    error: str = ""
-
-
-class _Request(msgspec.Struct, rename="camel", tag="step.request"):
-    order_id: OrderId
-    step: _Name
-    agent: _Name
-    operation: _Name
-    attempt: _Count
-    token: _Name
-    fence: _Count
-    idempotency_key: _Name
-    complete_by: _Count
-    budget: int
-    results: dict[str, dict[str, Any]] = {}
-    order: dict[str, Any] = {}
-    priority: str = "normal"
-    tenant: str = ""
-
-
-_FORMS: dict[type[object], type[msgspec.Struct]] = {
-    Start: _Start,
-    Retry: _Retry,
-    Resubmit: _Resubmit,
-    Undo: _Undo,
-    Cancel: _Cancel,
-    Pause: _Pause,
-    Resume: _Resume,
-    Report: _Report,
-    Reply: _Reply,
-    StepRequest: _Request,
+_FIELDS: Mapping[str, Any] = {
+    "order_id": OrderId,
+    "step": _Name,
+    "attempt": _Count,
+    "who": str,
+    "why": str,
+    "asked_at": _Count,
+    "token": _Name,
+    "outcome": Outcome,
+    "result": dict[str, Any],
+    "error": str,
+    "agent": _Name,
+    "operation": _Name,
+    "fence": _Count,
+    "idempotency_key": _Name,
+    "complete_by": _Count,
+    "budget": int,
+    "results": dict[str, dict[str, Any]],
+    "order": dict[str, Any],
+    "priority": str,
+    "tenant": str,
 }
-_MEANT: dict[type[msgspec.Struct], type[object]] = {form: message for message, form in _FORMS.items()}
-_ANY_FORM: Any = _Start | _Retry | _Resubmit | _Undo | _Cancel | _Pause | _Resume | _Report | _Reply | _Request
+"""What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
+_FORMS: Mapping[type[object], type[msgspec.Struct]] = {
+    message: form(message, tag, _FIELDS)
+    for tag, message in {
+        "task.start": Start,
+        "step.retry": Retry,
+        "step.resubmit": Resubmit,
+        "task.undo": Undo,
+        "task.cancel": Cancel,
+        "task.pause": Pause,
+        "task.resume": Resume,
+        "task.report": Report,
+        "step.reply": Reply,
+        "step.request": StepRequest,
+    }.items()
+}
+_MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
+_ANY_FORM: Any = Union[tuple(_MESSAGES)]  # noqa: UP007 - of a list
 
 
 def encode(message: ToScheduler | StepRequest) -> str:
     """The text of a message; raises Rejected for values that JSON cannot hold exactly.
 
-    Free text (who, why, error) is cut and cleaned instead: a fault must be told, however it is worded.
+    Free text (who, why, error) is cut and cleaned instead: a fault must get through, whatever its text.
     """
-    said = fields(message, _FORMS[type(message)])
-    free = {key: cleaned(said[key], MAX_ERROR_CHARACTERS) for key in ("who", "why", "error") if key in said}
-    return strict_json.canonical(said | free, _DEEPEST)
+    content = fields(message, _FORMS[type(message)])
+    free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in ("who", "why", "error") if key in content}
+    return strict_json.canonical(content | free, _DEEPEST)
 
 
 def decode_for_scheduler(text: str) -> ToScheduler:
-    """What the Scheduler is told; raises Rejected with field and reason."""
+    """A message to the Scheduler; raises Rejected with field and reason."""
     message: ToScheduler = _decoded(text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, Reply)
     return message
 
 
 def decode_request(text: str) -> StepRequest:
-    """What an Agent is asked; raises Rejected with field and reason."""
+    """A request to an Agent; raises Rejected with field and reason."""
     message: StepRequest = _decoded(text, StepRequest)
     return message
 
@@ -170,7 +123,7 @@ def encode_result(result: object) -> str:
 
 def _decoded(text: str, *wanted: type[object]) -> Any:
     filled = converted(strict_json.parse(text, _DEEPEST), _ANY_FORM)
-    meant = _MEANT[type(filled)]
-    if meant not in wanted:
+    message = _MESSAGES[type(filled)]
+    if message not in wanted:
         raise Rejected("type", f"is {filled.__struct_config__.tag}, which does not belong on this queue")
-    return meant(**msgspec.structs.asdict(filled))
+    return message(**msgspec.structs.asdict(filled))

@@ -1,4 +1,4 @@
-"""What submitters read on the queues they named: a contract with programs that are not ours."""
+"""Notices as submitters read them on their queues: a contract with programs that are not ours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def encode_notice(notice: Notice) -> str:
-    """The text of a notice; what does not apply to it is null."""
+    """The text of a notice; a field that does not apply is null."""
     return strict_json.canonical(
         {
             "type": "order.status",

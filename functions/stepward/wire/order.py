@@ -1,4 +1,4 @@
-"""Order messages: what every order must say, and how its text becomes an Order."""
+"""Order messages: the fields that every order must have, and what is refused in them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What every order says; an application adds its own fields in a subclass.
+    """The fields of every order; an application adds its own in a subclass.
 
     An optional field may be null. Fields that the class does not name are kept with the order.
     """
@@ -49,7 +49,7 @@ class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A submitter takes back an order."""
+    """A submitter cancels an order."""
 
     order_id: OrderId
     type: Literal["order.cancelled"]
@@ -58,7 +58,7 @@ class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An order to keep, and what its message asks of the engine; "" where it asks nothing."""
+    """An order, and the reply queue and correlation id of its message, or ""."""
 
     order: Order
     reply_to: str = ""
@@ -66,27 +66,32 @@ class Accepted:
 
 
 def accept(text: str, schema: type[OrderMessage]) -> Accepted | Cancel | Ignored:
-    """What a message wants: an order, its cancellation, or no work at all; raises Rejected with field and reason."""
+    """The order in a message, or its cancellation, or a notice; raises Rejected with field and reason."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
         return content
     if isinstance(content, dict) and content.get("type") == "order.cancelled":
-        taken_back = converted(content, Cancellation)
-        return Cancel(taken_back.order_id, "the submitter", taken_back.reason or "cancelled")
+        cancelled = converted(content, Cancellation)
+        return Cancel(cancelled.order_id, "the submitter", cancelled.reason or "cancelled")
     return accepted(content, schema)
 
 
 def accepted(content: Mapping[str, object], schema: type[OrderMessage]) -> Accepted:
-    """The order that `content` says; raises Rejected with field and reason."""
+    """The order in `content`; raises Rejected with field and reason."""
     message = converted(content, schema)
-    body = strict_json.canonical(content)
-    if len(body) > MAX_ORDER_BYTES:
-        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
+    body = sized(strict_json.canonical(content))
     order = Order(message.order_id, body, hashlib.sha256(body.encode()).hexdigest())
     return Accepted(order, message.reply_to or "", message.correlation_id or "")
 
 
+def sized(body: str) -> str:
+    """`body` itself, a canonical JSON text; raises Rejected if it is too large."""
+    if len(body) > MAX_ORDER_BYTES:
+        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
+    return body
+
+
 def order_id_hint(text: str) -> str:
-    """The id that a rejected message seems to be about, for the operator who looks for it; "" if unclear."""
+    """The id of the order that a rejected message seems to be about, for its operator; "" if unclear."""
     found = set(_ID_SOMEWHERE.findall(text))
     return found.pop() if len(found) == 1 else ""

@@ -1,4 +1,4 @@
-"""Order events: how the text of one becomes an event of its order's lane, valid or not, and back."""
+"""Order events: how a text becomes an event of its order's lane, valid or not, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepward.domain.errors import Corrupt, Rejected
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
-from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp
+from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp, sized
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
@@ -27,13 +27,13 @@ Source = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 """Turns the event of one kind of shop into ours; None if it is of another kind. Raises Rejected."""
 
 BROUGHT_BY = ("ledgerId", "index", "customerId")
-"""The fields that say how an event came, not what it says."""
+"""The fields that say how an event came; they are no part of its content."""
 _HAVE_EFFECTS = frozenset({"create", "delete"})
 _OF_THE_LANE = frozenset({"op", "sequence", "modifies", "end", "asOf", *BROUGHT_BY})
 
 
 class EventMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What every order event says; an application adds its own fields in a subclass.
+    """The fields of every order event; an application adds its own in a subclass.
 
     Fields that the class does not name are kept with the event.
     """
@@ -59,15 +59,15 @@ def adapted(content: Mapping[str, Any], sources: Sequence[Source]) -> Mapping[st
 
 
 def ledger_name(customer_id: object, ledger_id: object) -> str:
-    """The one name of a ledger among those of all customers; empty if there is none. No id holds the bar."""
+    """The unique name of a ledger among those of all customers; empty if it has none. No id holds the bar."""
     if not isinstance(ledger_id, str):
         return ""
     return f"{customer_id}|{ledger_id}" if isinstance(customer_id, str) else ledger_id
 
 
 def addressee(content: object) -> str:
-    """The order that an event is for; raises Rejected if it names none that can be."""
-    # Whatever else is wrong with an event, it belongs to the order that it names.
+    """The id of the order that an event is for; raises Rejected if there is no valid one."""
+    # An event with any other fault belongs to the order that it names.
     named = {key: content[key] for key in ("orderId",) if key in content} if isinstance(content, Mapping) else content
     return converted(named, _Addressed).order_id
 
@@ -78,21 +78,21 @@ def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessa
     try:
         return _valid(order_id, content, schema)
     except Rejected:
-        kept = _as_kept(content)
+        stored = _as_stored(content)
     try:
-        return _valid(order_id, kept, schema)
+        return _valid(order_id, stored, schema)
     except Rejected as fault:
-        return _faulty(order_id, kept, fault)
+        return _faulty(order_id, stored, fault)
 
 
-def _as_kept(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the lane will read in the text that it keeps; `content` itself if it has no such text."""
+def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the lane will read in its stored text; `content` itself if it can have no such text."""
     try:
         check(content)
     except Rejected:
         return content
-    kept: Mapping[str, Any] = strict_json.as_read(content)
-    return kept
+    stored: Mapping[str, Any] = strict_json.as_read(content)
+    return stored
 
 
 def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]) -> OrderEvent:
@@ -118,7 +118,7 @@ def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]
 
 
 def stored_event(body: str, schema: type[EventMessage] = EventMessage) -> OrderEvent:
-    """The event in the text that a lane has kept."""
+    """The event in a stored text of a lane."""
     content = strict_json.parse(body)
     if not isinstance(content, dict):
         raise Rejected(BODY, "is not an object")
@@ -126,7 +126,7 @@ def stored_event(body: str, schema: type[EventMessage] = EventMessage) -> OrderE
 
 
 def order_of(event: OrderEvent) -> Mapping[str, Any]:
-    """What the order message says that a create stands for; raises Unreadable."""
+    """The content of the order message that a create stands for; raises Corrupt."""
     content = _content(event)
     order = {name: value for name, value in content.items() if name not in _OF_THE_LANE}
     brought = {"customerId": content["customerId"]} if content.get("customerId") else {}
@@ -134,13 +134,13 @@ def order_of(event: OrderEvent) -> Mapping[str, Any]:
 
 
 def details_of(event: OrderEvent) -> Mapping[str, Any]:
-    """What the event says beyond its place in the lane: the fields of the transaction itself; raises Unreadable."""
+    """The fields of the transaction itself, without those for the lane; raises Corrupt."""
     left_out = _OF_THE_LANE | {"orderId"}
     return {name: value for name, value in _content(event).items() if name not in left_out}
 
 
 def _content(event: OrderEvent) -> Mapping[str, Any]:
-    # Whoever reads the text that the lane keeps must not judge otherwise.
+    # It has to be the same as what is read in the stored text.
     content = _parsed(event) if event.content is None else strict_json.as_read(event.content)
     return content if isinstance(content, dict) else {}
 
@@ -158,31 +158,30 @@ def _check(message: EventMessage, body: str) -> None:
         raise Rejected("modifies", f"{wants} the sequence of the event that it changes")
     if message.modifies and message.sequence and message.modifies >= message.sequence:
         raise Rejected("modifies", f"is {message.modifies}; it must be lower than the event's own {message.sequence}")
-    if len(body) > MAX_ORDER_BYTES:
-        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
+    sized(body)
 
 
 def unusable(order_id: str, sequence: object, fault: Rejected, text: str) -> dict[str, Any]:
-    """What stands for an event that cannot be kept as it is: why, and how it begins."""
+    """The content that replaces an event that cannot be stored: why, and how its text begins."""
     numbered = {"sequence": sequence} if _is_sequence(sequence) else {}
-    words = {"invalid": cleaned(str(fault), LONGEST_FAULT), "begins": cleaned(text, LONGEST_BEGINNING)}
-    return {"orderId": order_id, **numbered, **words}
+    texts = {"invalid": cleaned(str(fault), LONGEST_FAULT), "begins": cleaned(text, LONGEST_BEGINNING)}
+    return {"orderId": order_id, **numbered, **texts}
 
 
 def _faulty(order_id: str, content: Mapping[str, Any], fault: Rejected) -> OrderEvent:
-    """An event that stops its lane."""
+    """An event that blocks its lane."""
     sequence, index = content.get("sequence"), content.get("index")
-    kept = content
+    stored = content
     try:
         body = strict_json.canonical(content)
         if len(body) > MAX_ORDER_BYTES:
-            kept = unusable(order_id, sequence, fault, body)
+            stored = unusable(order_id, sequence, fault, body)
     except Rejected:
-        kept = unusable(order_id, sequence, fault, repr(content))
+        stored = unusable(order_id, sequence, fault, repr(content))
     return OrderEvent(
         order_id=order_id,
-        body=strict_json.canonical(kept),
-        digest=_digest(kept),
+        body=strict_json.canonical(stored),
+        digest=_digest(stored),
         sequence=sequence if _is_sequence(sequence) else None,
         ledger_id=ledger_name(content.get("customerId"), content.get("ledgerId")),
         index=index if type(index) is int else 0,
@@ -200,6 +199,6 @@ def _split(fault: str) -> tuple[str, str]:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    counts = {name: value for name, value in content.items() if name not in BROUGHT_BY}
-    digest = hashlib.sha256(strict_json.canonical(counts).encode()).digest()[:16]
+    own = {name: value for name, value in content.items() if name not in BROUGHT_BY}
+    digest = hashlib.sha256(strict_json.canonical(own).encode()).digest()[:16]
     return b2a_base64(digest, newline=False)[:22].decode()  # what follows is padding

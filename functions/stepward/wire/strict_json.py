@@ -20,19 +20,19 @@ _BLANK = " \t\r\n"
 
 
 def parse(text: str | bytes, deepest: int = MAX_DEPTH) -> object:
-    """The value of a JSON text; raises Rejected with the path of whatever cannot be kept exactly."""
+    """The value of a JSON text; raises Rejected with the path of a value that cannot be kept exactly."""
     value = parse_unchecked(text)
     check(value, deepest)
     return value
 
 
 def parse_unchecked(text: str | bytes) -> object:
-    """The same, with whatever cannot be kept still in it; `canonical` refuses each part that holds such a thing."""
+    """The same without the check: it may hold Faults, and `canonical` refuses each part that does."""
     return _load(_decoded(text))
 
 
 def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
-    """The one ASCII text of a plain value; raises Rejected for what it cannot hold.
+    """The one ASCII text of a value; raises Rejected for what JSON cannot hold.
 
     Keys are sorted by code point. Numbers are written by value, in full and without needless zeros:
     1.50, 15e-1 and 1.5 are one text, and so are 1.0 and 1.
@@ -45,7 +45,7 @@ def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
 
 
 def as_read(value: Any) -> Any:
-    """What `parse` reads in the canonical text of a plain value, without writing and reading it: 1.0 is 1 there."""
+    """What `parse` would read in the canonical text of a value, such as 1 for 1.0."""
     match value:
         case Decimal():
             digits = _number(value)

@@ -1,6 +1,6 @@
-"""The composition root: a module for each function, which chooses its adapters and no others.
+"""The composition root: a module for each Lambda function, which chooses its adapters.
 
-Each imports its use cases, too, so that Lambda loads them before the first event comes.
+Each also imports its use cases, so that Lambda loads them before the first event.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ W = TypeVar("W", bound=Worker)
 
 @dataclass
 class Handler(Generic[W]):
-    """What Lambda calls: it wires itself with its first event, since only then the environment has to be complete."""
+    """What Lambda calls. It wires itself at its first event, since only then the environment has to be complete."""
 
     make: Callable[[], W]
 

@@ -19,7 +19,7 @@ from stepward.wiring.parts import Parts
 
 
 def agent(app: App, env: Mapping[str, str] = os.environ) -> Handler[BatchWorker]:
-    """Calls the operations that `app` has of the agent that the environment names."""
+    """Calls the operations of `app` for the agent that the environment names."""
     return Handler(partial(_worker, app, env))
 
 

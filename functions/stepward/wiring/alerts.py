@@ -1,4 +1,4 @@
-"""What tells operators; its clients, and the code of its texts, are loaded with the first alert."""
+"""Alerts of a function; their clients, and the code of their texts, are loaded with the first alert."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from stepward.wiring.parts import Parts
 
 
 def alerts(parts: Parts) -> FirstNeeded:
-    """Alerts to people and machines."""
+    """Alerts to people and to programs."""
     topic, bus = parts.config.alerts_topic, parts.config.event_bus
 
     @cache
     def both() -> OperatorAlerts:
-        # Few runs tell any, and these two take a twentieth of a start-up.
+        # Few runs send any, and these two take a twentieth of a start-up.
         from stepward.adapters.alerts.event_bus import EventBus  # noqa: PLC0415
         from stepward.adapters.alerts.sns import SnsTopic  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The one place that reads the clock and draws names."""
+"""The one place that reads the clock and makes unique names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lanes of orders."""
+"""The store of the lanes."""
 
 from __future__ import annotations
 

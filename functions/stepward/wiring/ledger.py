@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def ledger(app: App, env: Mapping[str, str] = os.environ) -> Handler[GroupWorker]:
-    """Splits ledgers, whose entries may be written as one of the sources of `app` knows them."""
+    """Splits ledgers, whose entries may be in the format of any source of `app`."""
     return Handler(partial(_worker, app, env))
 
 
@@ -41,5 +41,5 @@ def _worker(app: App, env: Mapping[str, str]) -> GroupWorker:
 
 
 def _s3(parts: Parts) -> Callable[[], S3Client]:
-    """Makes the client when the first ledger needs it: it takes time to make, and few ledgers do."""
+    """Makes the client when the first ledger needs it: that takes time, and few ledgers do."""
     return cache(lambda: parts.client("s3"))

@@ -1,4 +1,4 @@
-"""What all functions have in common, made for one of them."""
+"""What all Lambda functions have in common, made for one of them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Parts:
 
     @staticmethod
     def of(env: Mapping[str, str]) -> Parts:
-        """What a function with this environment has."""
+        """The parts of a function with this environment."""
         return Parts(Config(env))
 
     @property
     def assembly(self) -> Assembly:
-        """The assembly of a function, which adds its own ports."""
+        """The assembly, to which a function adds its own ports."""
         return Assembly(settings=self.config, telemetry=self.telemetry, now=now, new_id=new_id)
 
     def instance(self, part: str) -> str:
@@ -48,24 +48,24 @@ class Parts:
         return f"{part}-{new_id()}"
 
     def rejects(self) -> DynamoRejects:
-        """Where what cannot be accepted is kept."""
+        """The store of rejects."""
         return rejects_of(self.access, self.config.rejects_table)
 
     def shared_records(self) -> DynamoSharedRecords:
-        """The small records that all instances share."""
+        """The store of shared records."""
         return shared_records_of(self.access, self.config.shared_records_table)
 
     def queues(self, scheduler: str = "", responses: str = "", agents: Mapping[str, str] | None = None) -> SqsQueues:
         """The queues at these URLs."""
-        lanes = self.config.agent_priority_queues if agents else {}
-        return SqsQueues(self.sqs(), scheduler, responses, agents or {}, self.config.backlog, lanes)
+        priority = self.config.agent_priority_queues if agents else {}
+        return SqsQueues(self.sqs(), scheduler, responses, agents or {}, self.config.backlog, priority)
 
     def sqs(self) -> SQSClient:
         """A client of the function's own region."""
         return cast("SQSClient", self.client("sqs"))
 
     def client(self, service: str, region: str = "", config: ClientConfig | None = None) -> Any:
-        """A client in DynamoDB's own session: boto3 would take its time, and read the SDK's data again."""
+        """A client in DynamoDB's own session: boto3 would take longer, and read the SDK's data again."""
         region, config = region or self.config.region, config or self.client_config
         return self.access.connection.session.create_client(service, region_name=region, config=config)
 
@@ -82,5 +82,5 @@ def rejects_of(access: Access, table: str) -> DynamoRejects:
 
 
 def shared_records_of(access: Access, table: str) -> DynamoSharedRecords:
-    """The small shared records in the table of this name."""
+    """The shared records in the table of this name."""
     return DynamoSharedRecords(bound(SharedRecordItem, table, access), new_id)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def scheduler(env: Mapping[str, str] = os.environ) -> Handler[BatchWorker]:
-    """Applies what the Scheduler is told and what agents answer, and notifies submitters."""
+    """Applies messages to the Scheduler and replies of agents, and notifies submitters."""
     return Handler(partial(_worker, env))
 
 

@@ -1,4 +1,4 @@
-"""The function that finds what is overdue; a schedule wakes it."""
+"""The function that finds what is overdue; a schedule starts it."""
 
 from __future__ import annotations
 

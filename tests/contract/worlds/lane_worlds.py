@@ -65,7 +65,7 @@ def eventful() -> Lane:
         blocked=Blocked(-2, "sequence: 'x' is no number", NOW + 1),
         gap_since=NOW + 2,
         attempts=3,
-        told=Alerted.GAP,
+        alerted=Alerted.GAP,
         recent=(kept(4), kept(5, "asOf: something newer was applied before")),
         offsets={"zebra": 3, "ant": 1},
         unsequenced_seen=2,

@@ -127,7 +127,7 @@ def test_a_poison_event_blocks_its_order_only_and_an_operator_is_told_once(deplo
 
     lane = deployment.lane(A)
     assert lane.blocked is not None
-    assert (lane.blocked.position, lane.last, lane.told) == (2, 1, LaneTold.BLOCKED)
+    assert (lane.blocked.position, lane.last, lane.alerted) == (2, 1, LaneTold.BLOCKED)
     assert "amount" in lane.blocked.reason
     assert list(deployment.lanes.needing_attention()) == [A]
     assert deployment.lane(B).last == 2

@@ -54,10 +54,10 @@ def at_rest(world: Lived, lane: Lane) -> None:
     """A lane that nobody works on: whatever has its turn is applied, and an operator knows of what is in the way."""
     if not lane.blocked and lane.last < lane.highest:
         assert next_of(world, lane) is None, f"{lane.order_id}: event {lane.last + 1} is there and waits"
-        assert lane.told is Alerted.GAP
+        assert lane.alerted is Alerted.GAP
         assert _told(world, lane, "gap", lane.last + 1)
     if lane.blocked:
-        assert lane.told is Alerted.BLOCKED
+        assert lane.alerted is Alerted.BLOCKED
         assert _told(world, lane, "blocked", lane.blocked.position)
     assert (lane.due is None) or world.rules.idle_after
 

@@ -58,11 +58,13 @@ class RecordedLanes(MemoryLanes):
         if lane.blocked:
             self.gaps.pop(key, None)
             limit = lane.blocked.since + self.rules.alert_within
-            self._expect(lane.told is Alerted.BLOCKED or _by(lane.due, limit), lane, "told too late that it is blocked")
+            self._expect(
+                lane.alerted is Alerted.BLOCKED or _by(lane.due, limit), lane, "told too late that it is blocked"
+            )
         elif lane.highest > lane.last:
             limit = self.gaps.setdefault(key, lane.touched_at) + self.rules.gap_within
-            self._expect(lane.told is Alerted.GAP or _by(lane.due, limit), lane, "told too late of a gap")
-        elif self.rules.idle_after and not lane.end and not lane.deleted and lane.told is not Alerted.IDLE:
+            self._expect(lane.alerted is Alerted.GAP or _by(lane.due, limit), lane, "told too late of a gap")
+        elif self.rules.idle_after and not lane.end and not lane.deleted and lane.alerted is not Alerted.IDLE:
             self._expect(_by(lane.due, lane.touched_at + self.rules.idle_after), lane, "told too late that it is idle")
 
     def _expect(self, holds: bool, lane: Lane, fault: str) -> None:

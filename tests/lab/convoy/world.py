@@ -159,7 +159,7 @@ class ConvoyWorld(World):
     def lane_sweep(self) -> None:
         """The Supervisor looks at the lanes that are due."""
         for order_id in list(self.lanes.due(0, self.clock())):
-            self.alerting().tell(self.lanes.lanes[order_id], self.clock())
+            self.alerting().alert(self.lanes.lanes[order_id], self.clock())
 
     def lane(self, order_id: str = "A") -> Lane:
         """The lane of an order."""

@@ -88,7 +88,7 @@ class Ledgers:
 
     def _mend(self) -> bool:
         lane = self.left.lanes.lanes.get("A")
-        if self.story.mends and not self.has_mended and lane is not None and lane.told is Alerted.BLOCKED:
+        if self.story.mends and not self.has_mended and lane is not None and lane.alerted is Alerted.BLOCKED:
             self.pulse.note("an operator sees to it")
             self.engine.send(self.story.mends)
             self.has_mended = True

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from stepward.domain.convoy import arrival
-from stepward.domain.convoy.lane import Lane, Turn
+from stepward.domain.convoy import sequence
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.sequence import Turn
+from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing.seeded.finding import fewest, shortest
@@ -17,7 +19,7 @@ SOME = range(1_000, 1_010)
 
 
 def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
-    """What `Draft.ready` would say if steps did not wait for each other."""
+    """What `ready` would say if steps did not wait for each other."""
     pending = (record.name for record in change.steps.values() if record.process_state == "Pending")
     return [] if change.halted else [change.plan.by_name[name] for name in pending]
 
@@ -76,7 +78,7 @@ def _jumps_gaps(lane: Lane, position: int) -> Turn:
 
 
 def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrival, "turn", _jumps_gaps)
+    monkeypatch.setattr(sequence, "turn", _jumps_gaps)
     _, finding = next(found for found in map(live, SOME) if found[1])
     assert finding is not None
 
@@ -88,7 +90,7 @@ def test_a_broken_guard_of_lanes_is_found_and_shortened(monkeypatch: pytest.Monk
 
 
 def test_a_broken_guard_is_found_shortened_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TaskChange, "ready", _claims_out_of_turn)
+    monkeypatch.setattr(claim, "ready", _claims_out_of_turn)
     _, finding = live(0)
     assert finding is not None
 

@@ -137,7 +137,7 @@ def test_a_rest_and_a_fallback_tell_what_was_tried_and_who_takes_over() -> None:
     texts = told(life)
 
     assert resting == ["charge rests for another 29.5 s before it is tried again."]
-    assert (20_500, "charge: its attempts are used up; it rests for 30 s, round 1 of 1") in texts
+    assert (20_500, "charge: its attempts are used up; it waits for 30 s, round 1 of 1") in texts
     assert (20_000, "charge: attempt 1 gave no answer by its complete-by: its agent is slow or dead") in texts
     assert texts[-1][1].startswith("charge: its attempts are used up: no answer within complete-by")
     assert texts[-1][1].endswith("invoices takes over")

@@ -155,10 +155,10 @@ def test_a_message_stands_as_the_policy_would_take_it(
     assert (judgement.staleness, judgement.code) == ((STALE, code) if code else (CURRENT, ""))
 
 
-def test_a_step_that_may_not_run_now_is_asked_for_by_itself() -> None:
+def test_a_retry_of_a_step_that_is_not_ready_is_stale() -> None:
     held = Life(plan=UNDOABLE).start(0).look(10_500).pause(12_000)
 
-    assert "asked for by itself" in staleness(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
+    assert "a ready step is claimed without this message" in staleness(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
 
 
 def test_an_old_word_does_not_undo_a_newer_one() -> None:

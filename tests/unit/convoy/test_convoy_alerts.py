@@ -56,7 +56,7 @@ def test_an_order_whose_end_never_comes_is_told_if_the_deployment_wants_that() -
     world.run(entry("A", 3, "add"))
 
     assert told == [("A", Alerted.IDLE)]
-    assert (world.applied(), world.lane().told) == ([1, 2, 3], Alerted.NOTHING)
+    assert (world.applied(), world.lane().alerted) == ([1, 2, 3], Alerted.NOTHING)
 
 
 def test_nobody_is_told_of_an_idle_order_unless_that_is_asked_for() -> None:
@@ -76,11 +76,11 @@ def test_a_summary_tells_only_of_the_trouble_that_was_in_it() -> None:
     world.clock.now += 1
     world.run()
 
-    world.alerting().told(first, world.clock())
-    unknown = world.lane().told
-    world.alerting().told(alert_of(world.lane(), Alerted.BLOCKED), world.clock())
+    world.alerting().confirm(first, world.clock())
+    unknown = world.lane().alerted
+    world.alerting().confirm(alert_of(world.lane(), Alerted.BLOCKED), world.clock())
 
-    assert (unknown, world.lane().told) == (Alerted.NOTHING, Alerted.BLOCKED)
+    assert (unknown, world.lane().alerted) == (Alerted.NOTHING, Alerted.BLOCKED)
 
 
 class Deaf(MemoryAlerts):
@@ -106,7 +106,7 @@ def test_an_alert_that_could_not_be_sent_is_sent_by_the_supervisor() -> None:
     world.lane_sweep()
 
     assert (told, len(world.alerts.told)) == (0, 1)
-    assert world.lane().told is Alerted.BLOCKED
+    assert world.lane().alerted is Alerted.BLOCKED
 
 
 def test_an_alert_is_told_once_however_often_the_event_comes() -> None:
@@ -120,4 +120,4 @@ def test_an_alert_is_told_once_however_often_the_event_comes() -> None:
     world.lane_sweep()
 
     assert len(world.alerts.told) == 1
-    assert (world.lane().told, world.lane().due) == (Alerted.BLOCKED, None)
+    assert (world.lane().alerted, world.lane().due) == (Alerted.BLOCKED, None)

@@ -88,7 +88,7 @@ def test_an_event_that_never_came_can_be_skipped() -> None:
     world.run(events[1])
 
     assert world.applied() == [1, 3]
-    assert world.reasons() == ["sequence: 2 was passed over: skipped by ann: not needed"]
+    assert world.reasons() == ["sequence: 2 was skipped: skipped by ann: not needed"]
 
 
 def test_an_event_that_never_came_can_be_given() -> None:

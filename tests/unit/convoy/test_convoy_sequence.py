@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.convoy.arrival import PAGE
 from stepward.domain.convoy.change import LONGEST_RECENT, MOST_ROWS
-from stepward.domain.convoy.lane import MOST_UNSEQUENCED
+from stepward.domain.convoy.needs import PAGE
+from stepward.domain.convoy.sequence import MOST_UNSEQUENCED
 from stepward.domain.history import HistoryKind
 from tests.factories import MINUTE, of_lanes
 from tests.lab.convoy.gate import Fault

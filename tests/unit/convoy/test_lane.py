@@ -14,20 +14,17 @@ from stepward.domain.convoy.lane import (
     Blocked,
     Lane,
     LaneRules,
-    Turn,
     advanced,
+    alerted,
     due,
-    is_repeated,
     opened,
     owed,
-    position_for,
     refusal,
     settled,
     superseded,
-    told,
-    turn,
     with_offset,
 )
+from stepward.domain.convoy.sequence import Turn, is_repeated, position_for, turn
 from tests.factories import HOUR, T0
 
 RULES = LaneRules(idle_after=HOUR)
@@ -146,7 +143,7 @@ def test_a_gap_is_as_old_as_its_first_sight() -> None:
 def test_a_trouble_that_was_told_is_owed_no_more_until_another_one_comes() -> None:
     """C6."""
     stopped = replace(Lane("A"), blocked=Blocked(1, "no", T0), highest=1)
-    known = told(stopped, Alerted.BLOCKED, RULES)
+    known = alerted(stopped, Alerted.BLOCKED, RULES)
     again = settled(known, replace(known, highest=4), RULES, T0 + 5)
     other = settled(known, replace(known, blocked=Blocked(2, "no", T0 + 5)), RULES, T0 + 5)
     assert owed(stopped, RULES, T0) is Alerted.BLOCKED
@@ -171,8 +168,10 @@ def test_whoever_is_owed_something_is_listed_by_then(
 ) -> None:
     """I9: early or on time, never late."""
     rules = LaneRules(idle_after=idle)
-    lane = Lane("A", last=last, highest=last + ahead, end=last if end and not ahead else 0, touched_at=T0, told=known)
-    lane = replace(lane, blocked=Blocked(last + 1, "no", T0) if blocked else None, gap_since=T0 if ahead else None)
+    lane = Lane("A", last=last, highest=last + ahead, end=last if end and not ahead else 0, touched_at=T0)
+    lane = replace(
+        lane, alerted=known, blocked=Blocked(last + 1, "no", T0) if blocked else None, gap_since=T0 if ahead else None
+    )
     at = due(lane, rules)
     if owed(lane, rules, T0 + later) is not Alerted.NOTHING:
         assert at is not None

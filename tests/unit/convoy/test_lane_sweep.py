@@ -90,7 +90,7 @@ def test_a_gap_that_stays_open_is_told_once_and_never_jumped() -> None:
 
     assert world.told() == [("A", "gap")]
     lane = world.lanes.lanes["A"]
-    assert (lane.told, lane.due, lane.last) == (Alerted.GAP, None, 1)
+    assert (lane.alerted, lane.due, lane.last) == (Alerted.GAP, None, 1)
     assert world.kinds().count(HistoryKind.GAP) == 1
 
 
@@ -103,7 +103,7 @@ def test_a_block_that_its_consumer_died_before_telling_is_told() -> None:
     world.patrolling().sweep(plenty)
 
     assert world.told() == [("A", "blocked")]
-    assert world.lanes.lanes["A"].told is Alerted.BLOCKED
+    assert world.lanes.lanes["A"].alerted is Alerted.BLOCKED
 
 
 def test_a_lane_that_nothing_reaches_is_told_where_that_is_asked_for() -> None:
@@ -127,7 +127,7 @@ def test_more_lanes_than_people_can_follow_are_told_in_a_summary_and_noted() -> 
 
     (summary,) = world.alerts.summaries
     assert {order_id for order_id, _ in world.told()} | {alert.order_id for alert in summary} == set(names)
-    assert {lane.told for lane in world.lanes.lanes.values()} == {Alerted.GAP}
+    assert {lane.alerted for lane in world.lanes.lanes.values()} == {Alerted.GAP}
     assert (figures.listed, figures.overdue) == (40, 0)
 
 

@@ -48,7 +48,7 @@ def test_a_lost_race_leaves_nothing_behind() -> None:
     world.work(batch)
 
     assert (world.applied(), world.lane().end) == ([1, 3], 0)
-    assert world.reasons() == ["sequence: 2 was passed over: skipped by ann: not needed"]
+    assert world.reasons() == ["sequence: 2 was skipped: skipped by ann: not needed"]
     assert (world.telemetry.count(HistoryKind.REJECTED), world.telemetry.count(HistoryKind.ENDED)) == (1, 0)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from stepward.config import Config
 from stepward.domain.errors import Misconfigured
-from stepward.domain.reply_address import Allowed
+from stepward.domain.reply_queues import Allowed
 
 ENV = {
     "STEPWARD_REPLY_ACCOUNTS": "111122223333, 444455556666",

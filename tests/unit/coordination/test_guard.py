@@ -126,26 +126,26 @@ def test_supervisors_know_whose_requests_would_only_be_put_back() -> None:
     """Of an agent that is due for a probe the requests go out, and what ran past its time does not count."""
     world = World()
     guard, watch, backlogged = world.guard(LIMITS), world.watch(), frozenset({"other"})
-    assert watch.look(backlogged, T0) == DeadlineCheck(backlogged)
+    assert watch.check(backlogged, T0) == DeadlineCheck(backlogged)
     for _ in range(LIMITS.failures):
         guard.failed(Permit(T0), T0)
     due, worker = breaker(world).until, frozenset({"worker"})
 
-    assert watch.look(backlogged, due - 1) == DeadlineCheck(backlogged, unavailable=worker, unsettled=worker)
-    assert watch.look(backlogged, due) == DeadlineCheck(backlogged, unsettled=worker)
+    assert watch.check(backlogged, due - 1) == DeadlineCheck(backlogged, unavailable=worker, unsettled=worker)
+    assert watch.check(backlogged, due) == DeadlineCheck(backlogged, unsettled=worker)
 
     probe = guard.admit(due, due + MINUTE)
     assert isinstance(probe, Permit)
     guard.succeeded(probe, due)
-    assert watch.look(backlogged, due + SETTLES_IN - 1) == DeadlineCheck(backlogged, unsettled=worker)
-    assert watch.look(backlogged, due + SETTLES_IN) == DeadlineCheck(backlogged)
+    assert watch.check(backlogged, due + SETTLES_IN - 1) == DeadlineCheck(backlogged, unsettled=worker)
+    assert watch.check(backlogged, due + SETTLES_IN) == DeadlineCheck(backlogged)
 
 
 def test_a_supervisor_that_cannot_read_a_breaker_goes_on() -> None:
     world = World()
     world.shared_records = Counting(trouble=Transient("throttled"))
 
-    look = world.watch().look(frozenset(), T0)
+    look = world.watch().check(frozenset(), T0)
 
     assert look == DeadlineCheck()
     assert world.kinds() == [HistoryKind.POSTPONED]

@@ -10,7 +10,7 @@ from stepward.adapters.sqs.notices import CheckedNotices
 from stepward.app.assembly import Assembly
 from stepward.app.scheduler.schedule import Schedule
 from stepward.domain.errors import Permanent
-from stepward.domain.reply_address import Allowed
+from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.definition import Call
 from stepward.domain.workflow.plan import Exhausted, Plan, Policy

@@ -6,7 +6,7 @@ import pytest
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Start
-from stepward.domain.reply_address import Allowed
+from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import ProcessState
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence

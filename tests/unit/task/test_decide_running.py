@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.task.change import CLAIMS_PER_THRESHOLD
+from stepward.domain.task.claim import CLAIMS_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
 from tests.factories import (

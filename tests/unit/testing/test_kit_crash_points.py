@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
+from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing import Engine, crash_points, worlds
@@ -112,13 +113,13 @@ def test_worlds_find_an_operation_that_ignores_its_key() -> None:
 
 
 def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
-    """What `Draft.ready` would say if steps did not wait for each other."""
+    """What `ready` would say if steps did not wait for each other."""
     pending = (record.name for record in change.steps.values() if record.process_state == "Pending")
     return [] if change.halted else [change.plan.by_name[name] for name in pending]
 
 
 def test_both_find_an_engine_that_claims_steps_out_of_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TaskChange, "ready", _claims_out_of_turn)
+    monkeypatch.setattr(claim, "ready", _claims_out_of_turn)
 
     with pytest.raises(AssertionError, match=r"BROKEN: I3: charge was claimed while \['reserve'\] were"):
         crash_points(app, ORDER)

@@ -12,7 +12,7 @@ from stepward.adapters.sqs.delivery import Outgoing, for_queue
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Notice
-from stepward.domain.reply_address import Allowed, ReplyAddress, check
+from stepward.domain.reply_queues import Allowed, ReplyAddress, check
 from stepward.ports import Telemetry
 from stepward.wire.notices import encode_notice
 

@@ -1,4 +1,4 @@
-"""The breakers as all instances share them."""
+"""The breakers that all instances share."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from stepward.ports import SharedRecords
 
 @dataclass(frozen=True, slots=True)
 class Breakers:
-    """The breaker of every agent, in one small record each; one that is not there is closed."""
+    """The breaker of every agent, each in a shared record; a missing record is a closed breaker."""
 
     shared_records: SharedRecords
 
     def of(self, agent: str) -> Breaker:
-        """The agent's breaker as it stands; raises Transient or Unreadable."""
+        """The agent's breaker; raises Transient or Corrupt."""
         return _breaker(self.shared_records.read(_name(agent)))
 
     def change(self, agent: str, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        """Write what `decide` makes of the breaker, and nothing if that is the same; it before and after.
+        """Write the breaker that `decide` returns, if it differs; the breaker before and after.
 
-        Raises Transient or Unreadable.
+        Raises Transient or Corrupt.
         """
         return self._record(agent).change(decide)
 
     def pause(self, agent: str, pause: AgentPause) -> bool:
-        """Have no instance call the agent's service; False if it was paused already, which stays as it is."""
+        """Keep all instances from calling the agent's service; False if an earlier pause stays."""
         before, _ = self.change(agent, lambda found: paused(found, pause))
         return before.pause is None
 

@@ -1,4 +1,4 @@
-"""Guarding: an agent's instances agree on when its service is called, and on when it is left to rest."""
+"""The guard of a service: an agent's instances agree on when it is called, and when it is left alone."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ REMEMBERED_FOR = 1_000
 class Guard:
     """Stands before the service of one agent, in one process; safe under threads.
 
-    It remembers the shared breaker for a second. While the service is well nothing is written. What it cannot read
-    or write it tells, and goes by what it remembers: a guard in trouble must not stop the work.
+    It remembers the shared breaker for a second, and writes nothing while the service is healthy. If it can neither
+    read nor write the breaker, it logs that and goes by the one it remembers: it must not stop the work.
     """
 
     agent: str
@@ -37,28 +37,28 @@ class Guard:
     _lock: Lock = field(default_factory=Lock)
 
     def admit(self, now: int, deadline: int) -> Permit | Refused:
-        """Whether the service may be called now; a call that is let through will have ended by `deadline`."""
-        seen = self._look(now)
+        """Whether the service may be called now; a call that is permitted ends by `deadline`."""
+        seen = self._breaker(now)
         if not rules.may_probe(seen, now):
             return rules.permission(seen, now)
         probe = self.new_id()
         return rules.permission(self._change(now, lambda found: rules.probing(found, now, probe, deadline)), now, probe)
 
     def succeeded(self, call: Permit, now: int) -> None:
-        """The service answered, if only to refuse; nothing is written while the breaker has nothing to forget."""
-        if call.probe or self._look(now).failures:
+        """The service answered, if only to refuse; nothing is written while the breaker counts no failures."""
+        if call.probe or self._breaker(now).failures:
             self._change(now, lambda found: rules.succeeded(found, call, now))
-        self._tell_call(call, now, succeeded=True)
+        self._report_call(call, now, succeeded=True)
 
     def failed(self, call: Permit, now: int) -> None:
-        """The service failed in a way that may pass."""
-        if call.probe or self._look(now).mode is Mode.CLOSED:
+        """The service failed for now."""
+        if call.probe or self._breaker(now).mode is Mode.CLOSED:
             self._change(now, lambda found: rules.failed(found, call, now, self.limits))
-        self._tell_call(call, now, succeeded=False)
+        self._report_call(call, now, succeeded=False)
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Count a request among those that this process works on side by side."""
+        """Count a request among those that this process serves."""
         with self._lock:
             self.in_flight += 1
         try:
@@ -67,25 +67,25 @@ class Guard:
             with self._lock:
                 self.in_flight -= 1
 
-    def tell(self) -> None:
-        """Tell how the service is doing, where it was not called."""
+    def report(self) -> None:
+        """Report the health of the service without a call."""
         self.telemetry.health(Health(self.agent, self.in_flight, rules.level(self._seen)))
 
-    def _tell_call(self, call: Permit, now: int, *, succeeded: bool) -> None:
+    def _report_call(self, call: Permit, now: int, *, succeeded: bool) -> None:
         level = rules.level(self._seen)
         self.telemetry.health(Called(self.agent, self.in_flight, level, max(0, now - call.at), succeeded))
 
-    def _look(self, now: int) -> Breaker:
+    def _breaker(self, now: int) -> Breaker:
         """The breaker as it was at most a second ago; one thread reads, the others wait for it."""
         with self._lock:
             if self._seen_at is None or not 0 <= now - self._seen_at < REMEMBERED_FOR:
                 self._seen_at = now
-                with self._undaunted(now):
+                with self._tolerated(now):
                     self._seen = self.breakers.of(self.agent)
             return self._seen
 
     def _change(self, now: int, decide: Callable[[Breaker], Breaker]) -> Breaker:
-        with self._undaunted(now):
+        with self._tolerated(now):
             before, after = self.breakers.change(self.agent, decide)
             with self._lock:
                 self._seen, self._seen_at = after, now
@@ -95,7 +95,8 @@ class Guard:
         return self._seen
 
     @contextmanager
-    def _undaunted(self, now: int) -> Iterator[None]:
+    def _tolerated(self, now: int) -> Iterator[None]:
+        """Log an error of the shared record, and go on."""
         try:
             yield
         except StepwardError as error:

@@ -1,4 +1,4 @@
-"""Serving: an Agent calls its remote service inside complete-by, and answers only before it."""
+"""Serving: an Agent calls its remote service inside complete-by, and replies only before it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepward.ports import Queues, Telemetry
 from stepward.wire.messages import decode_request, encode_result
 
 MOST_WAITED = 2_000
-"""Milliseconds that a delivery may wait between its calls, which is billed; after that the queue does the waiting."""
+"""Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +35,23 @@ class Serve:
     def handle(self, text: str) -> None:
         """Run the attempt that `text` asks for.
 
-        Raises Rejected, RetryLater if the service has to be left alone for a while, or Transient if the answer could
-        not be sent. Past complete-by there is no reply, no error and no recovery: another instance may own the step.
+        Raises Rejected, RetryLater if the service has to be left alone for a while, or Transient if the reply could
+        not be sent. Past complete-by there is no reply, no error and no recovery: another instance may hold the step.
         """
         request = decode_request(text)
         deadline = min(request.complete_by, self.now() + request.budget)
         if self.now() >= deadline:
-            self._tell(HistoryKind.EXPIRED, request, "it waited in the queue past complete-by")
+            self._log(HistoryKind.EXPIRED, request, "it waited in the queue past complete-by")
             return
         with self.guard.working():
             reply = self._attempt(request, deadline)
         if reply is None or self.now() >= deadline:
-            self._tell(HistoryKind.SILENT, request, "complete-by has passed")
+            self._log(HistoryKind.SILENT, request, "complete-by has passed")
             return
         self.queues.reply([reply])
 
     def _attempt(self, request: StepRequest, deadline: int) -> Reply | None:
-        """Call the operation until it ends, for good or bad; None if the time is used up."""
+        """Call the operation until it succeeds or is refused; None if the time is used up."""
         operation = self.operations.get(request.operation)
         if operation is None:
             return _refusal(request, f"agent {request.agent} has no operation {request.operation!r}; deploy it")
@@ -62,26 +62,26 @@ class Serve:
                 return None
             if waited + wait > MOST_WAITED:
                 away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
-                self._put_back(request, deadline, away, "the service failed")
+                self._retry_later(request, deadline, away, "the service failed")
             self.sleep(wait / 1000)
             tries, waited = tries + 1, waited + wait
         return reply
 
     def _call(self, request: StepRequest, operation: Operation, deadline: int) -> Reply | None:
-        """One call, if the guard lets it through; None if it failed in a way that may pass."""
+        """One call, if the guard permits it; None if it failed for now."""
         permit = self.guard.admit(self.now(), deadline)
         if isinstance(permit, Refused):
-            self.guard.tell()
-            self._put_back(request, deadline, permit.wait, permit.why)
+            self.guard.report()
+            self._retry_later(request, deadline, permit.wait, permit.why)
         try:
             result = operation(self._call_of(request, deadline))
             encode_result(result)
         except Permanent as error:
             self.guard.succeeded(permit, self.now())
             return _refusal(request, str(error))
-        except Exception as error:  # noqa: BLE001 - an operation is the user's code: whatever it raises may pass
+        except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             self.guard.failed(permit, self.now())
-            self._tell(HistoryKind.CALL_FAILED, request, type(error).__name__)
+            self._log(HistoryKind.CALL_FAILED, request, type(error).__name__)
             return None
         self.guard.succeeded(permit, self.now())
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
@@ -96,19 +96,19 @@ class Serve:
             remaining=lambda: (deadline - self.now()) / 1000,
         )
 
-    def _put_back(self, request: StepRequest, deadline: int, wait: int, why: str) -> NoReturn:
-        """Let the queue keep the request for `wait` milliseconds, though not past complete-by."""
+    def _retry_later(self, request: StepRequest, deadline: int, wait: int, why: str) -> NoReturn:
+        """Return the request to its queue for `wait` milliseconds, though not past complete-by."""
         wait = max(min(wait, LONGEST_ABSENCE), least_absence(self._age(request)))
         wait = min(wait, deadline - self.now())
         seconds = max(1, -(-wait // 1000))
-        self._tell(HistoryKind.RETRY_LATER, request, f"{why}; back in {seconds} s")
+        self._log(HistoryKind.RETRY_LATER, request, f"{why}; back in {seconds} s")
         raise RetryLater(seconds, why)
 
     def _age(self, request: StepRequest) -> int:
         """Milliseconds since the request was made."""
         return max(0, self.now() - (request.complete_by - request.budget))
 
-    def _tell(self, kind: HistoryKind, request: StepRequest, note: str) -> None:
+    def _log(self, kind: HistoryKind, request: StepRequest, note: str) -> None:
         entry = HistoryEntry(self.now(), kind, request.step, request.attempt, request.agent, note)
         self.telemetry.record(request.order_id, entry)
 

@@ -1,4 +1,4 @@
-"""The convoy: every order has a lane, and its events are applied there in their sequence, each once."""
+"""The convoy: applies the events of each order in its lane, in sequence, each once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Convoy:
-    """Takes what arrives for one order, in the order in which it arrived. `decode` reads the text of an event."""
+    """Applies the events and commands of one order at a time. `decode` reads the text of an event."""
 
     lanes: Lanes
     effects: Effects
@@ -48,17 +48,17 @@ class Convoy:
     now: Callable[[], int]
 
     def events(self, order_id: str, arrivals: Sequence[Arrival]) -> None:
-        """Give each event its place and apply what is next, in one write where that is possible. Raises Transient.
+        """Give each event its position and apply those that are next, in one write if possible. Raises Transient.
 
-        An event has its effect before the lane is written, and each effect is one that can be asked for twice: whoever
-        dies in between leaves the lane as it was, and the message comes again.
+        An event has its effect before the lane is written, and each effect may be requested twice: a death in between
+        leaves the lane as it was, and the message comes again.
         """
         messages = [arrival.received for arrival in arrivals]
         _, outcome = self._change(order_id, [arrival.event for arrival in arrivals], messages)
         self._finish(order_id, outcome)
 
     def command(self, command: LaneCommand, received: Received) -> None:
-        """Do what an operator asks, and keep in the order's trail what came of it. Raises Transient."""
+        """Apply a command, and add its outcome to the order's audit log. Raises Transient."""
         before, outcome = self._change(command.order_id, command, [received])
         refused = outcome.refusal.text if outcome.refusal else ""
         self.audit_log.add(command.order_id, _entry(command, received, refused, before.revision))
@@ -69,7 +69,7 @@ class Convoy:
         self._finish(command.order_id, outcome)
 
     def _finish(self, order_id: str, outcome: LaneDecision) -> None:
-        """Go on with what one change has left for another; raises Transient if an effect failed."""
+        """Apply the events that one change has left for another; raises Transient if an effect failed."""
         while outcome.more and outcome.failure is None:
             _, outcome = self._change(order_id, [], [])
         if outcome.failure is not None:
@@ -84,7 +84,7 @@ class Convoy:
             outcome = self._decided(before, wanted)
             lane, rows, older = outcome.lane, outcome.rows, outcome.older
             if lane is before or self.lanes.save(lane, replaces=before, rows=rows, older=older):
-                self._tell(outcome, messages)
+                self._follow_up(outcome, messages)
                 return before, outcome
             race.lost()
 
@@ -105,28 +105,28 @@ class Convoy:
                 return self._perform(need.event)
             case KeepRejects():
                 for late in need.rejections:
-                    position = f"{before.order_id}/{late.held_at}"
-                    self._keep(late, Received(position, "the order's lane", before.touched_at, ""))
+                    name = f"{before.order_id}/{late.held_at}"
+                    self._keep(late, Received(name, "the order's lane", before.touched_at, ""))
                 return None
             case _:
                 assert_never(need)
 
     def _perform(self, event: OrderEvent) -> str | Transient:
         try:
-            return self.effects.have(event)
+            return self.effects.perform(event)
         except Transient as error:
             return error
         except Corrupt as error:
             return f"the order's task cannot be read: {error}"
 
-    def _tell(self, outcome: LaneDecision, messages: Sequence[Received]) -> None:
-        """What follows the write: whoever dies here is told of the message again, and decides to do the same."""
+    def _follow_up(self, outcome: LaneDecision, messages: Sequence[Received]) -> None:
+        """Do what follows the write; after a death here the message comes again, and the decision is the same."""
         lane = outcome.lane
         for entry in outcome.history:
             self.telemetry.record(lane.order_id, entry)
         for rejection in outcome.rejections:
             self._keep(rejection, messages[rejection.message])
-        self.alerting.tell(lane, self.now())
+        self.alerting.alert(lane, self.now())
 
     def _keep(self, rejection: Rejection, received: Received) -> None:
         name, _, reason = rejection.why.partition(": ")
@@ -146,7 +146,7 @@ class Convoy:
 def _entry(command: LaneCommand, received: Received, refused: str, revision: int) -> AuditEntry:
     position = 0 if isinstance(command, RetryLane) else command.position
     return AuditEntry(
-        # Not the present time: a command that comes a second time makes the same entry.
+        # Not the present time, so that a command that comes a second time makes the same entry.
         at=received.received_at,
         command=f"convoy {_NAMES[type(command)]}",
         step=f"event {sequence_name(position)}" if position else "",

@@ -1,14 +1,13 @@
-"""What a decision about a lane would be, though nothing is done about it."""
+"""A dry run of a decision about a lane: it reads, and neither writes nor performs anything."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from stepward.domain.convoy.arrival import Held
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
-from stepward.domain.convoy.needs import Known, Missing, ReadEvent, ReadRows
+from stepward.domain.convoy.needs import Held, Known, Missing, ReadEvent, ReadRows
 from stepward.domain.errors import Rejected
 from stepward.ports import Lanes
 
@@ -24,7 +23,7 @@ def read_event(decode: Callable[[str], OrderEvent], body: str) -> OrderEvent:
 
 
 def dry_run(lanes: Lanes, lane: Lane, decode: Callable[[str], OrderEvent], decide: Callable[[Held], T]) -> T:
-    """What `decide` says of a lane, though nothing is done about it; raises Transient or Unreadable."""
+    """What `decide` says of a lane; raises Transient or Corrupt."""
     known = Known()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What an order event does beyond its lane: a create submits the order, a delete takes it back."""
+"""What an order event does beyond its lane: a create submits the order, a delete cancels it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ BY = "the submitter"
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Has the effect of an event, once however often it is asked to."""
+    """Performs the effects of events, each once however often it is requested."""
 
     submit: Submit
     transition: Transition
 
-    def have(self, event: OrderEvent) -> str:
-        """Have it; why it is refused for good, or empty. Raises Transient."""
+    def perform(self, event: OrderEvent) -> str:
+        """Perform the effect; why it is refused for good, or empty. Raises Transient."""
         try:
             match event.op:
                 case Op.CREATE:
@@ -42,5 +42,5 @@ class Effects:
         if not refused:
             return ""
         loaded = self.transition.store.load(event.order_id, with_order=False)
-        # Whoever began to undo it, the order is being taken back, as this event wants.
+        # Whoever began the undo, the order is cancelled, as this event wants.
         return "" if loaded and loaded.task.undoing else f"op: {refused}"

@@ -1,4 +1,4 @@
-"""What comes for the lanes: the messages of one group, taken in their order, as many at once as belong together."""
+"""Intake of the convoy: the messages of one group, in their order, those of one order in one change."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from stepward.ports import Rejects, Telemetry
 from stepward.wire.envelope import Ignored
 
 LEAST_TIME = 2_000
-"""Milliseconds in which a lane can be read and written, when nothing is wrong."""
+"""Milliseconds in which a lane can be read and written while nothing is wrong."""
 Wanted = OrderEvent | LaneCommand | Ignored
 Decode = Callable[[str], Wanted]
 
 
 @dataclass(frozen=True, slots=True)
 class LaneIntake:
-    """Hands messages to the convoy; `decode` says what each wants, and raises Rejected if it names no order."""
+    """Hands messages to the convoy; `decode` reads each, and raises Rejected if it names no order."""
 
     convoy: Convoy
     decode: Decode
@@ -30,23 +30,23 @@ class LaneIntake:
     telemetry: Telemetry
 
     def take(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Iterator[int]:
-        """Take them in their order, and yield after each step how many are done; raises Transient at the first not.
+        """Take them in their order, and yield repeatedly how many are done; raises Transient at the first failure.
 
-        It begins nothing for which `remaining` (ms) is too short: cut off in its midst, all of a batch would wait.
+        It begins nothing for which `remaining` (ms) is too short: if it were cut off, the whole batch would wait.
         """
         run: list[Arrival] = []
-        for position, message in enumerate(messages):
+        for done, message in enumerate(messages):
             wanted = self._wanted(message)
             if isinstance(wanted, OrderEvent) and _continues(run, wanted):
                 run.append(Arrival(message, wanted))
                 continue
-            yield from self._apply(run, position, remaining)
+            yield from self._apply(run, done, remaining)
             if isinstance(wanted, OrderEvent):
                 run = [Arrival(message, wanted)]
             else:
                 run = []
                 self._handle(message, wanted)
-                yield position + 1
+                yield done + 1
         yield from self._apply(run, len(messages), remaining)
 
     def _wanted(self, message: Received) -> Wanted | Rejected:

@@ -1,4 +1,4 @@
-"""What comes for the ledger processor: the ledgers of one customer, one after another."""
+"""Intake of the ledger processor: the ledgers of one customer, one after another."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from stepward.ports import Rejects, Telemetry
 
 @dataclass(frozen=True, slots=True)
 class LedgerIntake:
-    """Hands ledgers to be split; one that cannot be accepted is kept, and the next goes on."""
+    """Splits ledgers; one that cannot be accepted is kept as a reject, and the next follows."""
 
     split: Split
     rejects: Rejects
     telemetry: Telemetry
 
     def take(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Iterator[int]:
-        """Take them in their order, and yield after each how many are done; raises Transient at the first not."""
+        """Split them in their order, and yield after each how many are done; raises Transient at the first failure."""
         intake = Intake(partial(self.split.handle, remaining=remaining), self.rejects, self.telemetry)
         for done, message in enumerate(messages, start=1):
             intake.accept(message)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any
 
-from stepward.app.ledger.walk import Fault, WalkedEntry, steps
+from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.coordination.shared_record import SharedRecord
@@ -21,9 +21,9 @@ from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order_event import Source
 
 CHUNK = 500
-"""Entries that are sent before the progress is noted; whoever dies sends so many again at most."""
+"""Entries that are sent before the progress is saved; after a death at most so many are sent again."""
 TIME_TO_FINISH = 10_000
-"""Milliseconds in which a chunk can be sent and noted."""
+"""Milliseconds in which a chunk can be sent and its progress saved."""
 LONGEST_REJECT = 300_000
 
 
@@ -44,10 +44,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Splits ledgers into the lanes of their orders, each from where it was left.
+    """Splits ledgers into the lanes of their orders, and resumes each where it was left.
 
-    What was sent and not noted is sent again under the same name, and the lanes know it. `customer` is the only one
-    whose ledgers come here, if there is only one.
+    An entry that was sent before its progress was saved is sent again under the same name, so its lane recognises it.
+    `customer`, if not empty, is the only one whose ledgers are accepted.
     """
 
     lanes: LaneQueue
@@ -62,33 +62,31 @@ class Split:
     def handle(self, text: str, remaining: Callable[[], int]) -> None:
         """Send every entry of the ledger in `text`, for as long as `remaining` (ms) allows.
 
-        Raises Rejected, Transient, or RetryLater if the rest is for another run.
+        Raises Rejected, Transient, or RetryLater if another run has to send the rest.
         """
         ledger = decode_ledger(text)
         if isinstance(ledger, Ignored):
-            self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=ledger.what))
+            self._log(HistoryKind.IGNORED, "", ledger.what)
             return
         if self.customer and ledger.customer_id != self.customer:
             raise Rejected("customerId", f"is {ledger.customer_id!r}; only {self.customer!r} has its ledgers here")
         walk = self._begun(ledger)
         if walk.progress.done:
-            self.telemetry.record(
-                "", HistoryEntry(self.now(), HistoryKind.DUPLICATE, note=f"ledger {ledger.ledger_id}")
-            )
+            self._log(HistoryKind.DUPLICATE, "", f"ledger {ledger.ledger_id}")
             return
         for chunk in walk.chunks(self.ledgers, self.sources):
             self._send(walk, chunk)
-            walk.go_to(chunk[-1])
+            walk.go_past(chunk[-1])
             if len(chunk) == CHUNK:
-                walk.note()
+                walk.save()
                 if remaining() < TIME_TO_FINISH:
                     raise RetryLater(0, f"ledger {ledger.ledger_id} goes on at its entry {walk.progress.index}")
         walk.finish()
         note = f"{walk.progress.index:,} entries of ledger {ledger.ledger_id}"
-        self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.SPLIT, by=ledger.customer_id, note=note))
+        self._log(HistoryKind.SPLIT, ledger.customer_id, note)
 
     def _begun(self, ledger: Ledger) -> _Walk:
-        """The walk through the ledger as far as it has come; raises Rejected if another ledger had its id."""
+        """The walk through the ledger from where it was left; raises Rejected if another ledger had its id."""
         record = _record(self.shared_records, ledger.customer_id, ledger.ledger_id)
         found, version = record.read(), self._version(ledger)
         if found is None:
@@ -108,12 +106,12 @@ class Split:
         return version
 
     def _send(self, walk: _Walk, chunk: Sequence[WalkedEntry]) -> None:
-        """Keep what belongs to no order, then send the rest, each order's entries in their order."""
-        for step in chunk:
-            if isinstance(step.entry, Fault):
-                walk.note_beginning()
-                self._keep(walk, step.index, step.entry)
-        self.lanes.send([step.entry for step in chunk if isinstance(step.entry, LaneMessage)])
+        """Keep the entries that belong to no order as rejects, then send the others, each order's in sequence."""
+        for walked in chunk:
+            if isinstance(walked.entry, Fault):
+                walk.save_beginning()
+                self._keep(walk, walked.index, walked.entry)
+        self.lanes.send([walked.entry for walked in chunk if isinstance(walked.entry, LaneMessage)])
 
     def _keep(self, walk: _Walk, index: int, fault: Fault) -> None:
         reject = Reject(
@@ -126,46 +124,49 @@ class Split:
         )
         self.rejects.keep(reject)
         note = f"entry {index} of ledger {walk.ledger.ledger_id}: {fault.field}: {fault.reason}"
-        self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.REJECTED, by=walk.ledger.customer_id, note=note))
+        self._log(HistoryKind.REJECTED, walk.ledger.customer_id, note)
+
+    def _log(self, kind: HistoryKind, customer: str, note: str) -> None:
+        self.telemetry.record("", HistoryEntry(self.now(), kind, by=customer, note=note))
 
 
 @dataclass(slots=True)
 class _Walk:
-    """A ledger on its way, and the record of how far it has come."""
+    """A ledger that is being walked, and the record of its progress."""
 
     ledger: Ledger
     record: SharedValue[Progress | None]
     progress: Progress
 
     def chunks(self, ledgers: Ledgers, sources: Sequence[Source]) -> Iterator[list[WalkedEntry]]:
-        """What is left, in pieces of at most so many entries."""
+        """The entries that are left, in chunks."""
         progress = self.progress
-        left = steps(self.ledger, ledgers, progress.version, progress.index, progress.offset, sources)
+        left = entries_from(self.ledger, ledgers, progress.version, progress.index, progress.offset, sources)
         while chunk := list(islice(left, CHUNK)):
             yield chunk
 
-    def go_to(self, step: WalkedEntry) -> None:
-        """The step and all before it are sent."""
-        self.progress = replace(self.progress, index=step.index + 1, offset=step.after)
+    def go_past(self, walked: WalkedEntry) -> None:
+        """The entry and all before it are sent."""
+        self.progress = replace(self.progress, index=walked.index + 1, offset=walked.after)
 
     def finish(self) -> None:
         """All is sent."""
         self.progress = replace(self.progress, done=True)
-        self.note()
+        self.save()
 
-    def note_beginning(self) -> None:
-        """Note when it was begun, unless that stands already: what is rejected is named by that time."""
+    def save_beginning(self) -> None:
+        """Save when it was begun, unless that is known: its rejects are named by that time."""
         if self.record.known is None:
-            self.note()
+            self.save()
 
-    def note(self) -> None:
-        """Note the progress; raises Conflict if another instance walks the same ledger."""
+    def save(self) -> None:
+        """Save the progress; raises Conflict if another instance walks the same ledger."""
         if not self.record.write(self.progress):
             raise Conflict(f"{self.record.name}: another instance walks it; the message will come again")
 
 
 def progress_of(shared_records: SharedRecords, customer_id: str, ledger_id: str) -> Progress | None:
-    """How far a ledger has been walked; None if it was never begun. Raises Transient or Unreadable."""
+    """How far a ledger has been walked; None if it was never begun. Raises Transient or Corrupt."""
     return _record(shared_records, customer_id, ledger_id).read()
 
 

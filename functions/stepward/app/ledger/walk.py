@@ -1,4 +1,4 @@
-"""The walk through a ledger: one step per entry, from wherever it was left."""
+"""The walk through a ledger, entry by entry, from where it was left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepward.wire.order_event import Source
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An entry that belongs to no order: what is wrong with it, and how it reads."""
+    """An entry that belongs to no order: what is wrong with it, and its text."""
 
     field: str
     reason: str
@@ -31,39 +31,39 @@ class WalkedEntry:
     entry: LaneMessage | Fault
 
 
-def steps(
+def entries_from(
     ledger: Ledger, ledgers: Ledgers, version: str, index: int, offset: int, sources: Sequence[Source]
 ) -> Iterator[WalkedEntry]:
     """The entries from `index` on; in an object, its line begins at `offset`. Raises Transient."""
     if not ledger.object_key:
-        for position in range(index, len(ledger.entries)):
-            raw = ledger.entries[position]
+        for number in range(index, len(ledger.entries)):
+            raw = ledger.entries[number]
             try:
-                found: LaneMessage | Fault = entry_of(ledger, position, raw, sources)
+                found: LaneMessage | Fault = entry_of(ledger, number, raw, sources)
             except Rejected as error:
                 found = Fault(error.field, error.reason, repr(raw))
-            yield WalkedEntry(position, 0, found)
+            yield WalkedEntry(number, 0, found)
         return
-    for position, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
+    for number, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
         offset += line.length
         if line.text.strip():
-            yield WalkedEntry(position, offset, _entry_in(ledger, position, line, sources))
+            yield WalkedEntry(number, offset, _entry_in(ledger, number, line, sources))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of an object, its end included in `length` (bytes); one that is too long is cut."""
+    """One line of an object; `length` (bytes) includes its end, and a `text` that is too long is cut."""
 
     text: bytes
     length: int
 
 
 def lines(pieces: Iterable[bytes]) -> Iterator[Line]:
-    """The lines of a text that comes in pieces; no more than one line and one piece is held at a time."""
+    """The lines of a text that comes in pieces; it holds one line and one piece at a time."""
     begun, length = b"", 0
     for piece in pieces:
-        *whole, rest = piece.split(b"\n")
-        for end in whole:
+        *complete, rest = piece.split(b"\n")
+        for end in complete:
             yield Line(_joined(begun, end), length + len(end) + 1)
             begun, length = b"", 0
         begun, length = _joined(begun, rest), length + len(rest)
@@ -75,11 +75,11 @@ def _joined(begun: bytes, more: bytes) -> bytes:
     return begun + more[: LONGEST_LINE + 1 - len(begun)]
 
 
-def _entry_in(ledger: Ledger, position: int, line: Line, sources: Sequence[Source]) -> LaneMessage | Fault:
+def _entry_in(ledger: Ledger, index: int, line: Line, sources: Sequence[Source]) -> LaneMessage | Fault:
     text = line.text.decode(errors="replace")
     if len(line.text) > LONGEST_LINE:
-        return Fault(BODY, f"line {position + 1} is {line.length:,} bytes; the limit is {LONGEST_LINE:,}", text)
+        return Fault(BODY, f"line {index + 1} is {line.length:,} bytes; the limit is {LONGEST_LINE:,}", text)
     try:
-        return entry_in(ledger, position, line.text, sources)
+        return entry_in(ledger, index, line.text, sources)
     except Rejected as error:
         return Fault(error.field, error.reason, text)

@@ -1,4 +1,4 @@
-"""The audit trail of an order: who asked for what, why, and what came of it; in a row of its own, bounded."""
+"""The audit log of an order: who asked for what, why, and the outcome; bounded, in a record of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepward.ports import SharedRecords
 from stepward.wire.checked_text import cleaned
 
 LONGEST = 50
-"""The newest entries that a trail keeps; with texts of at most 200 characters it stays far below 400 KB."""
+"""Entries of an audit log; with texts of at most 200 characters it stays far below 400 KB."""
 LONGEST_TEXT = 200
 
 DONE_AS = {
@@ -26,12 +26,12 @@ DONE_AS = {
     Resume: HistoryKind.RESUMED,
     Resubmit: HistoryKind.RESUBMITTED,
 }
-"""The fact that an order remembers of each command that was applied."""
+"""The history entry that an order keeps of each command that was applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One command: what came of it `at` (epoch ms), and why it was refused if it was.
+    """One command: its outcome, `at` epoch ms, and in `note` why it was refused.
 
     `revision` is the order's when it was refused, and 0 otherwise.
     """
@@ -48,7 +48,7 @@ class AuditEntry:
 
 
 def applied(command: Command, history: Iterable[HistoryEntry]) -> AuditEntry | None:
-    """The entry of a command that is among the facts it caused; None if it is not."""
+    """The entry of a command that was applied, by the history that it caused; None if it was not."""
     done = next(
         (entry for entry in history if entry.kind is DONE_AS[type(command)] and _asked_by(command, entry)), None
     )
@@ -56,7 +56,7 @@ def applied(command: Command, history: Iterable[HistoryEntry]) -> AuditEntry | N
 
 
 def refused(command: Command, history: Iterable[HistoryEntry], task: Task) -> AuditEntry | None:
-    """The entry of a command that was refused; one that `task` remembers had its effect when it came before."""
+    """The entry of a command that was refused; if `task` remembers it, it was applied when it first came."""
     refusal = next((entry for entry in history if entry.kind is HistoryKind.REFUSED), None)
     if refusal is None:
         return None
@@ -67,20 +67,20 @@ def refused(command: Command, history: Iterable[HistoryEntry], task: Task) -> Au
 
 @dataclass(frozen=True, slots=True)
 class AuditLog:
-    """Keeps the newest entries of each order."""
+    """The newest entries of each order."""
 
     shared_records: SharedRecords
 
     def of(self, order_id: str) -> tuple[AuditEntry, ...]:
-        """What was asked of an order, oldest first; raises Transient or Unreadable."""
+        """The entries of an order, oldest first; raises Transient or Corrupt."""
         return self._record(order_id).read()
 
     def keep(
         self, order_id: str, command: Command, history: tuple[HistoryEntry, ...], load: Callable[[], Task | None]
     ) -> None:
-        """Keep what came of `command`; told of it again, keep it once. Raises Transient or Unreadable.
+        """Add the outcome of `command`, once however often it is delivered. Raises Transient or Corrupt.
 
-        `load` brings the order's task; it is asked for only if the command was refused.
+        `load` reads the order's task; it is called only if the command was refused.
         """
         entry = applied(command, history)
         if entry is None and any(entry.kind is HistoryKind.REFUSED for entry in history) and (task := load()):
@@ -89,7 +89,7 @@ class AuditLog:
             self.add(order_id, entry)
 
     def add(self, order_id: str, entry: AuditEntry) -> None:
-        """Keep an entry once; raises Transient or Unreadable."""
+        """Add an entry, once; raises Transient or Corrupt."""
         self._record(order_id).change(lambda entries: _with(entries, entry))
 
     def _record(self, order_id: str) -> SharedValue[tuple[AuditEntry, ...]]:
@@ -97,10 +97,10 @@ class AuditLog:
 
 
 def _with(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntry, ...]:
-    """The newest entries with one more; what is kept late, after a death, still stands where it happened."""
-    if any(_same(entry, kept) for kept in entries):
+    """The newest entries with one more; one that is added late, after a death, is sorted in by its time."""
+    if any(_same(entry, other) for other in entries):
         return entries
-    return tuple(sorted((*entries, entry), key=lambda kept: kept.at))[-LONGEST:]
+    return tuple(sorted((*entries, entry), key=lambda each: each.at))[-LONGEST:]
 
 
 def _asked(command: Command) -> dict[str, Any]:
@@ -116,11 +116,11 @@ def _asked_by(command: Command, entry: HistoryEntry) -> bool:
     return (who[:LONGEST_TEXT], why[:LONGEST_TEXT]) == (entry.by[:LONGEST_TEXT], entry.note[:LONGEST_TEXT])
 
 
-def _same(entry: AuditEntry, kept: AuditEntry) -> bool:
-    """Whether both tell of one command; what was refused is one while the order does not change."""
+def _same(entry: AuditEntry, other: AuditEntry) -> bool:
+    """Whether both are of one command; a refused command is the same one while the order does not change."""
     again = {name: value for name, value in asdict(entry).items() if name != "at"}
-    same = again == {name: value for name, value in asdict(kept).items() if name != "at"}
-    return same and (entry.at == kept.at or not entry.applied)
+    same = again == {name: value for name, value in asdict(other).items() if name != "at"}
+    return same and (entry.at == other.at or not entry.applied)
 
 
 def _body(entries: tuple[AuditEntry, ...]) -> Mapping[str, Any]:

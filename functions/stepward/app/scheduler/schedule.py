@@ -1,4 +1,4 @@
-"""Scheduling: what is told to the Scheduler becomes a change of the task it names."""
+"""The Scheduler: each message changes the task that it names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepward.wire.messages import decode_for_scheduler
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Runs every step of every task in its order, and only that: the workflow is data."""
+    """Runs the steps of every task in their order; the workflow is data."""
 
     transition: Transition
     audit_log: AuditLog
@@ -21,8 +21,8 @@ class Schedule:
     def handle(self, text: str) -> None:
         """Apply the message in `text`; raises Rejected or Transient.
 
-        What came of a command is kept before its message is acknowledged; dying between the two, the next delivery
-        finds what the order remembers of it.
+        The outcome of a command is in the audit log before its message is acknowledged. If the process dies between the
+        two, the next delivery finds what the order remembers of the command.
         """
         message = decode_for_scheduler(text)
         history = self.transition.apply(message.order_id, message)

@@ -1,4 +1,4 @@
-"""The one write path: read, decide, write if nobody was faster, then send."""
+"""The one write path of a task: read, decide, write if nobody was faster, then send."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 class Transition:
     """Applies events to tasks on behalf of `instance`, the name that goes into LockedBy.
 
-    Without `notices` it may not tell submitters, and has the Scheduler do it.
+    Without `notices` it has the Scheduler notify submitters.
     """
 
     store: TaskStore
@@ -34,13 +34,13 @@ class Transition:
     now: Callable[[], int]
     notices: Notices | None = None
     claims: bool = True
-    """Whether it claims the steps that may run; otherwise it has the Scheduler do it."""
+    """Whether it claims ready steps; otherwise it has the Scheduler do it."""
 
     def apply(self, order_id: str, event: Event) -> tuple[HistoryEntry, ...]:
-        """Write what `event` makes of the task, then send; what happened. Raises Rejected or Transient.
+        """Write what `event` makes of the task, then send what follows; the history. Raises Rejected or Transient.
 
-        Dying between the two loses nothing: every state that waits has a due time, and a redelivered event
-        finds what its first delivery wrote and sends again.
+        A death between the two loses nothing: every state that waits has a due time, and a redelivered event finds
+        what its first delivery wrote, and sends again.
         """
         decision = self._write(order_id, event)
         for entry in decision.history:
@@ -49,7 +49,7 @@ class Transition:
         return decision.history
 
     def _write(self, order_id: str, event: Event) -> Decision:
-        # Only what claims a step needs to know what was ordered.
+        # Only a claim needs the order.
         claims = self.claims and not isinstance(event, DeadlineCheck | AlertSent)
         race = Race(order_id)
         while True:
@@ -70,7 +70,7 @@ class Transition:
         return decide(loaded.task, loaded.plan, event, now=self.now(), by=by, timing=timing, claims=claims)
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
-        """Send what a change asks for; an alert that is out is noted, so that it is not sent for ever."""
+        """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
         for alert in (message for message in messages if isinstance(message, StepFailed)):
@@ -79,7 +79,7 @@ class Transition:
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
 
     def _notify(self, order_id: str, notices: Sequence[Notice]) -> None:
-        """Tell the submitter; last of all, for nothing of the order may wait for that."""
+        """Notify the submitter, last of all: nothing of the order may wait for that."""
         if self.notices is None:
             self.queues.to_scheduler([Report(order_id)] if notices else [])
             return

@@ -1,4 +1,4 @@
-"""The Supervisor's sweep of the lanes: what an operator has to hear of them, whoever died before telling it."""
+"""The Supervisor's sweep of the lanes: it sends the alerts that are due, whoever died before sending them."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from stepward.ports import Alerts
 
 @dataclass(frozen=True, slots=True)
 class LaneSweep:
-    """Looks at the lanes whose due time has passed for `skew_margin` (ms): clocks may differ by so much."""
+    """Checks the lanes that have been due for `skew_margin` (ms), since clocks may differ by so much."""
 
     alerting: LaneAlerting
     skew_margin: int
     now: Callable[[], int]
 
     def due(self, shard: int) -> Iterator[str]:
-        """The orders of the shard whose lane has to be looked at; raises Transient."""
+        """The orders of the shard whose lane is due; raises Transient."""
         return self.alerting.lanes.due(shard, self.now() - self.skew_margin)
 
     def check(self, alerts: Alerts) -> Callable[[str], Sequence[HistoryEntry]]:
-        """What tells by `alerts` what is owed of a lane; it raises Transient or Unreadable."""
+        """What alerts to a lane by `alerts`; it raises Transient or Corrupt."""
         alerting = replace(self.alerting, alerts=alerts)
 
-        def look(order_id: str) -> Sequence[HistoryEntry]:
+        def check(order_id: str) -> Sequence[HistoryEntry]:
             lane = alerting.lanes.load(order_id)
             if lane is not None:
-                alerting.tell(lane, self.now())
+                alerting.alert(lane, self.now())
             return ()
 
-        return look
+        return check
 
-    def told(self, alert: Alert) -> None:
-        """Note that an operator has heard of a lane; raises Transient."""
+    def confirm(self, alert: Alert) -> None:
+        """Note that an operator has been alerted to a lane; raises Transient."""
         if isinstance(alert, LaneWaits):
-            self.alerting.told(alert, self.now())
+            self.alerting.confirm(alert, self.now())

@@ -15,7 +15,7 @@ from stepward.ports import SharedRecords, Telemetry
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A shard that may be swept until `until` (epoch ms); without `record` no lease stands for it."""
+    """A shard that may be swept until `until` (epoch ms); without `record` there is no lease behind it."""
 
     until: int
     lease: Lease | None = None
@@ -26,8 +26,8 @@ class Hold:
 class Leases:
     """Takes shards on behalf of `holder`, each for `length` milliseconds.
 
-    A lease saves work, and no more: every recovery is conditional. So a lease that can be neither read nor written
-    keeps nobody from sweeping.
+    A lease saves work, and no more: every recovery is conditional. So a shard whose lease can be neither read nor
+    written is swept all the same.
     """
 
     shared_records: SharedRecords
@@ -48,7 +48,7 @@ class Leases:
             return Hold(now + self.length)
 
     def give_back(self, shard: int, hold: Hold) -> None:
-        """Leave the shard to anybody; a lease that cannot be given back runs out."""
+        """Give the lease back; one that cannot be given back runs out."""
         if hold.record is None or hold.lease is None:
             return
         try:
@@ -59,7 +59,7 @@ class Leases:
     def _take(self, name: str, now: int) -> Hold | None:
         record = SharedValue(self.shared_records, name, _lease, Lease.to_body)
         lease = take(record.read(), self.holder, now=now, length=self.length, skew_margin=self.skew_margin)
-        # Who loses here leaves the shard to the one who was faster.
+        # A write that loses leaves the shard to the one that was faster.
         return Hold(lease.until, lease, record) if lease and record.write(lease) else None
 
     def _unleased(self, shard: int, note: str) -> None:

@@ -1,4 +1,4 @@
-"""Supervision: find what is overdue and request its recovery; the Scheduler and the Agents act."""
+"""The Supervisor: finds what is overdue and requests its recovery; the Scheduler and the Agents act."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from zlib import crc32
 
-from stepward.app.alerting import Collected, tell_all
+from stepward.app.alerting import Collected, alert_all
 from stepward.app.supervisor.leases import Hold, Leases
 from stepward.domain.errors import Corrupt, Rejected, StepwardError, Transient
 from stepward.domain.health import Swept
@@ -18,11 +18,11 @@ from stepward.ports import Alerts
 MOST_PER_RUN = 5_000
 TIME_TO_FINISH = 5_000
 TIME_PER_ALERT = 25
-"""Milliseconds to note that one alert is out."""
+"""Milliseconds to confirm one alert."""
 
 
 Check = Callable[[str], Sequence[HistoryEntry]]
-"""Looks at the record of one order, and acts on what is overdue there; raises Transient, Rejected or Unreadable."""
+"""Checks the record of one order, and acts on what is overdue there; raises Transient, Rejected or Corrupt."""
 
 
 class Sweep(Protocol):
@@ -32,15 +32,15 @@ class Sweep(Protocol):
         """The orders of the shard whose record is due; raises Transient."""
 
     def check(self, alerts: Alerts) -> Check:
-        """What looks at each of them in one run, and brings what an operator has to hear to `alerts`."""
+        """What checks each of them in one run, and sends alerts to `alerts`."""
 
-    def told(self, alert: Alert) -> None:
-        """Note that the alert is out, if it is one of this kind; raises Transient, Rejected or Unreadable."""
+    def confirm(self, alert: Alert) -> None:
+        """Note that the alert is out, if it is of this kind; raises Transient, Rejected or Corrupt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Supervise:
-    """Does all `sweeps` in those of all `shards` of the indexes that it gets a lease for; then it tells by `alerts`."""
+    """Runs all `sweeps` in each of the `shards` that it gets a lease for, then sends the alerts by `alerts`."""
 
     sweeps: Sequence[Sweep]
     leases: Leases
@@ -50,8 +50,8 @@ class Supervise:
     def sweep(self, remaining: Callable[[], int]) -> Swept:
         """One run, which ends in time for `remaining` (milliseconds) to stay above zero.
 
-        What it does not reach stays due, so the next run finds it. Nothing that cannot be read, and no record that
-        others keep changing, keeps the sweep from the rest.
+        What it does not reach stays due, so the next run finds it. A record that is corrupt, or that others keep
+        changing, does not keep it from the rest.
         """
         run = _Run(self.sweeps, self.leases, remaining)
         for shard in self._in_turn():
@@ -63,7 +63,7 @@ class Supervise:
             else:
                 run.figures = replace(run.figures, skipped=run.figures.skipped + 1)
         self.leases.telemetry.swept(run.figures)
-        run.tell_operators(self.alerts)
+        run.send(self.alerts)
         return run.figures
 
     def _in_turn(self) -> Iterator[int]:
@@ -74,7 +74,7 @@ class Supervise:
 
 @dataclass(slots=True)
 class _Run:
-    """One run: what it found so far, and the alerts that it will tell when all else is done."""
+    """One run: what it found so far, and the alerts that it sends when all else is done."""
 
     sweeps: Sequence[Sweep]
     leases: Leases
@@ -88,14 +88,14 @@ class _Run:
         self.checks = [sweep.check(self.alerts) for sweep in self.sweeps]
 
     def sweep(self, shard: int, hold: Hold) -> None:
-        """Look at all that is due in the shard, for as long as the lease lasts."""
+        """Check all that is due in the shard, for as long as the lease lasts."""
         sweeps = zip(self.sweeps, self.checks, strict=True)
-        whole = all(self._go_through(sweep, shard, check, hold) for sweep, check in sweeps)
+        complete = all(self._check_all(sweep, shard, check, hold) for sweep, check in sweeps)
         figures = self.figures
-        self.figures = replace(figures, complete=figures.complete and whole, swept=figures.swept + whole)
+        self.figures = replace(figures, complete=figures.complete and complete, swept=figures.swept + complete)
 
-    def _go_through(self, sweep: Sweep, shard: int, check: Check, hold: Hold) -> bool:
-        """Look at each that is due; False if there was no time for all, or they could not be listed."""
+    def _check_all(self, sweep: Sweep, shard: int, check: Check, hold: Hold) -> bool:
+        """Check each that is due; False if there was no time for all, or they could not be listed."""
         try:
             for order_id in sweep.due(shard):
                 self.is_over = self._must_end()
@@ -103,16 +103,16 @@ class _Run:
                     return False
                 self._count(self._checked(order_id, check))
         except Transient as error:
-            self._tell("", HistoryKind.POSTPONED, error)
+            self._log("", HistoryKind.POSTPONED, error)
             return False
         return True
 
-    def tell_operators(self, alerts: Alerts) -> None:
-        """Tell the alerts that have come together; those that do not get out stay due."""
+    def send(self, alerts: Alerts) -> None:
+        """Send the collected alerts; those that do not get out stay due."""
         try:
-            tell_all(self.alerts.due, alerts, self._told)
+            alert_all(self.alerts.due, alerts, self._confirm)
         except Transient as error:
-            self._tell("", HistoryKind.POSTPONED, error)
+            self._log("", HistoryKind.POSTPONED, error)
 
     def _must_end(self) -> bool:
         time_to_finish = TIME_TO_FINISH + TIME_PER_ALERT * len(self.alerts.due)
@@ -123,17 +123,17 @@ class _Run:
             return check(order_id)
         except (Transient, Rejected, Corrupt) as error:
             kind = HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
-            self._tell(order_id, kind, error)
+            self._log(order_id, kind, error)
             return ()
 
-    def _told(self, alert: Alert) -> None:
+    def _confirm(self, alert: Alert) -> None:
         try:
             for sweep in self.sweeps:
-                sweep.told(alert)
+                sweep.confirm(alert)
         except (Transient, Rejected, Corrupt) as error:
-            self._tell(alert.order_id, HistoryKind.POSTPONED, error)
+            self._log(alert.order_id, HistoryKind.POSTPONED, error)
 
-    def _tell(self, order_id: str, kind: HistoryKind, error: StepwardError) -> None:
+    def _log(self, order_id: str, kind: HistoryKind, error: StepwardError) -> None:
         self.leases.telemetry.record(order_id, HistoryEntry(self.leases.now(), kind, note=str(error)))
 
     def _count(self, history: Sequence[HistoryEntry]) -> None:

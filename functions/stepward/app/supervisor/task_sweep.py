@@ -19,14 +19,14 @@ from stepward.ports import Alerts, Telemetry
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a Supervisor has to know of its deployment's `agents` before it looks at a task."""
+    """What a Supervisor has to know of its deployment's `agents` before it checks a task."""
 
     breakers: Breakers
     agents: Collection[str]
     telemetry: Telemetry
 
-    def look(self, backlogged: frozenset[str], now: int) -> DeadlineCheck:
-        """The look of one run; an agent whose breaker cannot be read counts as well: its recovery goes on."""
+    def check(self, backlogged: frozenset[str], now: int) -> DeadlineCheck:
+        """The deadline check of one run; an agent whose breaker cannot be read counts as healthy."""
         found = {agent: self._of(agent, now) for agent in self.agents}
         return DeadlineCheck(
             backlogged=backlogged,
@@ -44,30 +44,30 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class TaskSweep:
-    """Looks at the tasks whose due time has passed, and requests the recovery of what is overdue."""
+    """Checks the tasks whose due time has passed, and requests the recovery of what is overdue."""
 
     transition: Transition
     watch: Watch
 
     def due(self, shard: int) -> Iterator[str]:
-        """The orders of the shard whose task is due, by a clock set back by what clocks may differ."""
+        """The orders of the shard whose task is due, by a clock set back by the skew margin."""
         return self.transition.store.due(shard, self.transition.now() - self.transition.timing.skew_margin)
 
     def check(self, alerts: Alerts) -> Callable[[str], Sequence[HistoryEntry]]:
-        """What looks at a task; all of one run have the same look at the agents, when the first one needs it."""
-        transition, look = replace(self.transition, alerts=alerts), cache(self._look)
-        return lambda order_id: transition.apply(order_id, look())
+        """What checks a task; all tasks of a run share one deadline check, made when the first one needs it."""
+        transition, event = replace(self.transition, alerts=alerts), cache(self._event)
+        return lambda order_id: transition.apply(order_id, event())
 
-    def told(self, alert: Alert) -> None:
-        """Note that an operator has heard of a step's Error; raises Transient, Rejected or Unreadable."""
+    def confirm(self, alert: Alert) -> None:
+        """Note that an operator has been alerted to a step's Error; raises Transient, Rejected or Corrupt."""
         if isinstance(alert, StepFailed):
             self.transition.apply(alert.order_id, AlertSent(alert.step, alert.attempt))
 
-    def _look(self) -> DeadlineCheck:
-        return self.watch.look(self._backlogged(), self.transition.now())
+    def _event(self) -> DeadlineCheck:
+        return self.watch.check(self._backlogged(), self.transition.now())
 
     def _backlogged(self) -> frozenset[str]:
-        """The agents with a backlog; if that cannot be told, recovery goes on and excuses nobody."""
+        """The agents with a backlog; if that is unknown, recovery goes on and counts every failure."""
         try:
             return self.transition.queues.backlogged()
         except Transient as error:

@@ -19,7 +19,7 @@ def lane_state(lane: Lane) -> str:
         return "gap"
     if lane.end:
         return "ended"
-    return "idle" if lane.told is Alerted.IDLE else "open"
+    return "idle" if lane.alerted is Alerted.IDLE else "open"
 
 
 def lane_position(lane: Lane, following: StoredEvent | None) -> str:

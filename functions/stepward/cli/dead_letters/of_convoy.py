@@ -11,9 +11,9 @@ from stepward.app.ledger.split import progress_of
 from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened
 from stepward.cli.dead_letters.staleness import Judgement, Staleness
 from stepward.domain.convoy.apply_command import is_done
-from stepward.domain.convoy.arrival import Fate, reception
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.sequence import Fate, reception
 from stepward.domain.errors import Corrupt, Rejected
 from stepward.ports import Lanes, SharedRecords
 from stepward.wire.convoy import decode_for_lane

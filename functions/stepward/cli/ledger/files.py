@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepward.app.ledger.walk import Fault, WalkedEntry, lines, steps
+from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from, lines
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
@@ -118,9 +118,9 @@ def as_lines(ledger: LedgerFile) -> Iterator[tuple[Path, str]]:
 def _steps(ledger: LedgerFile) -> Iterator[WalkedEntry]:
     if ledger.content is None:
         walked = Ledger(ledger.ledger_id, ledger.customer_id, "", object_key=str(ledger.path))
-        return steps(walked, _Files(), "", 0, 0, ())
+        return entries_from(walked, _Files(), "", 0, 0, ())
     walked = Ledger(ledger.ledger_id, ledger.customer_id, "", tuple(ledger.content["entries"]))
-    return steps(walked, _Files(), "", 0, 0, ())
+    return entries_from(walked, _Files(), "", 0, 0, ())
 
 
 @dataclass(frozen=True, slots=True)

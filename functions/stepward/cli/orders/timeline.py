@@ -9,6 +9,7 @@ from itertools import chain
 from stepward.cli.terminal import span
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
 from stepward.domain.task.change import TaskChange
+from stepward.domain.task.claim import ready
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, forward_name
@@ -61,21 +62,21 @@ def all_records(task: Task, plan: Plan) -> list[StepRecord]:
 
 def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
     """The agents of the steps that are at work or next."""
-    ready = {step.name for step in TaskChange(task, plan, now, "", Timing()).ready()}
-    working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in ready]
+    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
+    working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in waiting]
     return {plan.by_name[record.name].executor(record.policy).agent for record in working}
 
 
 def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     """What the order waits for, a sentence for each step that is at work or next."""
-    ready = {step.name for step in TaskChange(task, plan, now, "", Timing()).ready()}
+    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
     sentences = [f"The order is paused: {task.paused}. What runs may end, nothing new starts."] if task.paused else []
     for record in all_records(task, plan):
         if record.process_state is ProcessState.PROCESSING:
             sentences.append(_running(record, now))
-        elif record.name in ready and (rest := (record.not_before or 0) - now) > 0:
+        elif record.name in waiting and (rest := (record.not_before or 0) - now) > 0:
             sentences.append(f"{record.name} rests for another {span(rest)} before it is tried again.")
-        elif record.name in ready:
+        elif record.name in waiting:
             sentences.append(
                 f"{record.name} waits for a Scheduler to claim it; the Supervisor reminds it if none does."
             )

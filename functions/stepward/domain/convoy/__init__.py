@@ -1,1 +1,1 @@
-"""The convoy: the lane of each order, and what comes to it."""
+"""The convoy: the lane of each order, and the events and commands that reach it."""

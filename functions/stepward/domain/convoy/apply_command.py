@@ -1,4 +1,4 @@
-"""What an operator's command makes of a lane, and why it is refused."""
+"""What an operator's command does to a lane, and why it is refused."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import assert_never
 
-from stepward.domain.convoy.arrival import Held
 from stepward.domain.convoy.change import LaneChange
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
-from stepward.domain.convoy.needs import ReadEvent
+from stepward.domain.convoy.needs import Held, ReadEvent
 from stepward.domain.history import HistoryKind
 
 REJECTED_BY_COMMAND = 0
-"""The place, which no event has, of what the newest command has rejected: were its reject lost, it is kept again."""
+"""The position, which no event has, of what the newest command rejected: a reject that got lost is kept again."""
 
 
 class LaneRefusalCode(Enum):
@@ -36,33 +35,33 @@ class LaneRefusalCode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LaneRefusal:
-    """Why a command is refused: a code for programs, and words."""
+    """Why a command is refused: a code for programs, and a text for people."""
 
     code: LaneRefusalCode
     text: str
 
 
 def refused(lane: Lane, held: Held, command: LaneCommand) -> LaneRefusal | None:
-    """Why nothing comes of a command, None if something does; raises Missing."""
+    """Why a command is refused, None if it is not; raises Missing."""
     match command:
         case RetryLane():
             return _no_retry(lane, held)
         case SkipEvent():
-            return _not_in_the_way(lane, held, command.position)
+            return _not_replaceable(lane, held, command.position)
         case ReplaceEvent():
-            in_vain = _not_in_the_way(lane, held, command.position)
-            return in_vain or misplaced(lane, command.position, held.known[ReadEvent(command.body)])
+            fixed = _not_replaceable(lane, held, command.position)
+            return fixed or misplaced(lane, command.position, held.known[ReadEvent(command.body)])
         case _:
             assert_never(command)
 
 
 def is_done(lane: Lane, command: LaneCommand) -> bool:
-    """Whether the command has come before and had its effect."""
+    """Whether the command was applied before."""
     return lane.done == command.asked
 
 
 def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | None:
-    """Do what is asked, and apply what waited for it; why it is refused, or None. Raises Missing.
+    """Apply the command and the events that waited for it; why it is refused, or None. Raises Missing.
 
     A command that comes a second time finds its name on the lane, and changes nothing more.
     """
@@ -80,8 +79,8 @@ def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | Non
         case ReplaceEvent():
             _replace(change, command)
     for rejection in change.rejections:
-        mark = f"{command.asked} {rejection.why}"
-        change.held.rows[REJECTED_BY_COMMAND] = StoredEvent(REJECTED_BY_COMMAND, rejection.event, mark)
+        named = f"{command.asked} {rejection.why}"
+        change.held.rows[REJECTED_BY_COMMAND] = StoredEvent(REJECTED_BY_COMMAND, rejection.event, named)
     change.lane = replace(change.lane, done=command.asked)
     change.drain()
     change.stop_at_unsequenced()
@@ -89,7 +88,7 @@ def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | Non
 
 
 def misplaced(lane: Lane, position: int, event: OrderEvent) -> LaneRefusal | None:
-    """Why `event` cannot stand in for the one at `place`; None if it can."""
+    """Why `event` cannot replace the one at `position`; None if it can."""
     if event.fault:
         return LaneRefusal(LaneRefusalCode.NOT_VALID, f"the new event is not valid: {event.fault}")
     if event.order_id != lane.order_id:
@@ -115,8 +114,8 @@ def _no_retry(lane: Lane, held: Held) -> LaneRefusal | None:
     return LaneRefusal(LaneRefusalCode.UNSEQUENCED, why)
 
 
-def _not_in_the_way(lane: Lane, held: Held, position: int) -> LaneRefusal | None:
-    """Why the event at `place` is none that an operator may take away: it must stop the lane, or be missing."""
+def _not_replaceable(lane: Lane, held: Held, position: int) -> LaneRefusal | None:
+    """Why an operator may not skip or replace the event at `position`: it must block the lane, or be missing."""
     name = sequence_name(position)
     if lane.blocked:
         stops = sequence_name(lane.blocked.position)
@@ -134,7 +133,7 @@ def _retry(change: LaneChange) -> None:
     blocked = change.lane.blocked
     if blocked is None:
         return
-    change.tell(HistoryKind.RETRIED, blocked.position)
+    change.log(HistoryKind.RETRIED, blocked.position)
     if blocked.position > 0:
         change.lane = replace(change.lane, blocked=None)
         return
@@ -149,16 +148,15 @@ def _skip(change: LaneChange, command: SkipEvent) -> None:
     if command.position < 0:
         _resolve(change, command.position, why)
         return
-    stored = change.held.at(command.position) or StoredEvent(
-        command.position, change.known[ReadEvent(_never_came(command))]
-    )
-    change.go_past(replace(stored, skipped=why))
+    held = change.held.at(command.position)
+    event = held.event if held else change.known[ReadEvent(_never_came(command))]
+    change.go_past(StoredEvent(command.position, event, why))
 
 
 def _replace(change: LaneChange, command: ReplaceEvent) -> None:
     position, why = command.position, f"replaced by {command.who}: {command.why}"
     event, before = change.known[ReadEvent(command.body)], change.held.at(position)
-    change.tell(HistoryKind.REPLACED, position, command.why)
+    change.log(HistoryKind.REPLACED, position, command.why)
     if position < 0 and before is not None:
         _resolve(change, position, why)
         change.take(event, 0)
@@ -170,28 +168,28 @@ def _replace(change: LaneChange, command: ReplaceEvent) -> None:
 
 
 def _resolve(change: LaneChange, position: int, why: str) -> None:
-    """Take an event that nobody could place out of the way."""
+    """Skip an unsequenced event."""
     if (stored := change.held.at(position)) is not None:
         change.held.rows[position] = replace(stored, skipped=why)
     unsequenced = tuple(each for each in change.lane.unsequenced if each != position)
     change.lane = replace(change.lane, blocked=None, unsequenced=unsequenced)
-    change.tell(HistoryKind.SKIPPED, position, why)
+    change.log(HistoryKind.SKIPPED, position, why)
 
 
 def _read_again(held: Held, position: int) -> OrderEvent | None:
-    """The event at a place as the application reads it by now."""
+    """The event at a position as the deployed application reads it."""
     stored = held.at(position)
     return held.known[ReadEvent(stored.event.body)] if stored else None
 
 
 def _never_came(command: SkipEvent) -> str:
-    """The text that stands for an event that is skipped and never came."""
+    """The text of an event that is skipped and never came."""
     fault = {"invalid": "sequence: it never came", "begins": ""}
     return json.dumps({"orderId": command.order_id, "sequence": command.position, **fault})
 
 
 def _reject_again(change: LaneChange, command: LaneCommand) -> None:
-    """Have what the command rejected kept once more: whoever wrote the lane may have died before."""
+    """Reject again what the command rejected: whoever wrote the lane may have died before it was kept."""
     rejected = change.held.at(REJECTED_BY_COMMAND)
     asked, _, why = rejected.skipped.partition(" ") if rejected else ("", "", "")
     if rejected and asked == command.asked:

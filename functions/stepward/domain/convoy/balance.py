@@ -1,4 +1,4 @@
-"""An order's account: what its applied events, folded in their order, make of it."""
+"""An order's balance: what its applied events, folded in sequence, come to."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
 Details = Mapping[str, Any]
-"""What an event says beyond its place in the lane."""
+"""What an event says beyond its position in the lane."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """What the event at `place` said of a transaction."""
+    """What the event at `position` said of a transaction."""
 
     position: int
     details: Details
@@ -29,12 +29,12 @@ class Transaction:
 
     @property
     def position(self) -> int:
-        """The place of the event that began it, by which later ones name it."""
+        """The position of the event that began it, by which later events name it."""
         return self.history[0].position
 
     @property
     def details(self) -> Details:
-        """What it says now: the fields that a change names replace the earlier ones, the others stay."""
+        """Its present fields: those that a change names replace the earlier ones, the others stay."""
         merged: dict[str, Any] = {}
         for change in self.history:
             merged.update(change.details)
@@ -45,9 +45,9 @@ class Transaction:
 class Balance:
     """What an order's events come to.
 
-    `order` is the create with its changes, None before it; `additions` are the other transactions, by place.
-    `cancelled` is the place of the cancellation and `ended` that of the last event there will be, 0 before.
-    `passed_over` are the events that have no effect: an operator skipped them, or they came too late.
+    `order` is the create with its changes, None before it; `additions` are the other transactions, by position.
+    `cancelled` is the position of the cancellation and `ended` that of the last event there will be, 0 before.
+    `skipped` are the events that have no effect: an operator skipped them, or they are superseded.
     """
 
     order: Transaction | None = None
@@ -58,7 +58,7 @@ class Balance:
 
 
 def balance_of(events: Iterable[StoredEvent], details: Callable[[OrderEvent], Details]) -> Balance:
-    """The account that `events`, all applied or passed over and in the order of their places, come to."""
+    """The balance of `events`, all applied or skipped and in the order of their positions."""
     book = _Book(details)
     for stored in events:
         book.enter(stored)
@@ -67,7 +67,7 @@ def balance_of(events: Iterable[StoredEvent], details: Callable[[OrderEvent], De
 
 @dataclass(slots=True)
 class _Book:
-    """The account in the making; `histories` are the order's own and those of the additions, by their places."""
+    """The balance in the making; `histories` are the order's own and those of the additions, by position."""
 
     details: Callable[[OrderEvent], Details]
     created: int = 0

@@ -1,4 +1,4 @@
-"""One change of a lane in the making: what arrives gets its place, what is next is applied, the rest waits."""
+"""A lane's next revision in the making: an arriving event gets its position; the next is applied, others wait."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from stepward.domain.convoy.arrival import PAGE, Fate, Held, after_end, reception
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, advanced, refusal, settled, superseded, with_offset
-from stepward.domain.convoy.needs import KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
+from stepward.domain.convoy.needs import PAGE, Held, KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
+from stepward.domain.convoy.sequence import Fate, after_end, reception
 from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 
 MOST_HISTORY = 500
-"""So much may happen in one change, so that one that is cut short has not to begin at the beginning."""
+"""History entries of one change, so that a process that is cut short has not to begin at the beginning."""
 MOST_ROWS = 60
 MOST_ROW_BYTES = 128 * 1024
-"""What was waiting adds no more rows than this to one change: with those of a batch of arrivals, all of them fit into
-one transaction of 100 items and 4 MB."""
+"""Rows that parked events add to one change: with those of a batch of arrivals they fit into one transaction of 100
+items and 4 MB."""
 RECENT_BYTES = 600
-"""A lane keeps about so much of its newest events within its own record, so that this stays below 1 KB."""
+"""About so much of its newest events a lane keeps in its own record, so that this stays below 1 KB."""
 LONGEST_RECENT = 1_000
 
 
 @dataclass(slots=True)
 class LaneChange:
-    """What becomes of the lane `before`; nothing is written, read or performed here. Each method raises Missing."""
+    """What becomes of the lane `before`; nothing is read, written or performed here. Each method raises Missing."""
 
     before: Lane
     known: Known
@@ -37,7 +37,7 @@ class LaneChange:
     history: list[HistoryEntry] = field(init=False, default_factory=list)
     rejections: list[Rejection] = field(init=False, default_factory=list)
     failure: Transient | None = field(init=False, default=None)
-    """What kept the next event from having its effect, for now."""
+    """The error that the effect of the next event met."""
     more: bool = field(init=False, default=False)
     """Whether something is left for another change."""
 
@@ -53,7 +53,7 @@ class LaneChange:
         return settled(self.before, changed, self.rules, self.now, has_rows=bool(self.held.rows)), older
 
     def close(self) -> None:
-        """Keep what came for places behind the end among the rejects, once the end is written: it stays behind it."""
+        """Reject the events parked behind the end, once the end is written and cannot move."""
         end = self.before.end
         if not end or self.lane.highest <= end:
             return
@@ -61,15 +61,15 @@ class LaneChange:
         for page in self._behind(end):
             self.known[KeepRejects(tuple(Rejection(late.event, why, held_at=late.position) for late in page))]
             for late in page:
-                self.tell(HistoryKind.REJECTED, late.event.sequence or 0, why)
+                self.log(HistoryKind.REJECTED, late.event.sequence or 0, why)
         self.lane = replace(self.lane, highest=end)
 
     def take(self, event: OrderEvent, message: int) -> None:
-        """Give an arriving event its place, and apply it if it is its turn."""
+        """Give an arriving event its position, and apply it if it is next."""
         found = reception(self.lane, self.held, event)
         match found.fate:
             case Fate.DUPLICATE:
-                self.tell(HistoryKind.DUPLICATE, found.position, found.why)
+                self.log(HistoryKind.DUPLICATE, found.position, found.why)
             case Fate.REJECTED:
                 self.reject(event, found.why, message)
             case Fate.UNSEQUENCED:
@@ -83,15 +83,15 @@ class LaneChange:
                 self.drain()
 
     def drain(self) -> None:
-        """Apply the events that wait for nothing any more."""
+        """Apply the parked events that are next."""
         while waiting := self._waiting():
             for stored in waiting:
                 if not self.apply(stored) or self.lane.blocked or self.lane.end or self._is_full():
                     return
 
     def apply(self, stored: StoredEvent, *, fresh: bool = False) -> bool:
-        """Apply the next event, or stop the lane there; False if it has to be tried again later."""
-        # A row is trusted, but whoever wrote it may have had another idea of what is valid than what is deployed now.
+        """Apply the next event, or block the lane there; False if it has to be tried again later."""
+        # A row is trusted, but a fault in it is judged by the application that is deployed now.
         event = stored.event if fresh or not stored.event.fault else self.known[ReadEvent(stored.event.body)]
         if event != stored.event:
             stored = self.held.rows[stored.position] = replace(stored, event=event)
@@ -108,20 +108,20 @@ class LaneChange:
         return True
 
     def go_past(self, stored: StoredEvent, *, fresh: bool = False) -> None:
-        """Go past the next place: its event is applied, or skipped."""
+        """Go past the next position: its event is applied, or skipped."""
         position = stored.position
         if stored.skipped or (fresh and len(stored.event.body) > LONGEST_RECENT):
             self.held.rows[position] = stored
         elif fresh:
             self.held.fresh.append(stored)
         self.lane = advanced(self.lane, stored)
-        self.tell(HistoryKind.SKIPPED if stored.skipped else HistoryKind.APPLIED, position, stored.skipped)
+        self.log(HistoryKind.SKIPPED if stored.skipped else HistoryKind.APPLIED, position, stored.skipped)
         if self.lane.end == position:
-            self.tell(HistoryKind.ENDED, position)
+            self.log(HistoryKind.ENDED, position)
             self.more = self.lane.highest > position
 
     def block(self, stored: StoredEvent, reason: str) -> bool:
-        """Stop the lane at an event until an operator acts."""
+        """Block the lane at an event until an operator acts."""
         again = self.before.blocked if self.before.blocked and self.before.blocked.position == stored.position else None
         self.held.rows[stored.position] = stored
         self.lane = replace(
@@ -130,31 +130,31 @@ class LaneChange:
             highest=max(self.lane.highest, stored.position),
             attempts=0,
         )
-        self.tell(HistoryKind.BLOCKED, stored.position, reason)
+        self.log(HistoryKind.BLOCKED, stored.position, reason)
         return True
 
-    def stop_at_unsequenced(self, reason: str = "it has no place in the lane") -> None:
-        """Stop the lane at the first event that nobody can place, unless it has stopped already."""
+    def stop_at_unsequenced(self, reason: str = "it has no position in the lane") -> None:
+        """Block the lane at the first unsequenced event, unless it is blocked already."""
         if not self.lane.unsequenced or self.lane.blocked:
             return
         position = self.lane.unsequenced[0]
         self.lane = replace(self.lane, blocked=Blocked(position, reason, self.now))
-        self.tell(HistoryKind.BLOCKED, position, reason)
+        self.log(HistoryKind.BLOCKED, position, reason)
 
     def reject(self, event: OrderEvent, why: str, message: int = 0) -> None:
-        """Have an event that the lane cannot take kept where an operator finds it."""
+        """Reject an event; it is kept where an operator finds it."""
         self.rejections.append(Rejection(event, why, message))
-        self.tell(HistoryKind.REJECTED, event.sequence or 0, why)
+        self.log(HistoryKind.REJECTED, event.sequence or 0, why)
 
-    def tell(self, kind: HistoryKind, position: int, note: str = "") -> None:
-        """Note what happened to the lane."""
+    def log(self, kind: HistoryKind, position: int, note: str = "") -> None:
+        """Add a history entry."""
         step = f"event {sequence_name(position)}" if position else ""
         self.history.append(HistoryEntry(self.now, kind, step, note=note))
 
     def _park(self, event: OrderEvent, position: int) -> None:
         self.held.rows[position] = StoredEvent(position, event)
         self.lane = with_offset(replace(self.lane, highest=max(self.lane.highest, position)), event)
-        self.tell(HistoryKind.PARKED, position)
+        self.log(HistoryKind.PARKED, position)
 
     def _keep_unsequenced(self, event: OrderEvent, why: str) -> None:
         position = -(self.lane.unsequenced_seen + 1)
@@ -169,16 +169,15 @@ class LaneChange:
             first = page[-1].position + 1
 
     def _waiting(self) -> list[StoredEvent]:
-        """The events that follow the last applied one without a gap, as far as one page and one change reach."""
-        stands = not self.lane.goes_on or self.lane.blocked or self.failure
-        if stands or self._is_full():
+        """The parked events that follow the last applied one without a gap, as far as one page and one change reach."""
+        if not self.lane.goes_on or self.lane.blocked or self.failure or self._is_full():
             return []
         first = self.lane.last + 1
         found = {stored.position: stored for stored in self.known[ReadRows(first, PAGE)]} | self.held.rows
         return [found[position] for position in takewhile(found.__contains__, range(first, first + PAGE))]
 
     def _is_full(self) -> bool:
-        """Whether what still waits has to be left for another change."""
+        """Whether the events that still wait are left for another change."""
         rows = self.held.rows
         weight = sum(len(stored.event.body) for stored in rows.values())
         full = len(self.history) > MOST_HISTORY or len(rows) > MOST_ROWS or weight > MOST_ROW_BYTES
@@ -191,7 +190,7 @@ class LaneChange:
     def _fail(self, stored: StoredEvent, error: Transient) -> bool:
         attempts = self.lane.attempts + 1
         if attempts >= self.rules.attempts:
-            return self.block(stored, f"it failed {attempts} times, the last time so: {error}")
+            return self.block(stored, f"it failed {attempts} times; the last error: {error}")
         self.failure = error
         self.lane = replace(self.lane, attempts=attempts)
         return False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RetryLane:
-    """Try the event again at which the lane stands still; the cause is mended. `asked` names this one command."""
+    """Try the event again that blocks the lane; its cause is fixed. `asked` names this one command."""
 
     order_id: str
     who: str
@@ -17,7 +17,7 @@ class RetryLane:
 
 @dataclass(frozen=True, slots=True)
 class SkipEvent:
-    """Go on without the event at `place`, which stops the lane or never came."""
+    """Skip the event at `position`, which blocks the lane or never came."""
 
     order_id: str
     position: int
@@ -28,7 +28,7 @@ class SkipEvent:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceEvent:
-    """Take `body`, the JSON text of an event, in place of the one that stops the lane or never came."""
+    """Use `body`, the JSON text of an event, instead of the one that blocks the lane or never came."""
 
     order_id: str
     position: int

@@ -1,4 +1,4 @@
-"""The decision about a lane: what its record and the answers to what it needs make of what has come."""
+"""The whole policy of a lane as one pure function: (lane, what is known, what arrived, now) -> a change or a need."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Wanted = Sequence[OrderEvent] | LaneCommand
 class LaneDecision:
     """What to write: the lane, which is the one that was read if nothing has changed, with new rows and older events.
 
-    Then `rejections` are to be kept and `facts` told. `refusal` says why a command is refused, `failure` what kept the
-    next event from having its effect for now; with `more`, another change follows.
+    Once it is written, the `rejections` are kept and the `history` is logged. `refusal` says why a command is refused,
+    `failure` is the error that the effect of the next event met; with `more`, another change follows.
     """
 
     lane: Lane
@@ -36,9 +36,9 @@ class LaneDecision:
 
 
 def decide(lane: Lane, known: Known, wanted: Wanted, rules: LaneRules, now: int) -> LaneDecision | Need:
-    """What `wanted` (events that arrive, a command, or no events: only what waits) makes of the lane at `now`.
+    """What `wanted` (arriving events, a command, or none: only parked events) makes of the lane at `now` (epoch ms).
 
-    If the answer to what it needs is not `known`, it is that need; ask again with the answer.
+    The answer is a need if that is not `known`; decide again once it is.
     """
     try:
         return _decided(LaneChange(lane, known, rules, now), wanted)

@@ -19,13 +19,12 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderEvent:
-    """An event of an order; one that is not valid says so in `fault`, and its lane stops there.
+    """An event of an order; an invalid one says why in `fault`, and blocks its lane.
 
-    `body` is its canonical JSON text, `digest` the hash of what counts in it: the ledger that brought it and its
-    `index` there do not, so the same event from two ledgers is one. `ledger_id` names the customer, too. `sequence`
-    is None if it has none that can be used, `as_of` (epoch ms) None unless its source says how new it is. `content` is
-    what was read in the text of one that has an effect beyond its lane; None if it comes from its lane, which keeps the
-    text.
+    `body` is its canonical JSON text, `digest` the hash of its content. The ledger that brought it and its `index`
+    there do not count, so the same event from two ledgers is one. `ledger_id` names the customer, too. `sequence` is
+    None if it is missing or unusable, `as_of` (epoch ms) is None unless its source says how new it is. `content` is the
+    parsed text of an arriving event that has an effect beyond its lane; it is None for one that the lane has stored.
     """
 
     order_id: str
@@ -44,9 +43,9 @@ class OrderEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """What a lane holds at one place; `passed_over` says why it has no effect, where that is so.
+    """What a lane holds at one position; `skipped` says why it has no effect, and is empty if it has one.
 
-    A place below zero holds an event of which nobody knows where it belongs.
+    A position below zero holds an unsequenced event.
     """
 
     position: int
@@ -55,12 +54,12 @@ class StoredEvent:
 
 
 def sequence_name(position: int) -> str:
-    """What people call a place of a lane: its sequence number, or u1, u2 … for an event without a usable one."""
+    """What people call a position: its sequence number, or u1, u2 … for an unsequenced event."""
     return str(position) if position > 0 else f"u{-position}"
 
 
 def position_of(name: str) -> int | None:
-    """The place that people call `name`; None if they call none so."""
+    """The position that people call `name`; None if they call none so."""
     unsequenced_event, digits = name.startswith("u"), name.removeprefix("u")
     if not (digits.isascii() and digits.isdigit()) or not 0 < int(digits) < 10**10:
         return None

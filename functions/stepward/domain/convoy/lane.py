@@ -10,18 +10,16 @@ from types import MappingProxyType
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
 MOST_OFFSETS = 20
-"""Ledgers that a lane without sequence numbers remembers: an older one is known to its own record as done."""
-MOST_UNSEQUENCED = 20
-"""Events without a usable place that a lane keeps; the lane has stopped by then, and what comes more is rejected."""
+"""Ledgers whose offsets a lane without sequence numbers keeps; that an older one is done, its own record says."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneRules:
     """What a deployment asks of its lanes. Times in milliseconds.
 
-    `sequenced`: every event must carry a sequence number. A gap that stays open for `gap_within` is told to an
-    operator; so is a lane that nobody ended and nothing reached for `idle_after` (0: never). An event that fails
-    `attempts` times stops its lane. `tell_within`: how long the telling of an operator may take.
+    `sequenced`: every event must carry a sequence number. An operator is alerted to a gap that stays open for
+    `gap_within`, and to a lane without an end that nothing has reached for `idle_after` (0: never). An event that
+    fails `attempts` times blocks its lane. An alert may take `alert_within` to go out.
     """
 
     sequenced: bool = True
@@ -33,7 +31,7 @@ class LaneRules:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """The lane stands still at `place`, `since` epoch ms, until an operator acts."""
+    """The lane is stopped at `position`, `since` epoch ms, until an operator acts."""
 
     position: int
     reason: str
@@ -41,7 +39,7 @@ class Blocked:
 
 
 class Alerted(Enum):
-    """What an operator has to hear, or has heard, of a lane."""
+    """The trouble of a lane that an operator is, or has to be, alerted to."""
 
     NOTHING = "nothing"
     BLOCKED = "blocked"
@@ -53,13 +51,13 @@ class Alerted(Enum):
 class Lane:
     """How far an order's events have come. Times are epoch ms.
 
-    Everything up to the place `last` is applied or was passed over by an operator, in order; `highest` is the highest
-    place that anything has arrived for. `recent` holds those that have no row of their own yet. `sequenced` is False
-    if the queue's order counts; then `marks` says how far into each ledger its events have come. `end` is the place of
-    the last event there will be, `deleted` that of the cancellation; 0 before. `unsequenced_seen` counts the events that
-    nobody can place, `unplaced` are those that still wait for an operator. `attempts` counts how often the next event
-    has failed. `told` is what the operator has heard of the present trouble. `done` names the newest command that
-    had its effect.
+    Every event up to the position `last` is applied or skipped, in order; `highest` is the highest position that an
+    event has arrived for. `recent` holds the events that have no row of their own yet. `sequenced` is False if the
+    queue's order counts; then `offsets` says how far into each ledger its events have come. `end` is the position of
+    the last event there will be, `deleted` that of the cancellation; 0 before. `unsequenced_seen` counts the
+    unsequenced events, `unsequenced` are those that still wait for an operator. `attempts` counts how often the next
+    event has failed. `alerted` is the trouble that an operator was alerted to. `done` names the newest command that
+    was applied.
     """
 
     order_id: str
@@ -73,7 +71,7 @@ class Lane:
     blocked: Blocked | None = None
     gap_since: int | None = None
     attempts: int = 0
-    told: Alerted = Alerted.NOTHING
+    alerted: Alerted = Alerted.NOTHING
     recent: tuple[StoredEvent, ...] = ()
     offsets: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     unsequenced_seen: int = 0
@@ -85,12 +83,12 @@ class Lane:
 
     @property
     def waiting(self) -> int:
-        """How many places beyond the last applied one have been named so far."""
+        """The number of positions between the last applied one and the highest."""
         return self.highest - self.last
 
     @property
     def goes_on(self) -> bool:
-        """Whether anything has come for a place beyond the last applied one, and the end has not."""
+        """Whether an event has arrived for a position beyond the last applied one, and the end is not applied."""
         return self.last < self.highest and not self.end
 
     @property
@@ -98,60 +96,19 @@ class Lane:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         if self.blocked:
             return self.blocked.since
-        if self.told is Alerted.GAP and self.gap_since is not None:
+        if self.alerted is Alerted.GAP and self.gap_since is not None:
             return self.gap_since
-        return self.touched_at if self.told is Alerted.IDLE and not self.end else None
-
-
-class Turn(Enum):
-    """Where an arriving event stands to its lane."""
-
-    NEXT = "next"
-    AHEAD = "ahead"
-    EARLIER = "earlier"
-    AFTER_END = "after the end"
-    NOWHERE = "nowhere"
+        return self.touched_at if self.alerted is Alerted.IDLE and not self.end else None
 
 
 def opened(order_id: str, first: OrderEvent | None, rules: LaneRules) -> Lane:
-    """The lane of an order of which nothing has come before; its first event says whether numbers count."""
+    """The lane of a new order; its first event says whether sequence numbers count."""
     numbered = rules.sequenced or (first is not None and first.sequence is not None)
     return Lane(order_id, sequenced=numbered)
 
 
-def is_repeated(lane: Lane, event: OrderEvent) -> bool:
-    """Whether, without sequence numbers, this entry of its ledger has come before."""
-    return not lane.sequenced and event.ledger_id in lane.offsets and event.index <= lane.offsets[event.ledger_id]
-
-
-def position_for(lane: Lane, event: OrderEvent) -> int:
-    """The place of an arriving event; 0 if it has none.
-
-    Without sequence numbers the queue's order counts, except that whatever comes before the create waits for it. An
-    event that no ledger brought has no place there, for nothing would tell its second delivery from another event.
-    """
-    if lane.sequenced:
-        return event.sequence or 0
-    if not event.ledger_id:
-        return 0
-    if event.op is Op.CREATE and not lane.last:
-        return 1
-    return max(lane.highest, 1) + 1
-
-
-def turn(lane: Lane, position: int) -> Turn:
-    """How an event at `place` stands to its lane."""
-    if position == 0:
-        return Turn.NOWHERE
-    if position <= lane.last:
-        return Turn.EARLIER
-    if lane.end and position > lane.end:
-        return Turn.AFTER_END
-    return Turn.NEXT if position == lane.last + 1 and not lane.blocked else Turn.AHEAD
-
-
 def refusal(lane: Lane, event: OrderEvent, target: StoredEvent | None) -> str:
-    """Why the lane's state does not let the event, which is its next, have its effect; empty if it does.
+    """Why the next event cannot be applied in the lane's state; empty if it can.
 
     `target` is what a modify changes, None if there is no such event.
     """
@@ -172,9 +129,9 @@ def _refusal_of_target(event: OrderEvent, target: StoredEvent | None) -> str:
 
 
 def superseded(lane: Lane, event: OrderEvent) -> str:
-    """Why a change without sequence number is too old to be applied: its source has told something newer.
+    """Why a modify without sequence number is too old to be applied; empty if it is not.
 
-    Nothing newer stands for what creates the order, adds to it or takes it back: that is applied however late it comes.
+    A create, an add or a delete is applied however late it comes, for nothing newer stands for it.
     """
     if lane.sequenced or event.as_of is None or lane.as_of is None or event.op is not Op.MODIFY:
         return ""
@@ -182,7 +139,7 @@ def superseded(lane: Lane, event: OrderEvent) -> str:
 
 
 def advanced(lane: Lane, stored: StoredEvent) -> Lane:
-    """The lane past its next place."""
+    """The lane past its next position."""
     event, applies = stored.event, not stored.skipped
     ended = applies and event.end
     return replace(
@@ -199,7 +156,7 @@ def advanced(lane: Lane, stored: StoredEvent) -> Lane:
 
 
 def with_offset(lane: Lane, event: OrderEvent) -> Lane:
-    """The lane that remembers, without sequence numbers, that this entry of its ledger has come."""
+    """The lane with the offset of this entry in its ledger, if it has no sequence numbers."""
     if lane.sequenced or not event.ledger_id:
         return lane
     others = [(name, index) for name, index in lane.offsets.items() if name != event.ledger_id]
@@ -209,7 +166,7 @@ def with_offset(lane: Lane, event: OrderEvent) -> Lane:
 def settled(before: Lane, lane: Lane, rules: LaneRules, now: int, *, has_rows: bool = False) -> Lane:
     """The lane with its gap, its due time and its next revision; `before` itself if nothing has changed.
 
-    With `has_rows` its rows have: whoever read the lane before them has to read it again.
+    With `has_rows` its rows have changed, and whoever read the lane before has to read it again.
     """
     if lane == before and not has_rows:
         return before
@@ -220,14 +177,14 @@ def settled(before: Lane, lane: Lane, rules: LaneRules, now: int, *, has_rows: b
         lane,
         gap_since=(before.gap_since if same_gap else now) if has_gap else None,
         touched_at=now,
-        told=before.told if same_block or same_gap else Alerted.NOTHING,
+        alerted=before.alerted if same_block or same_gap else Alerted.NOTHING,
     )
     return _next(before, lane, rules)
 
 
-def told(lane: Lane, what: Alerted, rules: LaneRules) -> Lane:
-    """The lane of which an operator has now heard that."""
-    return _next(lane, replace(lane, told=what), rules)
+def alerted(lane: Lane, what: Alerted, rules: LaneRules) -> Lane:
+    """The lane to whose trouble an operator has now been alerted."""
+    return _next(lane, replace(lane, alerted=what), rules)
 
 
 def _next(before: Lane, lane: Lane, rules: LaneRules) -> Lane:
@@ -235,20 +192,20 @@ def _next(before: Lane, lane: Lane, rules: LaneRules) -> Lane:
 
 
 def due(lane: Lane, rules: LaneRules) -> int | None:
-    """When somebody has to look at the lane, if nothing else happens; None if never."""
+    """When the Supervisor has to check the lane if nothing else happens (epoch ms); None if never."""
     if lane.blocked:
-        return None if lane.told is Alerted.BLOCKED else lane.blocked.since + rules.alert_within
+        return None if lane.alerted is Alerted.BLOCKED else lane.blocked.since + rules.alert_within
     if lane.gap_since is not None:
-        return None if lane.told is Alerted.GAP else lane.gap_since + rules.gap_within
-    if lane.end or lane.deleted or not rules.idle_after or lane.told is Alerted.IDLE:
+        return None if lane.alerted is Alerted.GAP else lane.gap_since + rules.gap_within
+    if lane.end or lane.deleted or not rules.idle_after or lane.alerted is Alerted.IDLE:
         return None
     return lane.touched_at + rules.idle_after
 
 
 def owed(lane: Lane, rules: LaneRules, now: int) -> Alerted:
-    """What an operator has to be told of the lane now, and has not been."""
+    """The trouble that an operator has to be alerted to now, and has not been."""
     if lane.blocked:
-        return Alerted.NOTHING if lane.told is Alerted.BLOCKED else Alerted.BLOCKED
+        return Alerted.NOTHING if lane.alerted is Alerted.BLOCKED else Alerted.BLOCKED
     at = due(lane, rules)
     if at is None or at > now:
         return Alerted.NOTHING

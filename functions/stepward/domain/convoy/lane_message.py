@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class LaneMessage:
     """The text of one event or command for the lane of an order; `name` is the same each time it is sent.
 
-    One that is `alone` has no number: nothing but the queue's order tells the lane where it belongs.
+    One that is `alone` has no sequence number: only the queue's order gives it its position.
     """
 
     order_id: str

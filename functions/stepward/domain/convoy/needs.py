@@ -1,19 +1,23 @@
-"""What a decision about a lane needs to know beyond the lane's own record, and what is known of that so far."""
+"""What a decision about a lane needs beyond the lane's own record, and what is known of that so far."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from stepward.domain.convoy.event import OrderEvent
+from stepward.domain.convoy.event import OrderEvent, StoredEvent
+from stepward.domain.convoy.lane import Lane
+
+PAGE = 50
+MOST_LOOKED_BACK = 1_000
+"""Positions among which a repeated entry is looked for; an older one counts as new, and an operator decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """An event that its lane cannot take; `why` names the field and the reason.
+    """An event that its lane rejects; `why` names the field and the reason.
 
-    `message` is the position of the message that brought it. An event that the lane held itself has its place in
-    `held_at` instead.
+    `message` is the index of the message that brought it, `held_at` the position of one that the lane held itself.
     """
 
     event: OrderEvent
@@ -24,7 +28,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class ReadRows:
-    """Read the first `most` rows of the lane from the place `first` on."""
+    """Read the first `most` rows of the lane from the position `first` on."""
 
     first: int
     most: int
@@ -32,21 +36,21 @@ class ReadRows:
 
 @dataclass(frozen=True, slots=True)
 class ReadEvent:
-    """Read `body` as the deployed application does: the answer is an event, one with a fault if it is not valid."""
+    """Read `body` as the deployed application does; the answer is an event, with a fault if it is not valid."""
 
     body: str
 
 
 @dataclass(frozen=True, slots=True)
 class Perform:
-    """Perform the effect of `event`: the answer says why it is refused, or is empty, or the error that it met."""
+    """Perform the effect of `event`; the answer is why it is refused, or empty, or the error that it met."""
 
     event: OrderEvent
 
 
 @dataclass(frozen=True, slots=True)
 class KeepRejects:
-    """Keep these among the rejects; nothing that happens later can make the lane take them."""
+    """Keep these rejects; nothing that happens later can make the lane accept them."""
 
     rejections: tuple[Rejection, ...]
 
@@ -63,7 +67,42 @@ class Missing(Exception):
 
 
 class Known(dict[Need, Any]):
-    """The answers to what a decision has needed: a need without one ends the decision, which begins again with it."""
+    """The answers to what a decision needs. A need without an answer ends the decision, which begins again with it."""
 
     def __missing__(self, need: Need) -> NoReturn:
         raise Missing(need)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a lane holds: its record, its rows, and the new `rows` and `fresh` events of the change in the making."""
+
+    before: Lane
+    known: Known
+    rows: dict[int, StoredEvent] = field(default_factory=dict)
+    fresh: list[StoredEvent] = field(default_factory=list)
+
+    @property
+    def recent(self) -> list[StoredEvent]:
+        """The newest events, which have no row."""
+        return [*self.before.recent, *self.fresh]
+
+    def at(self, position: int) -> StoredEvent | None:
+        """The event at a position; raises Missing."""
+        if position in self.rows:
+            return self.rows[position]
+        inline = (stored for stored in self.recent if stored.position == position)
+        return next(inline, None) or next(
+            (stored for stored in self.known[ReadRows(position, 1)] if stored.position == position), None
+        )
+
+    def has_entry(self, event: OrderEvent, highest: int) -> bool:
+        """Whether the entry that brought `event` is among the newest positions; raises Missing."""
+        entry, first = (event.ledger_id, event.index), max(1, highest - MOST_LOOKED_BACK)
+        held = [*self.rows.values(), *self.recent]
+        while not any((stored.event.ledger_id, stored.event.index) == entry for stored in held):
+            held = list(self.known[ReadRows(first, PAGE)])
+            if not held:
+                return False
+            first = held[-1].position + 1
+        return True

@@ -1,1 +1,1 @@
-"""What the instances of a deployment share: one writes it, all act on it."""
+"""What the instances of a deployment share: any of them writes it, all act on it."""

@@ -1,4 +1,4 @@
-"""How many single alerts people get in an outage, as a pure function; the rest they get in a summary."""
+"""How many single alerts people get in an outage; the rest come in one summary."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ SPAN = 5 * 60_000
 def admitted(times: Sequence[int], now: int) -> tuple[int, ...] | None:
     """The times of the latest single alerts with one more at `now` (epoch ms); None if it is one too many.
 
-    It is, if the `SPAN` before `now` has had `MOST_SINGLES`. A time that is further ahead than that span is not
-    believed, so a clock that was wrong once silences nobody.
+    There may be `MOST_SINGLES` in a `SPAN`. A time that is further ahead than that is ignored, so a clock that was once
+    wrong silences nobody.
     """
     recent = tuple(time for time in times if abs(now - time) < SPAN)
     return None if len(recent) >= MOST_SINGLES else (*recent, now)

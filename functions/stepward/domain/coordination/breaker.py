@@ -1,8 +1,8 @@
-"""A circuit breaker as a pure state machine: when an agent calls its service, and when it lets it rest.
+"""The breaker's rule, as a pure state machine: when an agent calls its service, and when it leaves it alone.
 
 closed --(failures in a row)--> open --(its time is over, one asks)--> half-open --(the probe succeeds)--> closed
 The one probe of half-open is claimed until a time of its own, so a prober that died is replaced. If the probe fails,
-the breaker is open again, for twice as long. An operator's pause stands beside all this, and ends by an operator only.
+the breaker is open again, for twice as long. A pause is independent of the mode: only an operator begins and ends it.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryKind
 
 PAUSE_RECHECK = 60_000
-"""How long a request rests before it finds out whether the pause is over."""
+"""How long a request waits before it checks whether the pause is over."""
 PROBE_RECHECK = 5_000
 """The same for a request that finds another one probing."""
 SETTLES_IN = 120_000
-"""After this time from closing, two runs of the Supervisor, whatever was put back has had its turn."""
+"""After this time from closing, two runs of the Supervisor, every returned request has had its turn."""
 LONGEST_CALL = 900_000
 """Lambda ends every function after 15 minutes: a prober that has not answered by then is dead."""
 
 
 class Mode(StrEnum):
-    """Where a breaker stands."""
+    """The state of a breaker."""
 
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half-open"
 
 
-_TOLD = {
+_HISTORY = {
     Mode.CLOSED: HistoryKind.BREAKER_CLOSED,
     Mode.OPEN: HistoryKind.BREAKER_OPENED,
     Mode.HALF_OPEN: HistoryKind.BREAKER_PROBING,
@@ -51,7 +51,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class AgentPause:
-    """An operator's word that an agent shall not call its service; `at` is epoch ms."""
+    """An operator's order that an agent must not call its service; `at` is epoch ms."""
 
     who: str
     why: str
@@ -80,7 +80,7 @@ class Breaker:
 
     @staticmethod
     def of(body: Mapping[str, Any]) -> Breaker:
-        """What `body` wrote; raises Unreadable."""
+        """The breaker that `body` wrote; raises Corrupt."""
         try:
             pause = AgentPause(**body["pause"]) if "pause" in body else None
             return Breaker(**{**body, "mode": Mode(body["mode"]), "pause": pause})
@@ -90,7 +90,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The service may be called, from `at`; `probe` names the call on which the breaker waits, if it is that one."""
+    """The service may be called, from `at`; `probe` is the name of the call if it is the probe."""
 
     at: int
     probe: str = ""
@@ -119,12 +119,12 @@ def permission(breaker: Breaker, now: int, probe: str = "") -> Permit | Refused:
 
 
 def may_probe(breaker: Breaker, now: int) -> bool:
-    """Whether it is time for somebody to try the service."""
+    """Whether it is time for a probe."""
     return breaker.mode is not Mode.CLOSED and breaker.until <= now and breaker.pause is None
 
 
 def probing(breaker: Breaker, now: int, probe: str, until: int) -> Breaker:
-    """The call named `probe` asks to try the service, and will have ended by `until`."""
+    """Begin the probe of this name, which ends by `until`, if it is time for one."""
     if not may_probe(breaker, now):
         return breaker
     until = min(until, now + LONGEST_CALL)
@@ -132,7 +132,7 @@ def probing(breaker: Breaker, now: int, probe: str, until: int) -> Breaker:
 
 
 def succeeded(breaker: Breaker, call: Permit, now: int) -> Breaker:
-    """The service answered; only the probe's answer says so much of a breaker that is not closed."""
+    """The service answered; only the probe's answer closes a breaker."""
     if _probes(breaker, call):
         return Breaker(since=now, pause=breaker.pause)
     if breaker.mode is Mode.CLOSED and breaker.failures:
@@ -141,7 +141,7 @@ def succeeded(breaker: Breaker, call: Permit, now: int) -> Breaker:
 
 
 def failed(breaker: Breaker, call: Permit, now: int, limits: Limits) -> Breaker:
-    """The service failed in a way that may pass; a call from before the breaker closed tells nothing new."""
+    """The service failed for now; a call that began before the breaker closed does not count."""
     if _probes(breaker, call):
         return _opened(breaker, now, limits)
     if breaker.mode is not Mode.CLOSED or call.at < breaker.since:
@@ -151,12 +151,12 @@ def failed(breaker: Breaker, call: Permit, now: int, limits: Limits) -> Breaker:
 
 
 def paused(breaker: Breaker, pause: AgentPause) -> Breaker:
-    """An operator pauses the agent; a pause that is there stays as it is."""
+    """An operator pauses the agent; a pause that is already there stays."""
     return breaker if breaker.pause else replace(breaker, pause=pause)
 
 
 def resumed(breaker: Breaker, now: int) -> Breaker:
-    """An operator ends the pause; what was put back meanwhile has its turn as after an open breaker."""
+    """An operator ends the pause; returned requests have their turn as after an open breaker."""
     if breaker.pause is None:
         return breaker
     return replace(breaker, pause=None, since=now if breaker.mode is Mode.CLOSED else breaker.since)
@@ -170,19 +170,19 @@ def level(breaker: Breaker) -> int:
 
 
 def transition(before: Breaker, after: Breaker) -> HistoryKind | None:
-    """What there is to tell of a change; None if nobody needs to know."""
+    """The history entry of a change; None if the mode and the probe are the same."""
     if (before.mode, before.probe) == (after.mode, after.probe):
         return None
-    return _TOLD[after.mode]
+    return _HISTORY[after.mode]
 
 
 def unavailable(breaker: Breaker, now: int) -> bool:
-    """Whether a request would only be put back."""
+    """Whether a request would only be returned to its queue."""
     return breaker.pause is not None or (breaker.mode is not Mode.CLOSED and now < breaker.until)
 
 
 def unsettled(breaker: Breaker, now: int) -> bool:
-    """Whether a request that ran past its time may have been put back all along, so that nobody tried it."""
+    """Whether an overdue request may have been returned all along, so that nobody tried it."""
     return breaker.mode is not Mode.CLOSED or now < breaker.since + SETTLES_IN
 
 

@@ -1,4 +1,4 @@
-"""Who may sweep a shard for now, as pure functions over one small record."""
+"""Which Supervisor may sweep a shard for now, as pure functions over one small record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ USUAL_LENGTH = 90_000
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """`holder` may work until `until` (epoch ms by its own clock); `fence` rises with each taking.
+    """`holder` may work until `until` (epoch ms by its own clock); `fence` rises each time the lease is taken.
 
     `until` is 0 once the lease has been given back.
     """
@@ -21,12 +21,12 @@ class Lease:
     until: int
 
     def to_body(self) -> dict[str, Any]:
-        """The lease as it is kept."""
+        """The lease as plain data."""
         return asdict(self)
 
 
 def lease_of(body: Mapping[str, Any]) -> Lease | None:
-    """The lease that `to_body` wrote; None for what no holder can have written, so it holds nobody up."""
+    """The lease that `to_body` wrote; None for anything else, so a corrupt record holds nobody up."""
     match body:
         case {"holder": str(holder), "fence": int(fence), "until": int(until)}:
             return Lease(holder, fence, until)
@@ -35,9 +35,9 @@ def lease_of(body: Mapping[str, Any]) -> Lease | None:
 
 
 def take(lease: Lease | None, holder: str, *, now: int, length: int, skew_margin: int) -> Lease | None:
-    """The lease as `holder` may take it at `now` for `length` milliseconds; None while another one holds it.
+    """The lease that `holder` takes at `now` for `length` milliseconds; None while somebody else holds it.
 
-    A lease that ends later than any that could be taken now was written by a clock that is wrong: it holds nobody.
+    A lease that ends later than any that could be taken now comes from a wrong clock, and counts as free.
     """
     fence = lease.fence if lease else 0
     if lease and lease.holder != holder and now - skew_margin < lease.until <= now + length + skew_margin:

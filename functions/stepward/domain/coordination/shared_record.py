@@ -1,4 +1,4 @@
-"""The small records by which instances agree."""
+"""Shared records: small records by which instances agree."""
 
 from __future__ import annotations
 

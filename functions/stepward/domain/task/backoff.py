@@ -1,4 +1,4 @@
-"""How long an agent waits between two calls of its service, as a value; nothing here sleeps."""
+"""How long an agent, or a step, waits before its next try, as a value; nothing here sleeps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def next_wait(tries: int, jitter: float) -> int:
 
 
 def absence(age: int, jitter: float) -> int:
-    """Milliseconds until a request is tried again after it has had its calls for now; it grows with its age."""
+    """Milliseconds until a request is tried again after its calls have failed; they grow with its age."""
     ceiling = min(LONGEST_ABSENCE, max(FIRST_ABSENCE, age // 2))
     return round(ceiling * (0.5 + jitter / 2))
 
 
 def least_absence(age: int) -> int:
-    """Milliseconds that a request is away at least: however often it is put back, that is under 1,000 times."""
+    """The least milliseconds until a request comes back, so that it returns to its queue fewer than 1,000 times."""
     return max(1_000, age // 50)
 
 
@@ -30,9 +30,9 @@ LONGEST_BACKOFF = 300_000
 
 
 def backoff(failures: int, spread: float) -> int:
-    """Milliseconds that a step rests after its `failures`-th attempt ran past complete-by; `spread` is 0 to 1.
+    """Milliseconds until a step is claimed again after its `failures`-th attempt ran past complete-by; `spread` is 0-1.
 
-    Nothing after the first: the service has had all of complete-by to recover, and most often only its agent died.
+    None after the first: the service has had all of complete-by to recover, and most often only its agent died.
     """
     if failures <= 1:
         return 0

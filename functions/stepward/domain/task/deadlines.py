@@ -1,4 +1,4 @@
-"""The Supervisor's look at a task: free what is overdue, remind of what nobody claimed, repeat untold alerts."""
+"""The Supervisor's deadline check: frees what is overdue, reminds of what nobody claimed, repeats alerts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.backoff import backoff
 from stepward.domain.task.change import TaskChange
+from stepward.domain.task.claim import ready, request_claim
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord
-from stepward.domain.task.undo import exhaust, free
+from stepward.domain.task.threshold import exhaust
 from stepward.domain.task.worst_case import overtime
 from stepward.domain.workflow.plan import Exhausted, PlannedStep
 
@@ -18,11 +19,11 @@ UNCOUNTED_PER_THRESHOLD = 10
 
 @dataclass(frozen=True, slots=True)
 class DeadlineCheck:
-    """The Supervisor looks at a task that its index lists as due.
+    """The Supervisor checks a task that its index lists as due.
 
-    `backlogged` names the agents whose requests wait in line; one that is still in line was never tried.
-    `unavailable` names those that take no requests now: their breaker is open, or an operator paused them.
-    `unsettled` names those that took none a while ago, and may have put back what they were asked.
+    `backlogged` agents have requests waiting in their queue, which nobody may have tried yet. `unavailable` ones
+    take no requests now: their breaker is open, or an operator paused them. `unsettled` ones took none a while ago,
+    and may have returned requests to their queue.
     """
 
     backlogged: frozenset[str] = frozenset()
@@ -31,12 +32,12 @@ class DeadlineCheck:
 
 
 def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
-    """Act on all that is overdue, by a clock set back by the margin that clocks may differ."""
+    """Act on all that is overdue, by a clock set back by the skew margin."""
     seen = change.now - change.timing.skew_margin
-    _tell_if_overtime(change, seen)
+    _log_overtime(change, seen)
     if change.task.ended_at is not None:
         change.messages.extend(status_notice(change.task, change.now))
-    waiting = {planned.name for planned in change.ready()}
+    waiting = {planned.name for planned in ready(change)}
     for name, record in list(change.steps.items()):
         if change.steps[name] is not record:
             continue
@@ -50,18 +51,18 @@ def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
             change.messages.extend(status_notice(change.task, change.now))
 
 
-def _tell_if_overtime(change: TaskChange, seen: int) -> None:
+def _log_overtime(change: TaskChange, seen: int) -> None:
     late = overtime(change.task, change.plan, change.now, change.timing)
     if late > 0 and change.task.due is not None and change.task.due <= seen:
-        change.tell(HistoryKind.OVERTIME, note="not finished within its own worst case", value=late)
+        change.log(HistoryKind.OVERTIME, note="not finished within its own worst case", value=late)
 
 
 def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
-    """Free a step whose attempt ran past complete-by; at the threshold, take its next policy.
+    """Free a step whose attempt ran past complete-by; at the threshold, apply its next policy.
 
-    A step that nobody looked at for very long was missed by the whole platform, and one whose agent has a
-    backlog may never have been tried: both are excused, their failures uncounted, though not for ever. While its
-    agent takes no requests a step rests, or goes to its fallback; while the agent is not settled, it is excused.
+    Nobody can have made the attempt if it is overdue for as long as a platform outage, or its agent has a backlog:
+    such failures are uncounted, up to a bound. So are all failures while the agent is unsettled. While the agent
+    takes no requests, the step waits or goes to its fallback.
     """
     agent = planned.executor(record.policy).agent
     overdue = change.now - (record.complete_by or change.now)
@@ -78,8 +79,8 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
         return
     kind = HistoryKind.UNCOUNTED if uncounted else HistoryKind.RECOVERED
     note = f"no answer by complete-by, {overdue} ms ago"
-    change.tell(kind, record.name, record.attempt, record.locked_by or "", note, overdue)
-    change.ask(free(counted), backoff(counted.failure_count, _spread(record)))
+    change.log(kind, record.name, record.attempt, record.locked_by or "", note, overdue)
+    request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
 
 
 def _stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overdue: int) -> None:
@@ -87,22 +88,22 @@ def _stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, over
         exhaust(change, planned, record, "its agent takes no requests", overdue)
         return
     note = "its agent takes no requests"
-    change.tell(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
-    change.steps[record.name] = replace(free(record), complete_by=change.now + change.timing.claim_within)
+    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
+    change.steps[record.name] = replace(record.freed(), complete_by=change.now + change.timing.claim_within)
 
 
 def _remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
-    """Ask the Scheduler again for a step that nobody has claimed; no agent had it, so no failure is counted."""
+    """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
     if record.attempt and planned.executor(record.policy).agent in event.unavailable:
         change.steps[record.name] = replace(record, complete_by=change.now + change.timing.claim_within)
         return
     overdue = change.now - (record.complete_by or change.task.due or change.now)
     if record.not_before is None or record.not_before + change.timing.claim_within <= change.now:
-        change.tell(HistoryKind.REMINDED, record.name, record.attempt, note="nobody had claimed it", value=overdue)
-    change.ask(record)
+        change.log(HistoryKind.REMINDED, record.name, record.attempt, note="nobody had claimed it", value=overdue)
+    request_claim(change, record)
 
 
 def _spread(record: StepRecord) -> float:
-    """A number from 0 to 1 that differs from attempt to attempt, so that what failed together does not return so."""
+    """A number from 0 to 1, different for each attempt, so that steps that failed together do not return together."""
     token = record.token or "0"
     return int(token, 16) / float(16 ** len(token))

@@ -21,18 +21,19 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
+from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.task.undo import begin_undo, no_return, tell_if_undone, undo_late_effect
+from stepward.domain.task.undo import begin_undo, log_if_undone, no_return, undo_late_effect
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan
 
 
 @dataclass(frozen=True, slots=True)
 class AlertSent:
-    """An operator has been told that this step ended in Error at `attempt`."""
+    """An operator has been alerted that this step ended in Error at `attempt`."""
 
     step: str
     attempt: int
@@ -44,18 +45,17 @@ Event = OfStep | OfTask
 
 
 def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: Timing, claims: bool = True) -> Decision:
-    """What `event` makes of `task` at `now` (epoch ms), acted on by the instance `by`.
+    """What `event` makes of `task` at `now` (epoch ms), on behalf of the instance `by`.
 
-    Without `claims` the Scheduler is asked to claim what may run.
-    The task in the answer is the very same object if nothing is to be written. Raises Rejected if the event
-    names a step that the task does not have.
+    Without `claims` the Scheduler is asked to claim what is ready. The task in the answer is the same object if
+    nothing is to be written. Raises Rejected if the event names a step that the task does not have.
     """
     change = TaskChange(task, plan, now, by, timing, claims=claims and not isinstance(event, DeadlineCheck))
     if isinstance(event, OfStep):
         _of_step(change, event)
     else:
         _of_task(change, event)
-    return change.decision()
+    return change.decision(list(ready(change)))
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:
@@ -70,7 +70,7 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
         case Reply():
             _reply(change, record, event)
         case AlertSent():
-            _told(change, record, event)
+            _confirm_alert(change, record, event)
         case _:
             assert_never(event)
 
@@ -78,10 +78,10 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
 def _of_task(change: TaskChange, event: OfTask) -> None:
     match event:
         case Start():
-            change.resend("start")
+            resend(change, "start")
             if change.task.revision > 1:
                 change.messages.extend(status_notice(change.task, change.now))
-            change.go_on("start")
+            claim_ready(change, "start")
         case Undo() | Cancel():
             _undo(change, event)
         case Pause():
@@ -98,7 +98,7 @@ def _of_task(change: TaskChange, event: OfTask) -> None:
 
 def _undo(change: TaskChange, event: Undo | Cancel) -> None:
     if change.undoing:
-        change.resend("undo")
+        resend(change, "undo")
         change.messages.extend(status_notice(change.task, change.now))
         change.refuse(event, RefusalCode.UNDO_BEGUN, f"the order is {change.task.process_state} already")
     elif stuck := no_return(change):
@@ -118,43 +118,43 @@ def _pause(change: TaskChange, event: Pause) -> None:
         change.refuse(event, RefusalCode.SUPERSEDED, f"{newer.by} has resumed the order since")
     else:
         change.paused = (event.why or "no reason given")[:LONGEST_NOTE]
-        change.tell(HistoryKind.PAUSED, by=event.who, note=event.why)
+        change.log(HistoryKind.PAUSED, by=event.who, note=event.why)
 
 
 def _resume(change: TaskChange, event: Resume) -> None:
-    change.resend("resume")
+    resend(change, "resume")
     if not change.paused:
         change.refuse(event, RefusalCode.NOT_PAUSED, "nothing to resume: the order is not paused")
     elif newer := _newer(change, event, HistoryKind.PAUSED):
         change.refuse(event, RefusalCode.SUPERSEDED, f"{newer.by} has paused the order again since")
     else:
         change.paused = ""
-        change.tell(HistoryKind.RESUMED, by=event.who, note=event.why)
-        change.go_on("resume")
+        change.log(HistoryKind.RESUMED, by=event.who, note=event.why)
+        claim_ready(change, "resume")
 
 
 def _newer(change: TaskChange, event: Pause | Resume, opposite: HistoryKind) -> HistoryEntry | None:
-    """What an operator has said to the opposite since, where a queue brings the command late or a second time."""
-    said = (entry for entry in reversed(change.task.history) if entry.kind is opposite)
-    return next((entry for entry in said if 0 < event.asked_at < entry.at), None)
+    """The opposite command, if an operator gave it after this one: a queue may deliver late, or twice."""
+    opposites = (entry for entry in reversed(change.task.history) if entry.kind is opposite)
+    return next((entry for entry in opposites if 0 < event.asked_at < entry.at), None)
 
 
 def _retry(change: TaskChange, record: StepRecord, event: Retry) -> None:
     causation_id = f"retry {event.step} {event.attempt}"
-    change.resend(causation_id)
+    resend(change, causation_id)
     planned = change.plan.by_name[record.name]
-    if record.attempt != event.attempt or planned not in change.ready():
+    if record.attempt != event.attempt or planned not in ready(change):
         return
     if (early := (record.not_before or 0) - change.now) > 0:
         change.messages.append(replace(event, delay=early))
     else:
-        change.claim(planned, causation_id)
+        claim(change, planned, causation_id)
 
 
 def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
     causation_id = f"resubmit {event.step} {event.attempt}"
     if record.process_state is not ProcessState.ERROR or record.attempt != event.attempt:
-        change.resend(causation_id)
+        resend(change, causation_id)
         text = f"nothing to resubmit: the step is {record.process_state} at attempt {record.attempt}"
         change.refuse(event, RefusalCode.NOT_IN_ERROR, text)
         return
@@ -170,8 +170,8 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
         error=None,
         alert_by=None,
     )
-    change.tell(HistoryKind.RESUBMITTED, record.name, record.attempt, event.who, event.why)
-    change.go_on(causation_id)
+    change.log(HistoryKind.RESUBMITTED, record.name, record.attempt, event.who, event.why)
+    claim_ready(change, causation_id)
 
 
 def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
@@ -180,7 +180,7 @@ def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         case ProcessState.PROCESSING if ours and _is_in_time(record, change.now):
             _accept(change, record, reply)
         case ProcessState.PROCESSED if ours:
-            change.resend(reply.token)
+            resend(change, reply.token)
             change.messages.extend(status_notice(change.task, change.now))
         case ProcessState.ERROR if ours and reply.outcome is Outcome.PERMANENT:
             if record.alert_by is not None:
@@ -189,16 +189,16 @@ def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         case ProcessState.STOPPED if ours and reply.outcome is Outcome.OK:
             undo_late_effect(change, record, reply)
         case ProcessState.STOPPED if ours:
-            change.resend(reply.token)
+            resend(change, reply.token)
             change.messages.extend(status_notice(change.task, change.now))
         case state:
-            change.resend(reply.token)
+            resend(change, reply.token)
             note = f"answered {reply.outcome} for attempt {reply.attempt}; the step is {state} at {record.attempt}"
-            change.tell(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
+            change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
 
 
 def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
-    """Whether the reply to `request` would be taken at `now`: its attempt holds the step, and is in time."""
+    """Whether the reply to `request` would be accepted at `now`: its attempt holds the step, and is in time."""
     record = task.steps.get(request.step)
     if record is None or record.process_state is not ProcessState.PROCESSING:
         return False
@@ -227,11 +227,11 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         result=reply.result,
     )
     took = change.now - (record.started_at or change.now)
-    change.tell(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)
-    change.go_on(reply.token)
-    tell_if_undone(change)
+    change.log(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)
+    claim_ready(change, reply.token)
+    log_if_undone(change)
     if all(step.process_state is ProcessState.PROCESSED for step in change.steps.values()) and not change.undoing:
-        change.tell(HistoryKind.PROCESSED, value=change.now - change.task.created_at)
+        change.log(HistoryKind.PROCESSED, value=change.now - change.task.created_at)
 
 
 def _refused(change: TaskChange, record: StepRecord, reply: Reply) -> None:
@@ -243,7 +243,7 @@ def _refused(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         change.fail(record, reason)
 
 
-def _told(change: TaskChange, record: StepRecord, event: AlertSent) -> None:
+def _confirm_alert(change: TaskChange, record: StepRecord, event: AlertSent) -> None:
     if record.alert_by is not None and record.attempt == event.attempt:
         change.steps[record.name] = replace(record, alert_by=None)
-        change.tell(HistoryKind.ALERTED, record.name, record.attempt)
+        change.log(HistoryKind.ALERTED, record.name, record.attempt)

@@ -1,4 +1,4 @@
-"""What a submitter is told: each notice names a state that was really reached, and the revision that reached it."""
+"""Notices to submitters: each names a state that was really reached, and the revision that reached it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _STATUS_OF_STATE = {
 
 
 def notices(task: Task, history: Iterable[HistoryEntry]) -> list[Notice]:
-    """The notices that a change to `task` owes its submitter; none if it named no queue."""
+    """The notices to send for a change that made `task`; none if the submitter named no queue."""
     if not task.reply_to:
         return []
     first = task.revision == 2
-    told = [_notice(task, Status.RECEIVED, "", task.created_at)] if first else []
+    found = [_notice(task, Status.RECEIVED, "", task.created_at)] if first else []
     reached = ((entry, _status(task, entry)) for entry in history)
-    told += [_notice(task, status, entry.step, entry.at) for entry, status in reached if status]
-    return list(dict.fromkeys(told))
+    found += [_notice(task, status, entry.step, entry.at) for entry, status in reached if status]
+    return list(dict.fromkeys(found))
 
 
 def _status(task: Task, entry: HistoryEntry) -> Status | None:
-    """What the fact made of the task; None if something else overtook it in the same write."""
+    """The status that the entry brought the order to; None if the same write superseded it."""
     if entry.kind is HistoryKind.COMPLETED:
         return None if entry.step.endswith(UNDO_SUFFIX) else Status.STEP_COMPLETED
     reached = _STATUS_OF_STATE.get(task.process_state) if MILESTONE in entry.kind.marks else None
@@ -39,7 +39,7 @@ def _status(task: Task, entry: HistoryEntry) -> Status | None:
 
 
 def status_notice(task: Task, now: int) -> list[Notice]:
-    """The notice that says where the task stands, to be told again when it may not have been heard."""
+    """The notice of the task's present status, which is sent again when an earlier one may have been lost."""
     if not task.reply_to:
         return []
     status = _STATUS_OF_STATE.get(task.process_state, Status.RECEIVED)

@@ -1,10 +1,9 @@
-"""A task as it is remembered: its own fields, and one record per step."""
+"""A task as the state store holds it: its own fields, and one record per step."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -17,7 +16,7 @@ HISTORY_LIMIT = 20
 
 
 class ProcessState(StrEnum):
-    """Where a step, or a whole task, stands.
+    """The state of a step, or of a whole task.
 
     Only a step can be Stopped: an undo fenced it, or it never began. Only a task can be Undoing, Undone or UndoFailed.
     """
@@ -36,10 +35,9 @@ class ProcessState(StrEnum):
 class StepRecord:
     """One step of one order. Times are epoch milliseconds.
 
-    `complete_by` limits the running attempt; on a step that waits to be claimed again it limits the waiting.
-    `alert_by` stands while an operator has still to be told of the step's Error. A step that rests is not claimed
-    `not_before`; `policy` counts the policies that were taken when attempts were used up, `rounds` the waits under
-    the present one.
+    `complete_by` limits the running attempt, or how long a Pending step may wait for its next claim. `alert_by` is set
+    until an operator has been alerted to the step's Error. A step in backoff is not claimed before `not_before`.
+    `policy` counts the policies applied so far, `rounds` the waits under the present one.
     """
 
     order_id: str
@@ -65,15 +63,19 @@ class StepRecord:
         """Whether this record undoes a step."""
         return self.name.endswith(UNDO_SUFFIX)
 
+    def freed(self) -> StepRecord:
+        """The step without its lock and limit, Pending again."""
+        return replace(self, process_state=ProcessState.PENDING, locked_by=None, complete_by=None, not_before=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """All steps of one order, at one revision.
 
     `due` is when the Supervisor should look at the task: early or on time, never late; None when nothing
-    waits. `fence` counts the claims of all steps, so it only rises; `fence_base` is where it stood when an
-    operator last stepped in. `undoing` and `paused` say why, where that is so. `reply_to` and `correlation_id` are
-    the submitter's.
+    waits. `fence` counts the claims of all steps, so it only rises; `fence_base` was its value when an
+    operator last resubmitted a step. `undoing` and `paused` hold the reason, and are empty otherwise. `reply_to` and
+    `correlation_id` are the submitter's.
     """
 
     order_id: str
@@ -92,7 +94,7 @@ class Task:
 
     @property
     def process_state(self) -> ProcessState:
-        """What the step records amount to."""
+        """The state that follows from the step records."""
         if self.undoing:
             return self._state_of_undo
         states = {record.process_state for record in self.steps.values() if not record.is_compensation}
@@ -134,7 +136,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A task as it stands, with its plan and the order it works on."""
+    """A task with its plan, and the order that it processes."""
 
     task: Task
     plan: Plan
@@ -146,8 +148,7 @@ def new_task(
 ) -> Task:
     """The task of a new order: every step Pending, unlocked, never tried.
 
-    It is due when its first steps would be if they were claimed at once, so that claiming them need not touch
-    the index.
+    It is due when its first steps would be if they were claimed at once, so that their claim need not touch the index.
     """
     first = min(step.complete_within for step in plan.steps if not step.after)
     return Task(
@@ -159,12 +160,3 @@ def new_task(
         reply_to=reply_to,
         correlation_id=correlation_id,
     )
-
-
-def claim_token(task: Task, causation_id: str, step: str, attempt: int) -> str:
-    """The token of a claim, derived from what caused it: a redelivered message recognises its own claim.
-
-    The time of submission is part of it, so that an answer to an earlier life of the same order id is refused.
-    """
-    seed = f"{task.order_id}|{task.created_at}|{causation_id}|{step}|{attempt}"
-    return hashlib.sha256(seed.encode()).hexdigest()[:12]

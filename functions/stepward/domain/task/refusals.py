@@ -1,4 +1,4 @@
-"""Why nothing comes of a message: a code for programs, and a text for people."""
+"""Why a message has no effect: a code for programs, and a text for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RefusalCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why nothing comes of a message."""
+    """Why a message has no effect."""
 
     code: RefusalCode
     text: str

@@ -1,4 +1,4 @@
-"""Whether anything would come of a message: a dry run of the policy."""
+"""Whether a message would still have an effect: a dry run of the policy."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ M = TypeVar("M", bound=ToScheduler | StepRequest)
 
 
 def dated(message: M, at: int) -> M:
-    """A pause or resume that does not say when it was asked for, as of `at` (epoch ms); other messages as they are."""
+    """The message; a pause or resume without a time gets `at` (epoch ms) as the time when it was asked for."""
     if isinstance(message, Pause | Resume) and not message.asked_at:
         return replace(message, asked_at=at)
     return message
 
 
 def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: int) -> Refusal | None:
-    """Why `message` is refused, or neither changes the task nor sends anything; None if it is applied.
+    """Why `message` is refused, or neither changes the task nor sends anything; None if it would be applied.
 
-    A request is applied if the Scheduler would take the reply to it.
+    A request would be applied if the Scheduler would accept the reply to it.
     """
     if isinstance(message, StepRequest):
         return None if is_wanted(message, task, now) else _moved_on(message, task)
@@ -44,9 +44,9 @@ def _moved_on(message: ToScheduler | StepRequest, task: Task) -> Refusal:
         return Refusal(RefusalCode.MOVED_ON, f"nothing is left to do about it: the order is {task.process_state}")
     if (record := task.steps.get(message.step)) is None:
         return Refusal(RefusalCode.NO_SUCH_STEP, f"{message.step!r} is not a step of this task")
-    stands = f"{record.name} is {record.process_state} at attempt {record.attempt}"
+    state = f"{record.name} is {record.process_state} at attempt {record.attempt}"
     if isinstance(message, Retry):
-        return Refusal(RefusalCode.MOVED_ON, f"nothing to claim: {stands}; what may run is asked for by itself")
+        return Refusal(RefusalCode.MOVED_ON, f"nothing to claim: {state}; a ready step is claimed without this message")
     if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, message):
         return Refusal(RefusalCode.LATE, "its complete-by has passed; the Supervisor has the step run again")
-    return Refusal(RefusalCode.MOVED_ON, f"the order has moved on: {stands}")
+    return Refusal(RefusalCode.MOVED_ON, f"the order has moved on: {state}")

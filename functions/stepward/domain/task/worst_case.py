@@ -1,4 +1,4 @@
-"""How long a task may take if all goes as badly as its plan foresees; what is older needs a person."""
+"""How long a task may take if all goes as badly as its plan allows; an older task needs a person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
 def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
     """By how many milliseconds the task is past its worst case; zero or less if it is not.
 
-    An operator's word, and the beginning of an undo, start the count anew.
+    A resume, a resubmission and the beginning of an undo start the count anew.
     """
     begun = max([task.created_at, *(entry.at for entry in task.history if NEW_START in entry.kind.marks)])
     return now - begun - worst_case(plan, timing)
@@ -41,10 +41,10 @@ def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
 
 
 def _attempts(step: PlannedStep, timing: Timing) -> int:
-    """One round of attempts, each claimed, found overdue and freed as late as can be, and rested after."""
+    """One round of attempts, each claimed, found overdue and freed as late as can be, and followed by its backoff."""
     found_late = timing.skew_margin + timing.claim_within
-    rests = sum(backoff(failures, 1.0) for failures in range(1, step.threshold + 1))
-    return step.threshold * (timing.claim_within + step.complete_within + found_late) + rests
+    backoffs = sum(backoff(failures, 1.0) for failures in range(1, step.threshold + 1))
+    return step.threshold * (timing.claim_within + step.complete_within + found_late) + backoffs
 
 
 def _waits(step: PlannedStep) -> int:

@@ -14,7 +14,7 @@ from stepward.domain.workflow.validation import check_app_name
 
 @dataclass(frozen=True)
 class App:
-    """Everything that the engine has to know of an application.
+    """Everything that the engine knows of an application.
 
     `event` is the class of its order events, a subclass of EventMessage. Each of `sources` turns the events of one
     kind of shop into ours. Raises WorkflowError if the name cannot be used.
@@ -30,7 +30,7 @@ class App:
 
     @property
     def order(self) -> type[Any] | None:
-        """The class of the order messages, a subclass of OrderMessage; None if there is no other."""
+        """The class of the order messages, a subclass of OrderMessage; None for OrderMessage itself."""
         return self.workflow.order
 
     def plan(self, complete_within: timedelta | None = None) -> Plan:

@@ -39,7 +39,7 @@ class Agent:
     name: str
     max_concurrency: int = 10
     priority_queue: bool = False
-    """Whether orders of high priority get a queue of their own, past which no backlog of others can hold them up."""
+    """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
@@ -64,7 +64,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A policy: let the step rest for `delay`, then try again; `rounds` times before the next policy."""
+    """A policy: wait for `delay`, then try the step again; `rounds` times before the next policy."""
 
     delay: timedelta
     rounds: int = 1
@@ -72,7 +72,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A policy: another operation, of another agent, takes the step; `undo` undoes what that one does."""
+    """A policy: another operation, of another agent, takes over the step; `undo` undoes that operation."""
 
     operation: Operation
     undo: Operation | None = None
@@ -87,8 +87,8 @@ class Step:
 
     Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
     `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
-    complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is what a refusal
-    for good does. Once a `point_of_no_return` has begun, the order only goes forward.
+    complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
+    Permanent error. Once a `point_of_no_return` has begun, the order only goes forward.
     """
 
     operation: Operation
@@ -107,7 +107,7 @@ class Step:
 
     @property
     def policies(self) -> Sequence[LastResort]:
-        """What to do when attempts are used up, one after another; the last is always an end."""
+        """What to do when attempts are used up, one after another; the last is ALERT or UNDO."""
         listed = [self.exhausted] if isinstance(self.exhausted, LastResort) else list(self.exhausted)
         ends = bool(listed) and listed[-1] in {Exhausted.ALERT, Exhausted.UNDO}
         return listed if ends else [*listed, Exhausted.ALERT]
@@ -124,8 +124,7 @@ class Step:
 class Workflow:
     """The steps of one kind of order, checked when the module is imported.
 
-    `order` is the class of the messages that submit it, a subclass of OrderMessage; without it an order has to say no
-    more than every order.
+    `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself.
     """
 
     name: str
@@ -147,14 +146,12 @@ class Workflow:
         return Plan(
             workflow=self.name,
             version=self.version,
-            steps=tuple(
-                _planned(step, self.steps[:position], complete_within) for position, step in enumerate(self.steps)
-            ),
+            steps=tuple(_planned(step, self.steps[:at], complete_within) for at, step in enumerate(self.steps)),
         )
 
     @property
     def agents(self) -> Sequence[Agent]:
-        """Every agent that is asked for work, forward or undo, by name."""
+        """Every agent with an operation in this workflow, forward or undo, in the order of their names."""
         named = {operation.agent.name: operation.agent for operation in self._asked()}
         return [named[name] for name in sorted(named)]
 

@@ -1,4 +1,4 @@
-"""A workflow as plain data: frozen with a task, so that a new deployment never changes one in flight."""
+"""A workflow as plain data, frozen with each task, so that a new deployment never changes one in flight."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Exhausted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Who does a step, and who undoes it; `slot` names the effect, so each executor's has a key of its own."""
+    """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own."""
 
     effect: str
     agent: str
@@ -33,9 +33,9 @@ class Executor:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One thing to do when attempts are used up; a step has a list of them and takes the next each time.
+    """What to do when attempts are used up; a step has a list of policies and applies the next one each time.
 
-    WAIT lets the step rest for `wait` milliseconds, `rounds` times; FALLBACK gives it to another agent.
+    WAIT tries the step again after `wait` milliseconds, `rounds` times; FALLBACK gives it to another agent.
     """
 
     kind: Exhausted
@@ -64,7 +64,7 @@ class PlannedStep:
     point_of_no_return: bool = False
 
     def executor(self, policy: int) -> Executor:
-        """Who does the step when `policy` of its policies have been taken."""
+        """Who does the step once `policy` of its policies are applied."""
         for taken in reversed(self.exhausted[:policy]):
             if taken.kind is Exhausted.FALLBACK:
                 effect = f"{self.name}/by-{taken.agent}"
@@ -72,15 +72,13 @@ class PlannedStep:
         return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo)
 
     def next_policy(self, policy: int) -> Policy:
-        """What comes when attempts are used up after `policy` of its policies have been taken; the last one stays."""
+        """The policy that follows the first `policy` ones; the last one repeats."""
         return self.exhausted[min(policy, len(self.exhausted) - 1)]
 
     def restart(self, policy: int) -> int:
-        """How many policies count as taken when an operator has the step begin again: it keeps its executor."""
-        taken = [
-            position for position, each in enumerate(self.exhausted[:policy], 1) if each.kind is Exhausted.FALLBACK
-        ]
-        return max(taken, default=0)
+        """How many policies count as applied when an operator resubmits the step: it keeps its executor."""
+        fallbacks = [count for count, each in enumerate(self.exhausted[:policy], 1) if each.kind is Exhausted.FALLBACK]
+        return max(fallbacks, default=0)
 
     @property
     def rounds(self) -> int:
@@ -90,7 +88,7 @@ class PlannedStep:
 
     @property
     def executors(self) -> tuple[Executor, ...]:
-        """Everyone who may come to do the step."""
+        """Everyone who may do the step."""
         return tuple(dict.fromkeys(self.executor(taken) for taken in range(len(self.exhausted) + 1)))
 
 
@@ -113,7 +111,7 @@ class Plan:
 
     @cached_property
     def dependents(self) -> Mapping[str, frozenset[str]]:
-        """For each step, all steps that wait for it, near or far."""
+        """For each step, all steps that wait for it, directly or through others."""
         found: dict[str, frozenset[str]] = {step.name: frozenset() for step in self.steps}
         for _ in self.steps:
             for step in self.steps:
@@ -123,7 +121,7 @@ class Plan:
 
     @cached_property
     def plan_id(self) -> str:
-        """The name of the row that keeps this plan: a hash of its content."""
+        """The name of the record that holds this plan: a hash of its content."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
     @property

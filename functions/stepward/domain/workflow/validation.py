@@ -1,4 +1,4 @@
-"""The rules a workflow definition must keep, checked when it is imported."""
+"""The rules that a workflow definition must keep, checked when it is imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
 
 def check_app_name(name: str) -> None:
-    """Refuse an application whose name is of no use in a deployment."""
+    """Refuse an application whose name a deployment cannot use."""
     if not _AGENT_NAME.fullmatch(name):
         raise WorkflowError(f"app {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
 

@@ -1,8 +1,7 @@
-"""Where a submitter wants to hear of its order: an SQS queue, named exactly, and only where the deployment allows it.
+"""The allow list of reply queues: where the engine may send a submitter's notices.
 
-A client of SQS sends to whatever host an address names, so this decides before any call. An address is accepted only
-if it is, letter for letter, one of the two canonical forms: there is no lenient reading that a client could read
-otherwise.
+An SQS client sends to whatever host an address names, so the check comes before any call. It accepts an address only
+in one of the two canonical forms, letter for letter, so that no client can read it differently.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ _PARTITIONS = (
     ("eusc-", "aws-eusc", "amazonaws.eu"),
     ("", "aws", "amazonaws.com"),
 )
-"""By the beginning of a region's name: its partition, and the suffix of its hosts."""
+"""The beginning of a region's name, its partition, and the suffix of its hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The queues that a deployment may post to: every part has to be named, and a part left empty allows none.
+    """The queues that a deployment may post to; an empty part allows none.
 
-    `prefixes` are beginnings of queue names. `own_prefix` is how the names of the deployment's own queues begin, to
-    which nothing is posted. `endpoint` (scheme, host and port) is the address of an emulator, whose queue URLs are
+    `prefixes` are the beginnings of allowed queue names. `own_prefix` is that of the deployment's own queues, which
+    are never allowed. `endpoint` (scheme, host and port) is the address of an emulator, whose queue URLs are
     then allowed beside those of AWS. Raises Misconfigured.
     """
 

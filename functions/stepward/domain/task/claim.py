@@ -1,0 +1,119 @@
+"""Claims: which steps are ready, and the lock that gives one attempt of a step to one instance of the Scheduler."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Retry, StepRequest
+from stepward.domain.task.change import TaskChange
+from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.task.undo_order import undo_waits_for
+from stepward.domain.workflow.plan import PlannedStep, forward_name
+
+CLAIMS_PER_THRESHOLD = 10
+
+
+def ready(change: TaskChange) -> Iterator[PlannedStep]:
+    """The Pending steps that wait for no other step, those in backoff included."""
+    for name, record in () if change.halted else tuple(change.steps.items()):
+        if record.process_state is ProcessState.PENDING and all(map(change.is_done, waits_for(change, name))):
+            yield change.plan.by_name[name]
+
+
+def waits_for(change: TaskChange, name: str) -> Iterator[str]:
+    """The records that must be Processed first: the step's predecessors, and the undo of an earlier executor."""
+    if change.steps[name].is_compensation:
+        yield from undo_waits_for(change, name)
+    else:
+        yield from change.plan.by_name[name].after
+        yield from (other for other in change.compensations() if forward_name(other) == name)
+
+
+def claim_ready(change: TaskChange, causation_id: str) -> None:
+    """Claim every ready step whose backoff is over; the Supervisor has the Scheduler do it."""
+    for planned in list(ready(change)):
+        record = change.steps[planned.name]
+        if (record.not_before or 0) > change.now or change.halted:
+            continue
+        if change.claims:
+            claim(change, planned, causation_id)
+        elif record.complete_by is None:
+            request_claim(change, record)
+
+
+def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
+    """Lock the step for one attempt and request it of its agent; past the task's bound of claims, end it in Error."""
+    record = change.steps[planned.name]
+    expected = sum(change.plan.by_name[name].threshold * change.plan.by_name[name].rounds for name in change.steps)
+    if change.fence - change.fence_base >= CLAIMS_PER_THRESHOLD * expected:
+        change.fail(record, "the task was claimed too often; something drives it in a circle")
+        return
+    change.fence += 1
+    attempt = record.attempt + 1
+    change.steps[planned.name] = replace(
+        record,
+        process_state=ProcessState.PROCESSING,
+        locked_by=change.by,
+        complete_by=change.now + planned.complete_within,
+        attempt=attempt,
+        token=claim_token(change.task, causation_id, planned.name, attempt),
+        fence=change.fence,
+        started_at=change.now,
+        not_before=None,
+    )
+    change.log(HistoryKind.CLAIMED, planned.name, attempt)
+    change.messages.append(_request(change, planned))
+
+
+def claim_token(task: Task, causation_id: str, step: str, attempt: int) -> str:
+    """The token of a claim. It derives from what caused the claim, so a redelivered message recognises its own claim.
+
+    The time of submission is part of it, so that an answer to an earlier life of the same order id is refused.
+    """
+    seed = f"{task.order_id}|{task.created_at}|{causation_id}|{step}|{attempt}"
+    return hashlib.sha256(seed.encode()).hexdigest()[:12]
+
+
+def request_claim(change: TaskChange, record: StepRecord, backoff: int = 0) -> None:
+    """Have the Scheduler claim a Pending step after `backoff` ms; the step is due again in case that message is lost.
+
+    A backoff that no queue can hold is left to the Supervisor, which finds the step due at its end.
+    """
+    begins = change.now + backoff
+    too_long = backoff > change.timing.longest_delay
+    complete_by = begins if too_long else begins + change.timing.claim_within
+    not_before = begins if backoff else None
+    change.steps[record.name] = replace(record, complete_by=complete_by, not_before=not_before)
+    if not change.halted and not too_long:
+        change.messages.append(Retry(change.task.order_id, record.name, record.attempt, backoff))
+
+
+def resend(change: TaskChange, causation_id: str) -> None:
+    """Repeat the request of every running step that the same message claimed before: the first one may be lost."""
+    for name, record in change.steps.items() if change.claims else ():
+        running = record.process_state is ProcessState.PROCESSING
+        if running and record.token == claim_token(change.task, causation_id, name, record.attempt):
+            change.messages.append(_request(change, change.plan.by_name[name]))
+
+
+def _request(change: TaskChange, planned: PlannedStep) -> StepRequest:
+    """Asks the agent for the step's running attempt."""
+    record = change.steps[planned.name]
+    executor = planned.executor(record.policy)
+    complete_by = record.complete_by or change.now
+    return StepRequest(
+        order_id=change.task.order_id,
+        step=planned.name,
+        agent=executor.agent,
+        operation=executor.operation,
+        attempt=record.attempt,
+        token=record.token or "",
+        fence=record.fence,
+        idempotency_key=f"{change.task.order_id}/{executor.effect}",
+        complete_by=complete_by,
+        budget=complete_by - change.now,
+        results={name: done.result for name, done in change.steps.items() if done.result is not None},
+    )
