@@ -141,7 +141,7 @@ class Cloud:
 
 @contextmanager
 def cloud(workflow: Workflow, batch: int) -> Iterator[Cloud]:
-    """A deployment of `workflow` in which time stands still unless it is moved."""
+    """A deployment of `workflow` in which time moves only when the benchmark moves it."""
     with time_machine.travel(BEGINS, tick=False) as traveller, environment(CREDENTIALS), mock_aws(), metered() as meter:
         forget_loggers()
         yield Cloud(Stack.new(AGENTS, ["orders"]), workflow, batch, meter, traveller)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
-from time import perf_counter, sleep  # noqa: TID251 - it stands for the way to DynamoDB and back
+from time import perf_counter, sleep  # noqa: TID251 - it takes the place of a call to DynamoDB
 
 from stepward.app.scheduler.schedule import Schedule
 from stepward.domain.errors import Transient

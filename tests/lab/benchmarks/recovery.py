@@ -79,7 +79,7 @@ def recovery_table(found: Sequence[Recovery]) -> Table:
 
 
 def run(console: Console, complete_by_s: Sequence[float], wake_s: Sequence[float], times: int) -> None:
-    """Measure, show, and keep as `recovery.json`."""
+    """Measure, show, and write `recovery.json`."""
     all_found: list[Recovery | Spoiled] = []
     machine = Machine.here()
     with console.status("recovery") as status:

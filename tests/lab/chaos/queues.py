@@ -18,7 +18,7 @@ def messages(stage: Stage) -> Mapping[str, int]:
 
 def dead_letters(stage: Stage) -> Mapping[str, int]:
     """Messages by dead-letter queue."""
-    return {f"dead {name}": _count(stage, urls.dead) for name, urls in stage.deployment.dead_letters.items()}
+    return {f"{name} dead letters": _count(stage, urls.dead) for name, urls in stage.deployment.dead_letters.items()}
 
 
 def settle(stage: Stage, patience_s: float) -> bool:
