@@ -43,33 +43,33 @@ local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
 
-lab: $(VENV) $(LOCAL) ## run the failure lab and the tests of the benchmarks, all the way (TESTS=folder: one of them)
+lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (TESTS=folder: one of them)
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 
-simulate: $(VENV) ## live through worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
+simulate: $(VENV) ## simulate worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
 	@.venv/bin/python -m tests.lab.worlds --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
 		$(if $(filter command environment,$(firstword $(origin SEED))),--seed $(SEED))
 
-crash-points: $(VENV) ## die before and after every port call of every path (OPTIONS=--help)
+crash-points: $(VENV) ## kill the process before and after every port call of every path (OPTIONS=--help)
 	@.venv/bin/python -m tests.lab.crash_points $(OPTIONS)
 
-guards: $(VENV) ## switch every guard off, one at a time, and see what misses it (OPTIONS=--help)
+guards: $(VENV) ## switch every guard off, one at a time, and check that a test fails (OPTIONS=--help)
 	@.venv/bin/python -m tests.lab.guards $(OPTIONS)
 
 chaos: $(VENV) $(LOCAL) $(CHAOS) ## make AWS fail and kill functions under orders and ledgers (SECONDS=180 SEED=1)
 	@.venv/bin/python -m tests.lab.chaos --seconds $(SECONDS) --seed $(SEED)
 
-soak: $(VENV) $(LOCAL) ## run orders at a steady rate and see that nothing grows (MINUTES=10 RATE=1)
+soak: $(VENV) $(LOCAL) ## run orders at a steady rate and check that nothing grows (MINUTES=10 RATE=1)
 	@.venv/bin/python -m tests.lab.soak --minutes $(MINUTES) --rate $(RATE) --seed $(SEED)
 
-races: $(VENV) $(LOCAL) ## let eight racers meet on the local cloud, again and again (ROUNDS=500)
+races: $(VENV) $(LOCAL) ## race eight writers for the same records on the local cloud (ROUNDS=500)
 	@RACE_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest -q -p no:randomly tests/lab/races
 
-fuzz: $(VENV) ## damage good messages at every door (EXAMPLES=4000 of each)
+fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of each)
 	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/lab/bad_input
 
-wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run an application of its own on them
+wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run the booking application on them
 	@.venv/bin/python -m tests.lab.wheels
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
@@ -85,7 +85,7 @@ check: $(VENV) ## lint, format, types and layers
 	@.venv/bin/mypy
 	@PYTHONPATH=functions:infra .venv/bin/lint-imports --no-logo
 
-format: $(VENV) ## repair what lint and format can repair
+format: $(VENV) ## fix what the linter and the formatter can fix
 	@.venv/bin/ruff check --quiet --fix --exit-zero
 	@.venv/bin/ruff format
 
@@ -107,10 +107,7 @@ chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
 	@$(COMPILE) --upgrade pyproject.toml --extra cli --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
-	@$(COMPILE) --upgrade --group local -o requirements/local.txt
-	@$(COMPILE) --upgrade --group chaos -o requirements/chaos.txt
-	@$(COMPILE) --upgrade --group uv -o requirements/uv.txt
-	@$(COMPILE) --upgrade --group bench -o requirements/bench.txt
+	@for group in local chaos uv bench; do $(COMPILE) --upgrade --group $$group -o requirements/$$group.txt || exit; done
 
 clean: ## remove everything that the other commands made
 	@[ ! -x .venv/bin/stepward ] || .venv/bin/stepward local down || true
@@ -133,14 +130,8 @@ $(VENV): requirements/dev.txt pyproject.toml $(TOOLS)
 	@$(UV) pip install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(LOCAL): requirements/local.txt $(TOOLS)
-	@echo "installing the local cloud into .venv-local"
-	@[ -x .venv-local/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-local
-	@$(UV) pip sync --python .venv-local/bin/python --require-hashes requirements/local.txt
-	@touch $@
-
-$(CHAOS): requirements/chaos.txt $(TOOLS)
-	@echo "installing the proxy that makes AWS fail into .venv-chaos"
-	@[ -x .venv-chaos/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-chaos
-	@$(UV) pip sync --python .venv-chaos/bin/python --require-hashes requirements/chaos.txt
+$(LOCAL) $(CHAOS): .venv-%/.ready: requirements/%.txt $(TOOLS)
+	@echo "installing the $* environment into .venv-$*"
+	@[ -x .venv-$*/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-$*
+	@$(UV) pip sync --python .venv-$*/bin/python --require-hashes requirements/$*.txt
 	@touch $@

@@ -56,7 +56,7 @@ def faulty(upstream: str, port: int, log: Path, seed: int) -> Iterator[Proxy]:
     Raises CloudFailed.
     """
     python = installed(".venv-chaos", "STEPWARD_CHAOS_PYTHON_ENV", "make chaos-env")
-    script, address = Path(__file__).with_name("faulty.py"), f"http://{LOOPBACK}:{port}"
+    script, address = Path(__file__).with_name("seeded_proxy.py"), f"http://{LOOPBACK}:{port}"
     # By this name, the cloud knows that it is the proxy which asks.
     behind = upstream.replace(LOOPBACK, "localhost")
     command = [str(python), str(script), str(seed), "--upstream", behind, "--host", LOOPBACK, "--port", str(port)]

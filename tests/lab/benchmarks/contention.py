@@ -1,4 +1,4 @@
-"""Steps side by side write the same record: how often a write is lost when all of them are answered at once."""
+"""How often a conditional write is lost when all steps that run side by side are answered at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
-from time import perf_counter, sleep  # noqa: TID251 - it stands for the way to DynamoDB and back
+from time import perf_counter, sleep  # noqa: TID251 - it takes the place of a call to DynamoDB
 
 from stepward.app.scheduler.schedule import Schedule
 from stepward.domain.errors import Transient
@@ -15,11 +15,11 @@ from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.testing.memory.assembly import memory_assembly
-from stepward.testing.memory.queues import MemoryQueues
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.messages import decode_request, encode
 from stepward.wiring.clock import now
+from tests.lab.benchmarks.engine import new_queues, queues_of
 from tests.lab.benchmarks.workload import AGENTS, order_text, side_by_side
 
 READ_S, WRITE_S = 0.005, 0.006
@@ -27,29 +27,28 @@ READ_S, WRITE_S = 0.005, 0.006
 
 @dataclass(frozen=True, slots=True)
 class Contended:
-    """How an order went through whose steps were all answered in the same instant."""
+    """An order whose steps were all answered at the same moment."""
 
     steps: int
     writes: int
     lost: int
     returned: int
-    """Replies that went back to their queue, because eight writes were lost in a row."""
+    """How many replies went back to their queue, because eight writes were lost in a row."""
     ms: float
 
 
 @dataclass(slots=True)
 class FarStore(MemoryTaskStore):
-    """The twin behind a network: reads and writes take their time, so others come in between."""
+    """The twin behind a network: reads and writes take so long that others come in between."""
 
     writes: list[bool] = field(default_factory=list)
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
-        """Read, slowly."""
         sleep(READ_S)
         return MemoryTaskStore.load(self, order_id, with_order=with_order)
 
     def save(self, task: Task, *, replaces: Task) -> bool:
-        """Write, slowly, and keep whether the write won."""
+        """Write slowly, and note whether the write won."""
         sleep(WRITE_S)
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
         self.writes.append(saved)
@@ -57,11 +56,10 @@ class FarStore(MemoryTaskStore):
 
 
 def answered_at_once(steps: int) -> Contended:
-    """`steps` steps side by side, the replies of which meet at as many Schedulers."""
+    """Run `steps` steps side by side, whose replies reach as many Schedulers at once."""
     store, plan = FarStore(lambda _: 0), side_by_side(steps).plan()
-    queues = {name: MemoryQueue(name=name, clock=now) for name in ("scheduler", "responses", *AGENTS)}
-    ends = MemoryQueues(queues["scheduler"], queues["responses"], {name: queues[name] for name in AGENTS})
-    schedule = memory_assembly(now, store=store, queues=ends).scheduler("scheduler-1")
+    queues = new_queues()
+    schedule = memory_assembly(now, store=store, queues=queues_of(queues)).scheduler("scheduler-1")
     task = new_task("ord-1", plan, now(), Timing())
     if store.submit(Order("ord-1", order_text(1), "hash"), task, plan) is not Submission.ACCEPTED:
         raise RuntimeError("the order was not accepted")
@@ -77,8 +75,7 @@ def answered_at_once(steps: int) -> Contended:
 def _replies(queues: Sequence[MemoryQueue]) -> list[str]:
     requests = [decode_request(body) for queue in queues for body in queue.bodies]
     return [
-        encode(Reply(asked.order_id, asked.step, asked.attempt, asked.token, Outcome.OK, {"reference": "r-1"}))
-        for asked in requests
+        encode(Reply(it.order_id, it.step, it.attempt, it.token, Outcome.OK, {"reference": "r-1"})) for it in requests
     ]
 
 

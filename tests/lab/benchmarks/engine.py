@@ -1,4 +1,4 @@
-"""How fast the engine itself is: the real handlers over the memory twins, in one process."""
+"""How fast the engine is: the real use cases and batch handling over the memory twins, in one process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WARM_UP = 50
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast orders went through; times in milliseconds, from the sending of an order to its end."""
+    """How fast orders went through; times in milliseconds, from sending an order to its end."""
 
     name: str
     concurrency: int
@@ -46,45 +46,41 @@ class Speed:
     p50_ms: float
     p99_ms: float
     cpu_ms: float
-    """Of computing per order: unlike the others, it does not suffer from what else the machine does."""
+    """Computing per order: unlike the others, it hardly depends on what else the machine does."""
 
 
 class Nowhere(io.TextIOBase):
-    """Takes what functions log, as Lambda would, and keeps none of it."""
+    """A stream for logs, as Lambda has one, that stores nothing."""
 
     def write(self, text: str) -> int:
-        """Count it as written."""
         return len(text)
 
 
 @dataclass(slots=True)
 class MemoryLog(MemoryTelemetry):
-    """The twin of logs and metrics where a batch is answered: nothing waits to be written."""
+    """The twin of logs and metrics, which stores only the newest entry of each kind."""
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
-        """Keep the newest facts only."""
         self.history[:] = [(order_id, entry)]
 
     def health(self, health: Health) -> None:
-        """Keep the newest only."""
         self.looks[:] = [health]
 
     def returned(self, message_id: str, error: Exception) -> None:
-        """Nothing comes back here; if it does, the benchmark is wrong."""
+        """Raise RuntimeError: a message that returns to its queue would spoil the figures."""
         raise RuntimeError(f"{message_id} goes back to its queue") from error
 
     def flush(self) -> None:
-        """Nothing to write."""
+        """Do nothing: no metric waits to be written."""
 
 
 @dataclass(slots=True)
 class WatchedStore(MemoryTaskStore):
-    """Tells of each task that has ended."""
+    """The twin, which reports each task that has ended."""
 
     ended: Callable[[str], None] = print
 
     def save(self, task: Task, *, replaces: Task) -> bool:
-        """Write as the twin does."""
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
         if saved and task.due is None:
             self.ended(task.order_id)
@@ -110,16 +106,13 @@ class Engine:
         real = PowertoolsTelemetry(Logger(service="benchmark"), Metrics(namespace="Benchmark", service="benchmark"))
         self.telemetry = real if self.logged else MemoryLog()
         self.store = WatchedStore(lambda _: 0, ended=self._end)
-        names = ["orders", "scheduler", "responses", *AGENTS]
-        self.queues = {name: MemoryQueue(name=name, clock=now) for name in names}
+        self.queues = new_queues("orders")
         self.assembly = memory_assembly(
             now,
             telemetry=self.telemetry,
             app=App("benchmark", self.workflow),
             store=self.store,
-            queues=MemoryQueues(
-                self.queues["scheduler"], self.queues["responses"], {name: self.queues[name] for name in AGENTS}
-            ),
+            queues=queues_of(self.queues),
             sleep=sleep,
             jitter=random.random,
         )
@@ -129,13 +122,12 @@ class Engine:
         for name in AGENTS:
             self.pollers.append(self._poller(name, self.assembly.agent(name).handle, together=True))
 
-    def send(self, number: int, text: str = "") -> None:
-        """Send one order."""
+    def send(self, number: int) -> None:
         self.sent[order_id(number)] = perf_counter()
-        self.queues["orders"].send(text or order_text(number))
+        self.queues["orders"].send(order_text(number))
 
     def turn(self) -> None:
-        """Let every function have one batch."""
+        """Give every function one batch."""
         for poller in self.pollers:
             poller.poll()
 
@@ -151,17 +143,26 @@ class Engine:
         return Poller(source=self.queues[queue], handler=handler, clock=now, batch_size=self.batch)
 
 
-def measure(
-    concurrency: int, orders: int, *, workflow: Workflow | None = None, items: int = 3, logged: bool = False
-) -> Speed:
+def new_queues(*more: str) -> dict[str, MemoryQueue]:
+    """The engine's queues, and `more`, by their names; those of the agents have the agents' names."""
+    return {name: MemoryQueue(name=name, clock=now) for name in (*more, "scheduler", "responses", *AGENTS)}
+
+
+def queues_of(queues: Mapping[str, MemoryQueue]) -> MemoryQueues:
+    """The port of these queues."""
+    return MemoryQueues(queues["scheduler"], queues["responses"], {name: queues[name] for name in AGENTS})
+
+
+def measure(concurrency: int, orders: int, *, workflow: Workflow | None = None, logged: bool = False) -> Speed:
     """Keep `concurrency` orders under way until `orders` of them have ended."""
     with redirect_stdout(Nowhere()):
-        _forget_logger()
+        # A logger writes to the stream that it was made with.
+        logging.Logger.manager.loggerDict.pop("benchmark", None)
         engine = Engine(workflow or line(3), logged=logged)
-        _drive(engine, WARM_UP, concurrency, items, count(1_000_000))
+        _drive(engine, WARM_UP, concurrency, count(1_000_000))
         engine.took.clear()
         began, computed = perf_counter(), process_time()
-        _drive(engine, orders, concurrency, items, count(1))
+        _drive(engine, orders, concurrency, count(1))
         lasted, computed = perf_counter() - began, process_time() - computed
     took = sorted(engine.took)
     centiles = statistics.quantiles(took, n=100)
@@ -170,16 +171,10 @@ def measure(
     return Speed(name, concurrency, len(took), len(took) / lasted, statistics.median(took), centiles[98], per_order)
 
 
-def _drive(engine: Engine, orders: int, concurrency: int, items: int, numbers: count[int]) -> None:
+def _drive(engine: Engine, orders: int, concurrency: int, numbers: count[int]) -> None:
     sent = 0
     while sent < orders or engine.sent:
         while sent < orders and len(engine.sent) < concurrency:
-            number = next(numbers)
-            engine.send(number, order_text(number, items))
+            engine.send(next(numbers))
             sent += 1
         engine.turn()
-
-
-def _forget_logger() -> None:
-    """A logger keeps the stream that it was made with."""
-    logging.Logger.manager.loggerDict.pop("benchmark", None)

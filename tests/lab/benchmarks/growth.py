@@ -1,4 +1,4 @@
-"""How the work of a sweep grows: with the tasks that wait, and with those that are overdue."""
+"""How the work of a sweep grows with the tasks that wait, and with those that are overdue."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+
+import boto3
 
 from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.app.supervisor.supervise import Supervise
@@ -29,7 +31,7 @@ Entry = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One run of the Supervisor over a store of so many tasks that wait, of which so many are overdue."""
+    """One run of the Supervisor over a store of `tasks` tasks that wait, `overdue` of which are overdue."""
 
     world: str
     tasks: int
@@ -43,7 +45,7 @@ class Sweep:
 
 @dataclass(slots=True)
 class IndexedStore(MemoryTaskStore):
-    """The twin with an index of what is due, as the table has one, so that a sweep does not look at every task."""
+    """The twin with a due index, as the table has one, so that a sweep does not read every task."""
 
     listed: list[list[Entry]] = field(default_factory=lambda: [[] for _ in range(SHARDS)])
     reads: int = 0
@@ -51,7 +53,7 @@ class IndexedStore(MemoryTaskStore):
     writes: int = 0
 
     def fill(self, tasks: Sequence[Task]) -> None:
-        """Put many tasks at once."""
+        """Add many tasks at once."""
         self.tasks |= {task.order_id: task for task in tasks}
         for task in tasks:
             self.listed[self.shard_of(task.order_id)].append((task.due or 0, task.order_id))
@@ -59,12 +61,11 @@ class IndexedStore(MemoryTaskStore):
             shard.sort()
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
-        """Read as the twin does, and count it."""
         self.reads += 1
         return MemoryTaskStore.load(self, order_id, with_order=with_order)
 
     def save(self, task: Task, *, replaces: Task) -> bool:
-        """Write as the twin does, count it, and keep the index."""
+        """Write as the twin does, count it, and update the index."""
         self.writes += 1
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
         if saved and task.due != replaces.due:
@@ -74,19 +75,18 @@ class IndexedStore(MemoryTaskStore):
         return saved
 
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """What is due, by the index."""
         self.queries += 1
         found = self.listed[shard]
         yield from [order_id for _, order_id in found[: bisect_right(found, (until, "\uffff"))]]
 
 
 def in_memory(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
-    """Sweeps over the memory twin, each with another number of tasks that became overdue."""
+    """Sweeps over the memory twin, one for each number of overdue tasks."""
     plan = line(3).plan()
     store = IndexedStore(lambda order_id: shard_of(order_id, SHARDS))
     store.plans[plan.plan_id] = plan
     model = new_task("model", plan, T0, Timing())
-    late = replace(decide(model, plan, Start("model"), now=T0, by="scheduler-1", timing=Timing()).task)
+    late = decide(model, plan, Start("model"), now=T0, by="scheduler-1", timing=Timing()).task
     store.fill([replace(late, order_id=f"ord-{number:07d}", due=T0 + DAY + number) for number in range(tasks)])
     return [_sweep(store, tasks, count, late) for count in overdue]
 
@@ -104,13 +104,13 @@ def _sweep(store: IndexedStore, tasks: int, overdue: int, late: Task) -> Sweep:
 
 
 def _supervisor(store: IndexedStore, at: int) -> Supervise:
-    # Recoveries of a long outage are excused, not counted; here each one is a failure of its agent.
+    # Recoveries of a long outage are uncounted; here each one counts as a failure of its agent.
     settings = Settings(timing=Timing(outage_after=DAY), shards=SHARDS)
     return memory_assembly(lambda: at, AGENTS, settings=settings, store=store).supervisor("supervisor-1", AGENTS)
 
 
 def on_moto(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
-    """The same by the real function on moto: what it asks of AWS, and what that is billed as."""
+    """Sweeps by the real function on moto: its requests to AWS, and how AWS bills them."""
     with cloud(line(3), 1) as deployed:
         model = _claimed(deployed)
         _put(deployed, [_moved(model, f"ord-{number:07d}", late=False) for number in range(tasks)])
@@ -132,12 +132,12 @@ def _billed(deployed: Cloud, model: dict[str, dict[str, str]], tasks: int, overd
 
 
 def _claimed(deployed: Cloud) -> dict[str, dict[str, str]]:
-    """The item of an order whose first step is under way, and is not answered."""
+    """The item of an order whose first step is processing."""
     deployed.send([order_text(1)])
     deployed.pollers["orders"].poll()
     deployed.pollers["scheduler"].poll()
     ((table, item),) = [(key[0], item) for key, item in deployed.meter.bill.items.items() if "Steps" in item]
-    deployed.deployment.dynamodb.delete_item(TableName=table, Key={"OrderID": item["OrderID"]})
+    boto3.client("dynamodb").delete_item(TableName=table, Key={"OrderID": item["OrderID"]})
     return dict(item)
 
 
@@ -148,21 +148,20 @@ def _moved(model: dict[str, dict[str, str]], order_id: str, *, late: bool) -> di
 
 
 def _put(deployed: Cloud, items: Sequence[dict[str, dict[str, str]]]) -> None:
-    table, client = deployed.deployment.tables.tasks, deployed.deployment.dynamodb
+    table, client = deployed.stack.tables["tasks"], boto3.client("dynamodb")
     for start in range(0, len(items), PAGE):
         puts = [{"PutRequest": {"Item": item}} for item in items[start : start + PAGE]]
         client.batch_write_item(RequestItems={table: puts})  # type: ignore[dict-item]
 
 
-def measure(tell: Callable[[str], None], largest: int = 1_000_000) -> Sequence[Sweep]:
-    """Sweeps over stores of every size, with nothing, ten and a thousand tasks overdue."""
+def measure(progress: Callable[[str], None]) -> Sequence[Sweep]:
+    """Sweeps over stores of every size, with no, ten and a thousand tasks overdue."""
     found: list[Sweep] = []
     overdue = (0, 10, 1000)
     for tasks in (1_000, 10_000):
-        tell(f"sweeping {tasks:,} tasks on moto")
+        progress(f"sweeping {tasks:,} tasks on moto")
         found += on_moto(tasks, overdue[:2])  # a thousand recoveries take moto a minute
     for tasks in (1_000, 10_000, 100_000, 1_000_000):
-        if tasks <= largest:
-            tell(f"sweeping {tasks:,} tasks in memory")
-            found += in_memory(tasks, overdue)
+        progress(f"sweeping {tasks:,} tasks in memory")
+        found += in_memory(tasks, overdue)
     return found

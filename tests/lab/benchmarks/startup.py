@@ -1,4 +1,4 @@
-"""How long each function takes to start: whole processes on the very bundle that is deployed, beside plain ones."""
+"""How long each function takes to start: whole processes on the bundle that is deployed, beside plain ones."""
 
 from __future__ import annotations
 
@@ -15,30 +15,23 @@ from pathlib import Path
 from time import perf_counter
 
 from stepward.project import Project
+from stepward.testing.aws.stack import CREDENTIALS, QUEUES, TABLES, Stack
 from stepward_cdk.functions.bundling import bundle
 
 BESIDE = "boto3 with two clients"
+_SQS = "https://sqs.us-east-1.amazonaws.com/111122223333"
+_STACK = Stack(
+    tables={kind: kind for kind in TABLES},
+    queues={name.removesuffix(".fifo"): f"{_SQS}/{name}" for name in (*QUEUES, "agent-payments")},
+    topic="arn:aws:sns:us-east-1:111122223333:alerts",
+    service="stepward",
+)
 ENVIRONMENT: Mapping[str, str] = {
-    "AWS_REGION": "us-east-1",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
+    **CREDENTIALS,
+    **_STACK.env(),
     "AWS_EC2_METADATA_DISABLED": "true",
-    "STEPWARD_ORDERS_TABLE": "orders",
-    "STEPWARD_TASKS_TABLE": "tasks",
-    "STEPWARD_REJECTS_TABLE": "rejects",
-    "STEPWARD_SHARED_RECORDS_TABLE": "shared_records",
-    "STEPWARD_SCHEDULER_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/scheduler",
-    "STEPWARD_RESPONSES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/responses",
-    "STEPWARD_REQUESTS_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments",
-    "STEPWARD_AGENT_QUEUES": '{"payments":"https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments"}',
-    "STEPWARD_ALERTS_TOPIC": "arn:aws:sns:us-east-1:111122223333:alerts",
     "STEPWARD_AGENT": "payments",
-    "STEPWARD_LANES_TABLE": "lanes",
-    "STEPWARD_LANES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/order-events.fifo",
-    "STEPWARD_LEDGERS_BUCKET": "ledgers",
-    "POWERTOOLS_SERVICE_NAME": "stepward",
-    "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
+    "STEPWARD_REQUESTS_QUEUE": f"{_SQS}/agent-payments",
 }
 PROGRAMS: Mapping[str, str] = {
     "an empty Python": "pass",
@@ -55,22 +48,22 @@ PROGRAMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """How long a program takes from its start to its end, in milliseconds: by the clock, and of computing."""
+    """Milliseconds from a program's start to its end: `ms` by the clock, `cpu_ms` of computing."""
 
     name: str
     ms: float
     cpu_ms: float
     beside: float
-    """Computing as a multiple of what boto3 with two clients takes."""
+    """`cpu_ms` as a multiple of that of boto3 with two clients."""
 
 
-def measure(times: int, tell: Callable[[str], None]) -> Sequence[Started]:
-    """Start every program `times` times, in turn, so that what else the machine does falls on all of them."""
-    tell("building the bundle")
+def measure(times: int, progress: Callable[[str], None]) -> Sequence[Started]:
+    """Start every program `times` times, in turns, so that other work of the machine slows all of them alike."""
+    progress("building the bundle")
     code = bundle("local", Project.here()).path
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
     for turn in range(times + 1):
-        tell(f"starting every function, {turn} of {times}")
+        progress(f"starting every function, {turn} of {times}")
         for name, program in PROGRAMS.items():
             once = _start(program, code)
             if turn:  # the first one reads the files from the disk

@@ -13,10 +13,12 @@ from tests.lab.benchmarks.engine import Speed
 from tests.lab.benchmarks.growth import Sweep
 from tests.lab.benchmarks.startup import Started
 
+_PLAIN: Mapping[str, Any] = {"box": None, "padding": (0, 2, 0, 0), "header_style": "dim"}
 
-def table(title: str, *columns: str) -> Table:
+
+def table(title: str, *columns: str, boxed: bool = False) -> Table:
     """An empty table: the first column is text, the others are numbers."""
-    made = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    made = Table(title=title, title_justify="left", **({} if boxed else _PLAIN))
     for number, column in enumerate(columns):
         made.add_column(column, justify="right" if number else "left")
     return made
@@ -44,7 +46,7 @@ def _billed(counted: Quantities) -> Sequence[str]:
 
 
 def lines_table(found: Measured) -> Table:
-    """Where the money of a 3-step order goes."""
+    """What each line of the bill of a 3-step order comes to."""
     alone, full = (estimate(found, steps=3, batch=batch) for batch in (1, 10))
     made = table("A million 3-step orders, us-east-1", "", "batch 1, $", "batch 10, $")
     for one, ten in zip(alone.per_order, full.per_order, strict=True):
@@ -86,28 +88,23 @@ def sweep_table(found: Sequence[Sweep]) -> Table:
     made = table("Supervisor, one sweep", "", "tasks", "overdue", "queries", "reads", "writes", "read units", "ms")
     for each in found:
         counts = (each.tasks, each.overdue, each.queries, each.reads, each.writes, each.read_units)
-        made.add_row(
-            each.world, *(f"{count:,g}" if count < 1e6 else f"{count:,}" for count in counts), f"{each.ms:,.1f}"
-        )
+        texts = (f"{count:,g}" if count < 1e6 else f"{count:,}" for count in counts)
+        made.add_row(each.world, *texts, f"{each.ms:,.1f}")
     return made
 
 
 def contention_table(found: Sequence[Contended]) -> Table:
-    """What steps side by side cost when they are answered in the same instant."""
+    """How many writes are lost when steps side by side are answered at the same moment."""
     made = table("Steps side by side, answered at once", "steps", "writes", "lost", "returned", "ms")
     for each in found:
-        made.add_row(
-            *(f"{value:,g}" for value in (each.steps, each.writes, each.lost, each.returned)), f"{each.ms:,.0f}"
-        )
+        counts = (each.steps, each.writes, each.lost, each.returned)
+        made.add_row(*(f"{count:,}" for count in counts), f"{each.ms:,.0f}")
     return made
 
 
-def growth_table(found: Sequence[tuple[int, Speed]]) -> Table:
+def growth_table(found: Mapping[int, Speed]) -> Table:
     """How the engine's time grows with the steps of an order."""
     made = table("Engine, 50 at once, by steps", "", "orders/s", "CPU ms per order", "CPU ms per step")
-    for steps, each in found:
+    for steps, each in found.items():
         made.add_row(f"{steps} steps", f"{each.orders_per_s:,.0f}", f"{each.cpu_ms:.2f}", f"{each.cpu_ms / steps:.2f}")
     return made
-
-
-Rows = Sequence[Any]

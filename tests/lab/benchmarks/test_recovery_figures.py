@@ -9,18 +9,18 @@ from stepward.domain.task.record import new_task
 from stepward.domain.timing import Timing
 from tests.factories import ORDER_ID, T0, sequence
 from tests.lab.benchmarks.kills import Killed, Spoiled
-from tests.lab.benchmarks.recovery import Recovery, table
+from tests.lab.benchmarks.recovery import Recovery, recovery_table
 
 TASK = new_task(ORDER_ID, sequence("reserve", "charge"), T0, Timing())
 
 
 def test_the_table_gives_medians_and_the_span_to_the_end() -> None:
-    told = io.StringIO()
+    shown = io.StringIO()
     kills = [Recovery("agent", 2.0, 1.0, noticed, noticed + 1, noticed + 2) for noticed in (2.0, 2.2, 3.0)]
 
-    Console(file=told, width=120).print(table(kills))
+    Console(file=shown, width=120).print(recovery_table(kills))
 
-    figures = [cell.strip() for cell in told.getvalue().splitlines()[-2].split("│")]
+    figures = [cell.strip() for cell in shown.getvalue().splitlines()[-2].split("│")]
     assert figures[1:-1] == ["agent", "2 s", "1 s", "2.2", "3.2", "4.2", "4.0 to 5.0"]
 
 

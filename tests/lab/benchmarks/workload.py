@@ -1,4 +1,4 @@
-"""The orders and workflows that are measured: an ordinary order, and as many steps as wanted."""
+"""The orders and workflows that the benchmarks run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ REFERENCE = "3f2a9b1c-8d7e-4c5b"
 
 
 def order_text(number: int, items: int = 3) -> str:
-    """An order message with that many lines; three make about 450 bytes."""
+    """An order message with `items` lines; three make about 450 bytes."""
     lines = [{"sku": f"SKU-{line}", "qty": 2, "unitPrice": "12.30"} for line in range(1, items + 1)]
     order = {
         "type": "order.submitted",
-        "orderId": f"7f3c9a52-6d1e-4b8a-9c47-{number:012d}",
+        "orderId": order_id(number),
         "version": 1,
         "submittedAt": "2026-01-01T00:00:00Z",
         "customerId": f"customer-{number % 1000}",
@@ -35,19 +35,20 @@ def order_id(number: int) -> str:
 
 
 def line(steps: int) -> Workflow:
-    """That many steps, one after another, shared out among three agents; each answers with a reference."""
-    agents = [Agent(name) for name in AGENTS]
-    operations = [_operation(agents[number % len(agents)], number) for number in range(steps)]
-    return Workflow("benchmark", 1, [Step(each, complete_within=minutes(10)) for each in operations])
+    """`steps` steps, one after another, which three agents share; each answers with a reference."""
+    return Workflow("benchmark", 1, [Step(each, complete_within=minutes(10)) for each in _operations(steps)])
 
 
 def side_by_side(steps: int) -> Workflow:
-    """That many steps that wait for nothing, and one that waits for them all."""
-    agents = [Agent(name) for name in AGENTS]
-    operations = [_operation(agents[number % len(agents)], number) for number in range(steps + 1)]
-    first: Sequence[Operation] = operations[:-1]
+    """`steps` steps that wait for nothing, and one that waits for all of them."""
+    *first, last = _operations(steps + 1)
     parallel = [Step(each, after=[], complete_within=minutes(10)) for each in first]
-    return Workflow("fan", 1, [*parallel, Step(operations[-1], after=first, complete_within=minutes(10))])
+    return Workflow("fan", 1, [*parallel, Step(last, after=first, complete_within=minutes(10))])
+
+
+def _operations(count: int) -> Sequence[Operation]:
+    agents = [Agent(name) for name in AGENTS]
+    return [_operation(agents[number % len(agents)], number) for number in range(count)]
 
 
 def _operation(agent: Agent, number: int) -> Operation:

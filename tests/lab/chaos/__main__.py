@@ -11,9 +11,9 @@ from tests.lab.chaos.run import run
 
 
 def main() -> int:
-    """Run as the command line says; 1 if an audit found a fault."""
+    """Run with the options of the command line; 1 if an audit found a fault."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab.chaos", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=180.0, help="how long faults rain")
+    parser.add_argument("--seconds", type=float, default=180.0, help="how long AWS fails and functions are killed")
     parser.add_argument("--seed", type=int, default=1, help="decides what is sent, what fails, and who is killed when")
     options = parser.parse_args()
     return run(options.seconds, options.seed, Console())

@@ -1,4 +1,4 @@
-"""Does to a deployment what a plan says, beside whatever else happens."""
+"""Carries out a plan of faults on a running deployment, in threads of its own."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from threading import Event
 from time import monotonic
 
 from stepward.local.proxy import Proxy
-from tests.lab.chaos.plan import Plan, Storm, drizzle, weather
+from tests.lab.chaos.plan import Plan, drizzle, weather
 from tests.lab.chaos.reaper import Reaper
 
-Told = Callable[[str, float], None]
+Log = Callable[[str, float], None]
+"""Prints a line, with the seconds since the run began."""
 
 
 @dataclass(frozen=True, slots=True)
 class Director:
-    """Carries out `plan`; `told` hears of each storm, and of the end."""
+    """Carries out `plan`, and logs each storm and the end."""
 
     plan: Plan
     proxy: Proxy
     reaper: Reaper
-    told: Told
+    log: Log
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Begin, and have ended with it, at the latest, when the block ends."""
+        """Carry out the plan while the block runs, and stop at its end."""
         over = Event()
         with ThreadPoolExecutor(2) as threads:
             began = monotonic()
@@ -44,13 +45,14 @@ class Director:
         for storm in self.plan.storms:
             if not _wait(over, began + storm.at):
                 break
-            self._tell(storm)
+            share, lasts = f"{storm.chance:.0%} of the requests to {storm.service}", storm.until - storm.at
+            self.log(f"for {lasts:.1f} s, {share}: {storm.kind.value}", storm.at)
             self.proxy.apply_command(weather(storm))
             _wait(over, began + storm.until)
             self.proxy.apply_command(drizzle())
         _wait(over, began + self.plan.seconds)
         self.proxy.apply_command([])
-        self.told("all faults stop", monotonic() - began)
+        self.log("all faults stop", monotonic() - began)
 
     def _kills(self, began: float, over: Event) -> None:
         for kill in self.plan.kills:
@@ -58,11 +60,7 @@ class Director:
                 return
             self.reaper.kill(kill.victim, kill.wait)
 
-    def _tell(self, storm: Storm) -> None:
-        share, lasts = f"{storm.chance:.0%} of the requests to {storm.service}", storm.until - storm.at
-        self.told(f"for {lasts:.1f} s, {share}: {storm.kind.value}", storm.at)
-
 
 def _wait(over: Event, until: float) -> bool:
-    """Wait until a moment; False if all is over by then."""
+    """Wait until `until`; False if the run is over by then."""
     return not over.wait(max(0.0, until - monotonic()))

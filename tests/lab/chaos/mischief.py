@@ -1,4 +1,4 @@
-"""What AWS is made to do wrong: each kind as rules of microburst."""
+"""The kinds of fault that AWS is made to have, as rules of microburst."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ EVERY_SERVICE = "*"
 _CUT = {"response": {"abort_bytes": 0}}
 _SINGLE = ("PutItem", "UpdateItem", "DeleteItem")
 _CONFLICT = {"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
+_CANCELLED = {
+    "code": "TransactionCanceledException",
+    "status": 400,
+    "message": "Transaction cancelled, please refer cancellation reasons for specific reasons "
+    "[TransactionConflict, None]",
+    "fields": {"CancellationReasons": [_CONFLICT, {"Code": "None"}]},
+}
 
 
 class Mischief(Enum):
@@ -28,14 +35,16 @@ class Mischief(Enum):
 
 
 def rules(kind: Mischief, service: str, chance: float) -> Iterator[Rule]:
-    """The rules that let `kind` happen to a share of the requests to `service`."""
+    """The rules that make `chance` of the requests to `service` meet `kind`."""
     for rule in _rules(kind, service):
         yield {"service": service, "probability": chance, **rule}
 
 
 def _rules(kind: Mischief, service: str) -> Sequence[dict[str, Any]]:
     if kind is Mischief.CONFLICT:
-        return [_of("dynamodb", "TransactWriteItems", error=_cancelled()), *(_conflict(each) for each in _SINGLE)]
+        conflict = {"code": "TransactionConflictException", "status": 400}
+        single = [_of("dynamodb", operation, error=conflict) for operation in _SINGLE]
+        return [_of("dynamodb", "TransactWriteItems", error=_CANCELLED), *single]
     if kind is Mischief.DOUBLED:
         return [_of("sqs", operation, **_CUT) for operation in ("SendMessage", "SendMessageBatch")]
     simple: Mapping[Mischief, dict[str, Any]] = {
@@ -52,23 +61,9 @@ def _of(service: str, operation: str, **effect: Any) -> dict[str, Any]:
     return {"service": service, "operation": operation, **effect}
 
 
-def _conflict(operation: str) -> dict[str, Any]:
-    return _of("dynamodb", operation, error={"code": "TransactionConflictException", "status": 400})
-
-
 def _throttling(service: str) -> dict[str, Any]:
     if service == "dynamodb":
         return {"code": "ProvisionedThroughputExceededException", "status": 400}
     if service == "sqs":
         return {"code": "RequestThrottled", "status": 403}
     return {"code": "ThrottlingException", "status": 400}
-
-
-def _cancelled() -> dict[str, Any]:
-    return {
-        "code": "TransactionCanceledException",
-        "status": 400,
-        "message": "Transaction cancelled, please refer cancellation reasons for specific reasons "
-        "[TransactionConflict, None]",
-        "fields": {"CancellationReasons": [_CONFLICT, {"Code": "None"}]},
-    }

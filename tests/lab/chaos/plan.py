@@ -1,4 +1,4 @@
-"""What is done to a deployment and when, the same for the same seed."""
+"""The faults of a run and their times, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from stepward.local.proxy import Rule
 from tests.lab.chaos.mischief import EVERY_SERVICE, Mischief, rules
 
 DRIZZLE = 0.015
-"""The share of requests that meets each kind of fault, all the time."""
+"""The share of requests that meets each kind of fault, at all times."""
 VICTIMS = ("Submission", "Scheduler", "Agent", "Supervisor", "Ledger", "Convoy")
-"""Kinds of functions, by what the names of their processes hold."""
+"""Kinds of functions, by a part of their names."""
 _OFTEN = (1, 3, 4, 1, 2, 3)
 SERVICES = ("dynamodb", "sqs")
 ONLY_OF = {Mischief.CONFLICT: "dynamodb", Mischief.DOUBLED: "sqs"}
@@ -31,7 +31,7 @@ class Storm:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """At `at` (seconds), one process of a kind of function is to die, `wait` seconds after it was seen at work."""
+    """At `at` (seconds), one process of a kind of function is killed, `wait` seconds after it was seen at work."""
 
     at: float
     victim: str
@@ -40,7 +40,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that will be done in `seconds`."""
+    """All faults of a run of `seconds`."""
 
     seconds: float
     storms: Sequence[Storm]
@@ -54,12 +54,12 @@ def plan(seconds: float, seed: int) -> Plan:
 
 
 def drizzle() -> list[Rule]:
-    """What holds between storms, and below them."""
+    """The rules at all times."""
     return [rule for kind in Mischief for rule in rules(kind, EVERY_SERVICE, DRIZZLE)]
 
 
 def weather(storm: Storm) -> list[Rule]:
-    """What holds during a storm."""
+    """The rules during a storm."""
     return [*rules(storm.kind, storm.service, storm.chance), *drizzle()]
 
 

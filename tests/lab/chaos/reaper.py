@@ -1,4 +1,4 @@
-"""Kills processes of functions in mid-work."""
+"""Kills processes of functions in the middle of their work."""
 
 from __future__ import annotations
 
@@ -12,28 +12,27 @@ from time import monotonic
 
 import psutil
 
-LOOK_EVERY_S = 0.01
-LOOK_FOR_S = 1.0
+POLL_S = 0.01
+PATIENCE_S = 1.0
 _WAITS_FOR_AN_EVENT = "pipe_read"
-"""Where the system says that a process stands which waits for its next event: at its standard input."""
+"""The kernel function in which a process sleeps while it waits for its next event on standard input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reaper:
-    """Kills processes below the cloud's own, `cloud`; counts them by kind, at work or not."""
+    """Kills child processes of `cloud`; `killed` counts them by kind, and by whether they were at work."""
 
     cloud: int
     killed: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
     def kill(self, kind: str, wait: float) -> None:
-        """Kill a process of this kind `wait` seconds after one was seen at work, or an idle one if none is; or none."""
-        give_up_at, pause = monotonic() + LOOK_FOR_S, Event()
+        """Kill a process of this kind `wait` seconds after it was seen at work; without one, an idle one, if any."""
+        give_up_at, pause = monotonic() + PATIENCE_S, Event()
         while monotonic() < give_up_at:
-            busy = [process for process in self._processes(kind) if at_work(process)]
-            if busy:
+            if busy := [process for process in self._processes(kind) if at_work(process)]:
                 pause.wait(wait)
                 return self._kill(kind, busy)
-            pause.wait(LOOK_EVERY_S)
+            pause.wait(POLL_S)
         return self._kill(kind, self._processes(kind))
 
     def _kill(self, kind: str, processes: Sequence[psutil.Process]) -> None:
@@ -60,7 +59,7 @@ def function_of(process: psutil.Process) -> str:
 
 
 def at_work(process: psutil.Process) -> bool:
-    """Whether it has an event in hand; False if it is gone."""
+    """Whether it processes an event; False if it is gone."""
     with suppress(OSError):
         return _WAITS_FOR_AN_EVENT not in Path(f"/proc/{process.pid}/wchan").read_text()
     return False

@@ -1,4 +1,4 @@
-"""S22: what chaos does to a deployment is decided by its seed, and covers every kind of fault."""
+"""S22: the seed decides the faults of a run, which cover every kind."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Runs orders at a steady rate, with deaths, and sees that nothing grows: `python -m tests.lab.soak --minutes 10`."""
+"""Runs orders at a steady rate, kills functions, checks that nothing grows: `python -m tests.lab.soak --minutes 10`."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from orders.demo.stage import Stage
 from stepward.domain.task.record import ProcessState
 from stepward.local.services import Services
 from stepward.project import Project
-from tests.lab.chaos.flow import Flow
 from tests.lab.chaos.plan import VICTIMS
 from tests.lab.chaos.reaper import Reaper
 from tests.lab.chaos.run import SETTINGS, hasten
+from tests.lab.soak.flow import Flow
 from tests.lab.soak.report import findings, samples_table, trends_table
 from tests.lab.soak.sampling import Sample, Sampler
 
 STEP_S = 0.5
-DEATH_EVERY_S = 15.0
+KILL_EVERY_S = 15.0
 SAMPLES = 24
 LEAST_BETWEEN_SAMPLES_S = 5.0
 PATIENCE_S = 180.0
@@ -36,7 +36,7 @@ PATIENCE_S = 180.0
 
 @dataclass(slots=True)
 class Soak:
-    """One run on `stage`, of `seconds`."""
+    """One run of `seconds` on `stage`."""
 
     stage: Stage
     flow: Flow
@@ -46,30 +46,30 @@ class Soak:
     chance: random.Random
     began: float = field(default_factory=monotonic)
     samples: list[Sample] = field(default_factory=list)
-    deaths: int = 0
+    kills: int = 0
 
     def perform(self, console: Console) -> None:
-        """Send, kill and look until the time is over; then wait until all queues and the due indexes are empty."""
+        """Send, kill and take samples until the time is over; then wait until queues and due indexes are empty."""
         pause, between = Event(), max(LEAST_BETWEEN_SAMPLES_S, self.seconds / SAMPLES)
         with console.status("") as status:
             while self._at < self.seconds:
-                self.flow.go_on(self._at)
+                self.flow.send_until(self._at)
                 self._kill_when_due()
                 if self._at >= between * (len(self.samples) + 1):
-                    self.samples.append(self.sampler.look(self._at, self.flow.sent))
-                    status.update(told(self.samples[-1]))
+                    self.samples.append(self.sampler.sample(self._at, self.flow.sent))
+                    status.update(summary(self.samples[-1]))
                 pause.wait(STEP_S)
             while not self.is_quiet() and self._at < self.seconds + PATIENCE_S:
                 status.update("waiting for the last orders")
                 pause.wait(2 * STEP_S)
 
     def is_quiet(self) -> bool:
-        """Whether nothing waits any more."""
-        now = self.sampler.look(self._at, self.flow.sent)
+        """Whether all queues and due indexes are empty."""
+        now = self.sampler.sample(self._at, self.flow.sent)
         return not now.waiting and not any(now.due.values())
 
     def faults(self, services: Services) -> Iterator[str]:
-        """What did not end as it must."""
+        """The orders and effects that did not end as they must."""
         tasks = self.stage.tasks()
         if len(tasks) != self.flow.sent:
             yield f"{self.flow.sent} orders were sent, {len(tasks)} have a task"
@@ -78,7 +78,7 @@ class Soak:
                 yield f"{order_id} is {task.process_state}"
         yield from (f"{key} had its effect {times} times" for key, times in services.ledger.doubled().items())
         if not self.is_quiet():
-            left = self.sampler.look(self._at, self.flow.sent)
+            left = self.sampler.sample(self._at, self.flow.sent)
             yield f"left over: {left.backlog}, due: {left.due}"
 
     @property
@@ -86,20 +86,19 @@ class Soak:
         return monotonic() - self.began
 
     def _kill_when_due(self) -> None:
-        if self._at >= (self.deaths + 1) * DEATH_EVERY_S:
-            self.deaths += 1
+        if self._at >= (self.kills + 1) * KILL_EVERY_S:
+            self.kills += 1
             self.reaper.kill(self.chance.choice(VICTIMS), self.chance.uniform(0, 0.1))
 
 
-def told(sample: Sample) -> str:
-    """A sample in short."""
+def summary(sample: Sample) -> str:
+    """A sample in one line."""
     return f"{sample.at:.0f} s: {sample.orders} orders, {sample.waiting} messages wait, {sum(sample.due.values())} due"
 
 
 def run(minutes: float, rate: float, seed: int, console: Console) -> int:
-    """Soak for so many minutes; the exit code."""
+    """Soak for `minutes`, with `rate` orders a second; returns the exit code."""
     template = json.loads((Project.here().root / "events" / "orders" / "order.json").read_text())
-    template = {name: value for name, value in template.items() if name != "replyTo"}
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite") as services,
@@ -112,8 +111,7 @@ def run(minutes: float, rate: float, seed: int, console: Console) -> int:
         with stage.supervised():
             soak.perform(console)
             faults = [*soak.faults(services), *findings(soak.samples)]
-        console.print(samples_table(soak.samples))
-        console.print(trends_table(soak.samples))
+        console.print(samples_table(soak.samples), trends_table(soak.samples))
         for fault in faults:
             console.print(fault, style="red", markup=False, soft_wrap=True)
         console.print(
@@ -127,10 +125,10 @@ def run(minutes: float, rate: float, seed: int, console: Console) -> int:
 
 
 def main() -> int:
-    """Run as the command line says; 1 if something grew, or did not end as it must."""
+    """Run with the options of the command line; 1 if something grew, or did not end as it must."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--rate", type=float, default=1.0, help="orders a second; one in four comes by a ledger")
+    parser.add_argument("--rate", type=float, default=1.0, help="orders a second; one in four comes in a ledger")
     parser.add_argument("--seed", type=int, default=1, help="decides who is killed")
     options = parser.parse_args()
     return run(options.minutes, options.rate, options.seed, Console())

@@ -1,4 +1,4 @@
-"""Whether a measure grew in the course of a run."""
+"""Whether a measure grew during a run."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from statistics import median
 
 WARM_UP = 3
-"""One part in so many of a run does not count: functions start, and what comes first has nothing before it."""
+"""The first third of a run does not count: functions start, and queues and tables fill."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much more than before is still the same: a share of it, and so many beside."""
+    """How much a measure may rise: by a share of its earlier value, and by an absolute number."""
 
     share: float
-    beside: float
+    absolute: float
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Where a measure stood in the earlier and in the later half of a run, and how high is still the same."""
+    """The medians of a measure in both halves of a run, and the highest later one that is allowed."""
 
     earlier: float
     later: float
@@ -28,15 +28,14 @@ class Trend:
 
     @property
     def grew(self) -> bool:
-        """Whether it is more than before."""
         return self.later > self.most
 
 
 def trend(series: Sequence[float], limit: Limit) -> Trend:
-    """The medians of both halves, warm-up left out; of too few values, nothing that could grow."""
+    """The trend after the warm-up; too few values never grow."""
     counted = series[len(series) // WARM_UP :]
     earlier, later = counted[: len(counted) // 2], counted[len(counted) // 2 :]
     if not earlier:
         return Trend(0, 0, 0)
     before = median(earlier)
-    return Trend(before, median(later), before * (1 + limit.share) + limit.beside)
+    return Trend(before, median(later), before * (1 + limit.share) + limit.absolute)

@@ -1,4 +1,4 @@
-"""What a soak tells at its end: its samples, and what grew."""
+"""What a soak shows at its end: its samples, and what grew."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 
+from tests.lab.chaos.report import table
 from tests.lab.soak.growth import Limit, Trend, trend
 from tests.lab.soak.sampling import TABLES, Sample
 
-NOISE = Limit(share=0.5, beside=15)
-"""Of messages and due tasks: those that one death holds back for a while."""
-MORE_MEMORY = Limit(share=0.1, beside=5)
-MORE_ROWS = Limit(share=0.05, beside=0.1)
-"""Of rows per order; orders on their way have not all of theirs."""
+NOISE = Limit(share=0.5, absolute=15)
+"""Of messages and due tasks: one kill delays some of them."""
+MORE_MEMORY = Limit(share=0.1, absolute=5)
+MORE_ROWS = Limit(share=0.05, absolute=0.1)
+"""Of rows per order: orders that have not ended lack some of theirs."""
 MOST_LINES = 12
 Measure = Callable[[Sample], float]
 
 
 def findings(samples: Sequence[Sample]) -> Iterator[str]:
-    """What grew, as lines."""
+    """Every measure that grew, as a line."""
     for name, found in _trends(samples).items():
         if found.grew:
             yield f"{name} grew from {found.earlier:.4g} to {found.later:.4g}"
 
 
 def samples_table(samples: Sequence[Sample]) -> Table:
-    """The samples, thinned out to a readable number."""
+    """Every nth sample, so that at most MOST_LINES are shown."""
     shown = Table(title="soak", title_justify="left")
     for name in ("s", "orders", "queued", "due", "rows/order", "functions", "MB", "cloud MB"):
         shown.add_column(name, justify="right")
@@ -37,15 +38,12 @@ def samples_table(samples: Sequence[Sample]) -> Table:
 
 
 def trends_table(samples: Sequence[Sample]) -> Table:
-    """Each measure in the earlier and in the later half of the run, the first third left out, and what is allowed."""
-    shown = Table(title="medians of both halves, warm-up left out", title_justify="left")
-    shown.add_column("measure")
-    for name in ("earlier", "later", "at most"):
-        shown.add_column(name, justify="right")
+    """Each measure in the earlier and in the later half of the run, without its first third, and what is allowed."""
+    shown = table("medians of both halves, warm-up left out", "measure", "earlier", "later", "at most")
     for name, found in _trends(samples).items():
         style = "red" if found.grew else ""
         shown.add_row(name, f"{found.earlier:.2f}", f"{found.later:.2f}", f"{found.most:.2f}", style=style)
-    shown.add_row("the emulator itself, KB an order (not judged: it keeps all in memory)", "", _kept(samples), "")
+    shown.add_row("the emulator itself, KB an order (not judged: all is in memory)", "", _cloud_growth(samples), "")
     return shown
 
 
@@ -74,7 +72,7 @@ def _cells(sample: Sample) -> Iterator[str]:
     yield from (str(sample.workers), f"{sample.worker_mb:.0f}", f"{sample.cloud_mb:.0f}")
 
 
-def _kept(samples: Sequence[Sample]) -> str:
+def _cloud_growth(samples: Sequence[Sample]) -> str:
     if len(samples) < 2 or samples[-1].orders == samples[0].orders:
         return ""
     more = samples[-1].cloud_mb - samples[0].cloud_mb

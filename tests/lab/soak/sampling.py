@@ -23,7 +23,7 @@ TABLES = ("orders", "tasks", "lanes", "shared_records", "rejects")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look, `at` seconds after the beginning, when `orders` had been sent; sizes in MB."""
+    """A deployment `at` seconds after the beginning, when `orders` had been sent; sizes in MB."""
 
     at: float
     orders: int
@@ -46,7 +46,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Sampler:
-    """Looks at what `stage` shows; `cloud` is the process that runs the emulator and starts the functions."""
+    """Takes samples of `stage`; `cloud` is the process that runs the emulator and starts the functions."""
 
     stage: Stage
     cloud: int
@@ -55,10 +55,10 @@ class Sampler:
     def __post_init__(self) -> None:
         self.dynamodb = boto3.client("dynamodb", **access(self.stage.endpoint))
 
-    def look(self, at: float, orders: int) -> Sample:
-        """Take a sample."""
+    def sample(self, at: float, orders: int) -> Sample:
+        """Take one sample."""
         tables = self._tables
-        # The largest process: a leak shows in the one that lives longest, a sum would hide it behind restarts.
+        # A leak shows in the largest process, which lives longest; restarts would hide it in a sum.
         workers = [_resident(process) for process in functions_of(self.cloud, bool)]
         return Sample(
             at=at,
@@ -73,15 +73,7 @@ class Sampler:
 
     @property
     def _tables(self) -> Mapping[str, str]:
-        names = self.stage.deployment
-        tables = (
-            names.orders_table,
-            names.tasks_table,
-            names.lanes_table,
-            names.shared_records_table,
-            names.rejects_table,
-        )
-        return dict(zip(TABLES, tables, strict=True))
+        return {name: getattr(self.stage.deployment, f"{name}_table") for name in TABLES}
 
     def _count(self, table: str, index: str = "") -> int:
         where = {"IndexName": index} if index else {}

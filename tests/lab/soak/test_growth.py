@@ -1,10 +1,10 @@
-"""S12: what a soak calls growth."""
+"""S12: what a soak counts as growth."""
 
 from collections.abc import Sequence
 
 from tests.lab.soak.growth import Limit, trend
 
-TIGHT = Limit(share=0.1, beside=0)
+TIGHT = Limit(share=0.1, absolute=0)
 
 
 def grew(series: Sequence[float], limit: Limit) -> bool:
@@ -24,8 +24,8 @@ def test_one_peak_is_not_growth() -> None:
 
 
 def test_a_little_more_is_allowed_where_little_was() -> None:
-    assert not grew([0, 0, 0, 0, 0, 0, 3, 3, 3], Limit(share=0, beside=5))
-    assert grew([0, 0, 0, 0, 0, 0, 6, 6, 6], Limit(share=0, beside=5))
+    assert not grew([0, 0, 0, 0, 0, 0, 3, 3, 3], Limit(share=0, absolute=5))
+    assert grew([0, 0, 0, 0, 0, 0, 6, 6, 6], Limit(share=0, absolute=5))
 
 
 def test_too_few_samples_show_no_growth() -> None:

@@ -1,6 +1,6 @@
-"""Runs an application of its own on the two installed packages: in memory, synthesised, and on the local cloud.
+"""Runs the application tests/lab/booking on the two installed packages: in memory, synthesised, and deployed locally.
 
-`make wheels`. The application, tests/lab/booking, is copied away from this repository first.
+`make wheels` runs it. It first copies the application out of this repository.
 """
 
 from __future__ import annotations
@@ -22,42 +22,41 @@ AGENTS = {"flights", "hotels", "cars", "cards", "mail"}
 
 
 def main() -> None:
-    """Say what was seen; raises on the first thing that is not as it must be."""
+    """Print each step that passed; raises RuntimeError at the first that does not."""
     began = monotonic()
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         sys.stdout.write(f"{monotonic() - began:5.1f} s  {text}\n")
         sys.stdout.flush()
 
     with TemporaryDirectory(prefix="stepward-") as scratch:
         folder = Path(scratch)
         binaries = install(build(folder), folder)
-        tell("both packages are built, and installed into an empty environment")
+        report("built both packages, and installed them into an empty environment")
         booking = folder / "booking"
         shutil.copytree(ROOT / "tests" / "lab" / "booking", booking)
-        _check(booking, binaries, tell)
+        _check(booking, binaries, report)
 
 
-def _check(booking: Path, binaries: Path, tell: Callable[[str], None]) -> None:
+def _check(booking: Path, binaries: Path, report: Callable[[str], None]) -> None:
     python = str(binaries / "python")
-    mypy = [sys.executable, "-m", "mypy", "--python-executable", python, "functions/booking"]
-    run(mypy, booking)
-    tell("its types agree with those that the packages bring")
-    tell(f"in memory: {run([python, '-m', 'pytest', '-q'], booking).splitlines()[-1]}")
+    run([sys.executable, "-m", "mypy", "--python-executable", python, "functions/booking"], booking)
+    report("the application's types agree with those of the packages")
+    report(f"in memory: {run([python, '-m', 'pytest', '-q'], booking).splitlines()[-1]}")
     tools = {"PATH": f"{ROOT / '.venv-tools' / 'bin'}:/usr/bin:/bin"}
     run([python, "infra/app.py"], booking, **tools)
     template = json.loads((booking / "cdk.out" / "Stepward.template.json").read_text())
     functions = [it["Properties"] for it in template["Resources"].values() if it["Type"] == "AWS::Lambda::Function"]
-    told = [function.get("Environment", {}).get("Variables", {}) for function in functions]
-    if {variables["STEPWARD_AGENT"] for variables in told if "STEPWARD_AGENT" in variables} != AGENTS:
+    variables = [function.get("Environment", {}).get("Variables", {}) for function in functions]
+    if {each["STEPWARD_AGENT"] for each in variables if "STEPWARD_AGENT" in each} != AGENTS:
         raise RuntimeError("the template does not hold one function for each agent")
-    tell(f"synthesised: {len(template['Resources'])} resources, {len(functions)} functions")
+    report(f"synthesised: {len(template['Resources'])} resources, {len(functions)} functions")
     with _up(booking, binaries, tools) as stepward:
-        tell("deployed on the local cloud")
+        report("deployed on the local cloud")
         states = _send(booking, stepward)
         if set(states.values()) != {"Processed"}:
             raise RuntimeError(f"not every trip is Processed: {states}")
-        tell(f"sent {TRIPS} trips: all are Processed")
+        report(f"sent {TRIPS} trips: all are Processed")
 
 
 @contextmanager

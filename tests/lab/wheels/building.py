@@ -1,4 +1,4 @@
-"""Builds the two packages, and installs them as a user would: into an environment with nothing of this repository."""
+"""Builds the two packages, and installs them as a user would: into an environment without this repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def build(folder: Path) -> Mapping[str, Path]:
 
 
 def install(wheels: Mapping[str, Path], folder: Path) -> Path:
-    """A new environment in `folder` with the wheels and what they need, every file checked by its hash."""
+    """Install the wheels and their dependencies, each checked by its hash, into a new environment; its `bin`."""
     extras = {"stepward": "[cli,local,testing]", "stepward_cdk": ""}
     lines = [
         f"{name}{extras[name]} @ {wheel.as_uri()} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
@@ -39,7 +39,7 @@ def install(wheels: Mapping[str, Path], folder: Path) -> Path:
 
 
 def run(command: Sequence[str], folder: Path, **around: str) -> str:
-    """What `command` prints in `folder`, with nothing of this process's environment but what every program needs."""
+    """What `command` prints in `folder`; it sees only `around` and the variables that every program needs."""
     needed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     done = subprocess.run(  # noqa: S603 - our own commands
         command, cwd=folder, env={**needed, **around}, capture_output=True, text=True, check=False, timeout=600

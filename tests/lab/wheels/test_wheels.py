@@ -1,4 +1,4 @@
-"""What a user installs: two packages, whole, typed, and without a word about the example application."""
+"""A user installs two packages, complete, typed, and without the example application."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_a_wheel_names_no_application(wheels: Mapping[str, ZipFile], name: str) 
 
 
 def test_the_engine_brings_its_command_its_fixtures_and_its_extras(wheels: Mapping[str, ZipFile]) -> None:
-    told = metadata(wheels["stepward"])
-    assert told.get_all("Provides-Extra") == ["cli", "local", "testing"]
+    engine = metadata(wheels["stepward"])
+    assert engine.get_all("Provides-Extra") == ["cli", "local", "testing"]
     (file,) = [file for file in wheels["stepward"].namelist() if file.endswith("entry_points.txt")]
     entries = wheels["stepward"].read(file).decode()
     assert "stepward = stepward.cli.main:main" in entries

@@ -1,9 +1,9 @@
-"""What the convoy carries and what it costs: entries a second, requests, money, and a hot order beside others."""
+"""How fast the convoy applies ledger entries, what they cost, and what a hot order does to the others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from rich.table import Table
 
@@ -16,13 +16,13 @@ from tests.lab.benchmarks.tables import table
 BATCHES = (1, 10)
 IN_MEMORY = ((1, 5_000), (100, 5_000), (10_000, 10_000))
 ON_CLOUD = ((1, 200), (100, 200), (400, 800))
-"""Orders, and entries that add to them: the local cloud takes too long for more, and they take no request more each."""
+"""Orders, and entries that add to them. More would take the local cloud too long, and no more requests per entry."""
 HOT = (0, 1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Everything that was measured; `usd` is the price of a million entries, by what they are, orders and batch."""
+    """Everything that was measured; `usd` is the price of a million entries, by "kind orders batch"."""
 
     paces: Sequence[Pace]
     counted: Sequence[Counted]
@@ -30,26 +30,24 @@ class Carried:
     hot: Sequence[Beside]
 
 
-def measure(tell: Callable[[str], None]) -> Carried:
-    """Measure all of it."""
+def measure(progress: Callable[[str], None]) -> Carried:
     paces, found = [], []
     for orders, entries in IN_MEMORY:
         for batch in BATCHES:
-            tell(f"applying {entries} entries of {orders} orders in memory, batch {batch}")
+            progress(f"applying {entries} entries of {orders} orders in memory, batch {batch}")
             paces.append(pace(orders, batch, entries))
     for orders, entries in ON_CLOUD:
         for batch in BATCHES:
-            tell(f"applying {entries} entries of {orders} orders on the local cloud, batch {batch}")
+            progress(f"applying {entries} entries of {orders} orders on the local cloud, batch {batch}")
             found += counted(orders, batch, entries)
     hot = []
     for events in HOT:
-        tell(f"sending 100 orders behind one of {events} events")
+        progress(f"sending 100 orders behind one of {events} events")
         hot.append(beside(events))
     return Carried(paces, found, priced(found), hot)
 
 
 def priced(found: Sequence[Counted]) -> Mapping[str, float]:
-    """US dollars for a million entries."""
     by_batch: dict[tuple[str, int], dict[int, Mapping[str, float]]] = {}
     for each in found:
         by_batch.setdefault((each.what, each.orders), {})[each.batch] = each.billed
@@ -61,7 +59,7 @@ def priced(found: Sequence[Counted]) -> Mapping[str, float]:
 
 
 def million_usd(batches: Mapping[int, Mapping[str, float]], batch: int) -> float:
-    """The price of a million entries that take these quantities by batch size, when their batches are so large."""
+    """US dollars for a million entries in batches of `batch`; `batches` is what each takes, by batch size."""
     known = measured()
     whole = {size: dict.fromkeys(MEASURED, 0.0) | dict(billed) for size, billed in batches.items()}
     one = estimate(Measured({1: whole}, {}, known.sweep, known.stack), steps=1, batch=batch).order_usd
@@ -70,20 +68,14 @@ def million_usd(batches: Mapping[int, Mapping[str, float]], batch: int) -> float
     return (one + fifo) * MILLION
 
 
-def shown(found: Carried) -> Sequence[Table]:
+def tables_of(found: Carried) -> Sequence[Table]:
     """The results for a person."""
     return [_pace_table(found.paces), _counted_table(found), _hot_table(found.hot)]
 
 
-def kept(found: Carried) -> Mapping[str, object]:
-    """The results for a machine."""
-    return asdict(found)
-
-
 def _pace_table(paces: Sequence[Pace]) -> Table:
-    made = table(
-        "Convoy, memory twins, one process", *("orders interleaved", "batch", "entries", "split/s", "applied/s")
-    )
+    columns = ("orders interleaved", "batch", "entries", "split/s", "applied/s")
+    made = table("Convoy, memory twins, one process", *columns)
     for each in paces:
         figures = (each.batch, each.entries, each.split_per_s, each.applied_per_s)
         made.add_row(f"{each.orders:,}", *(f"{figure:,.0f}" for figure in figures))

@@ -1,4 +1,4 @@
-"""The convoy's real functions on the local cloud, each call that they make counted and billed."""
+"""The real ledger and convoy functions on the local cloud, with every call that they make counted and billed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import boto3
 
 from orders import app
 from stepward.local.cloud import local_cloud
-from stepward.testing.aws.stack import CREDENTIALS, environment
+from stepward.testing.aws.stack import CREDENTIALS, Stack, environment
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Polled, Poller
@@ -23,11 +23,11 @@ from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.clock import now
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
-from tests.integration.handlers.deployment import Deployment
-from tests.lab.benchmarks.cloud import LOG_OVERHEAD, forget_loggers
+from tests.lab.benchmarks.cloud import FUNCTION, bill_log, forget_loggers
 from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
 from tests.lab.benchmarks.cost.billing import requests_of
 from tests.lab.benchmarks.cost.meter import Meter, metered
+from tests.lab.benchmarks.workload import AGENTS
 
 CALLS = ("GetItem", "Query", "PutItem", "BatchWriteItem", "TransactWriteItems")
 FEW = 100
@@ -36,7 +36,7 @@ Quantities = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What one entry took on the way from its ledger into its lane, and how fast they went."""
+    """What one entry took on the way from its ledger into its lane, and how many went through in a second."""
 
     what: str
     orders: int
@@ -52,18 +52,18 @@ class Counted:
 class LaneCloud:
     """The ledger processor and one consumer, in this process; the tables and queues are the local cloud's."""
 
-    deployment: Deployment
+    stack: Stack
     meter: Meter
     log: io.StringIO
     split: Any = field(init=False)
     lanes: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        with environment(self.deployment.env):
+        with environment(self.stack.env() | FUNCTION):
             self.split, self.lanes = ledger(app).worker, convoy(app).worker
 
     def through(self, what: str, orders: int, batch: int, entries: Sequence[dict[str, Any]]) -> Counted:
-        """Split ledgers of the entries, then have them applied; what that took for each."""
+        """Split ledgers of the entries and apply them; returns what each entry took."""
         self.meter.reset()
         self.log.truncate(self.log.seek(0))
         begun = perf_counter()
@@ -71,7 +71,7 @@ class LaneCloud:
             self._run("ledger", [Received(f"m-{number}", "r", text, {"MessageGroupId": "customer-7"})])
             self.meter.bill.totals["fifo requests"] += requests_of(len(text)) + 1
         split = perf_counter()
-        source = SqsSource.at(boto3.client("sqs"), self.deployment.queues["order-events"])
+        source = SqsSource.at(boto3.client("sqs"), self.stack.queues["order-events"])
         poller = Poller(source=source, handler=self._apply, clock=now, batch_size=batch)
         applied = sum(map(self._count, poller.drain(most_polls=1_000_000)))
         if applied != len(entries):
@@ -88,18 +88,16 @@ class LaneCloud:
             return self.lanes.answer(event, context.get_remaining_time_in_millis)
 
     def _count(self, polled: Polled) -> int:
-        """Bill what Lambda asks of the queue: a batch is one request to receive and one to delete."""
+        """Bill Lambda's requests to the queue: a batch is received by one and deleted by one."""
         self.meter.bill.totals["messages"] += polled.received
         self.meter.bill.totals["fifo requests"] += requests_of(sum(len(body) for body in polled.done)) + 1
         return len(polled.done)
 
     def _counted(self, what: str, orders: int, batch: int, entries: int, took: tuple[float, float]) -> Counted:
-        totals = self.meter.bill.totals
-        for text in self.log.getvalue().splitlines():
-            totals["metric bytes" if '"_aws"' in text else "log bytes"] += len(text.encode()) + LOG_OVERHEAD
+        bill_log(self.log, self.meter)
         operations = [call.operation for call in self.meter.calls]
         calls = {name: operations.count(name) / entries for name in CALLS if name in operations}
-        billed = {name: total / entries for name, total in sorted(totals.items())}
+        billed = {name: total / entries for name, total in sorted(self.meter.bill.totals.items())}
         splitting, applying = took
         return Counted(what, orders, batch, entries, entries / splitting, entries / applying, calls, billed)
 
@@ -107,7 +105,7 @@ class LaneCloud:
 def counted(orders: int, batch: int, entries: int) -> list[Counted]:
     """What creates take, and adds to that many orders, in a deployment of their own.
 
-    The first create writes the plan down, which is done once per deployment; among few it would count for much.
+    The first create writes the plan, once per deployment; that would distort the average of a few.
     """
     with lane_cloud() as cloud:
         made = cloud.through("create", orders, batch, creates(orders))
@@ -122,10 +120,7 @@ def lane_cloud() -> Iterator[LaneCloud]:
     with ExitStack() as undo:
         folder = Path(undo.enter_context(TemporaryDirectory()))
         server = undo.enter_context(local_cloud(log=folder / "cloud.log"))
-        undo.enter_context(environment(CREDENTIALS))
-        undo.enter_context(environment({"AWS_ENDPOINT_URL": server.endpoint}))
+        undo.enter_context(environment(CREDENTIALS | {"AWS_ENDPOINT_URL": server.endpoint}))
         meter, log = undo.enter_context(metered()), undo.enter_context(redirect_stdout(io.StringIO()))
-        deployment = Deployment.new()
-        deployment.env.update(AWS_LAMBDA_FUNCTION_NAME="stepward-Function", AWS_LAMBDA_FUNCTION_MEMORY_SIZE="512")
-        yield LaneCloud(deployment, meter, log)
+        yield LaneCloud(Stack.new(AGENTS), meter, log)
     forget_loggers()

@@ -1,4 +1,4 @@
-"""The entries that are measured: so many orders' events, one of each order in turn."""
+"""The ledger entries that the benchmarks apply: one event of each order in turn."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tests.lab.benchmarks.workload import order_id
+
 CUSTOMER = "customer-7"
 ITEM = {"sku": "SKU-1", "qty": 2, "unitPrice": "12.30"}
 LONGEST_LEDGER = 500
-"""Entries: no more wait in the queue at once, for its twin looks at each of them whenever it gives one out."""
-
-
-def order_id(number: int) -> str:
-    """The id of the order of that number."""
-    return f"7f3c9a52-6d1e-4b8a-9c47-{number:012d}"
+"""Entries: more must not wait in the queue at once, because its twin scans all of them at each receive."""
 
 
 def creates(orders: int) -> list[dict[str, Any]]:
     """The create of each order, with three lines."""
-    said = {"submittedAt": "2026-01-01T00:00:00Z", "currency": "EUR", "items": [ITEM] * 3}
-    return [{"orderId": order_id(number), "sequence": 1, "op": "create", **said} for number in range(orders)]
+    content = {"submittedAt": "2026-01-01T00:00:00Z", "currency": "EUR", "items": [ITEM] * 3}
+    return [{"orderId": order_id(number), "sequence": 1, "op": "create", **content} for number in range(orders)]
 
 
 def adds(orders: int, entries: int, first: int = 2) -> list[dict[str, Any]]:
-    """So many adds of one line each, the orders in turn; the first ones have the sequence `first`."""
+    """`entries` adds of one line each, the orders in turn; the first of each has the sequence `first`."""
     return [
         {"orderId": order_id(n % orders), "sequence": first + n // orders, "op": "add", "item": ITEM}
         for n in range(entries)

@@ -1,4 +1,4 @@
-"""The convoy over the memory twins: how fast it is, and what a hot order does to the others."""
+"""The convoy over the memory twins: its speed, and what a hot order does to the others."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Poller
 from stepward.wiring.clock import now
-from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers, order_id
+from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
 from tests.lab.benchmarks.engine import MemoryLog
-from tests.lab.benchmarks.workload import AGENTS, line
+from tests.lab.benchmarks.workload import AGENTS, line, order_id
 
 CONSUMERS = 8
 BATCH_MS = 60
-"""How long a batch takes in the virtual time of the hot order, the ways to AWS and back among it."""
+"""How long a batch takes in virtual time, calls to AWS included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast entries went through the ledger processor and through the lanes, in one process."""
+    """How many entries a second the ledger processor split and the convoy applied, in one process."""
 
     orders: int
     batch: int
@@ -43,7 +43,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """When the events of ordinary orders were applied (virtual ms), beside a hot order of so many events."""
+    """When the events of ordinary orders were applied (virtual ms), beside a hot order of `hot` events."""
 
     hot: int
     orders: int
@@ -56,7 +56,7 @@ class Beside:
 
 @dataclass(slots=True)
 class LaneTwins:
-    """The ledger processor and the consumer over the memory twins."""
+    """The ledger processor and the convoy's worker over the memory twins."""
 
     clock: Callable[[], int] = now
     lanes: MemoryLanes = field(default_factory=MemoryLanes)
@@ -75,13 +75,10 @@ class LaneTwins:
         self.worker = GroupWorker(assembly.convoy("convoy-1").take, log, together=True)
 
     def send(self, name: str, entries: Sequence[dict[str, Any]]) -> None:
-        """Split ledgers of these entries."""
         for text in ledgers(name, entries):
             self.split.handle(text, lambda: 60_000)
 
     def poller(self, batch: int) -> Poller:
-        """One consumer."""
-
         def handler(event: dict[str, Any], context: LambdaContext) -> Any:
             return self.worker.answer(event, context.get_remaining_time_in_millis)
 
@@ -89,7 +86,7 @@ class LaneTwins:
 
 
 def pace(orders: int, batch: int, entries: int) -> Pace:
-    """Apply so many adds of that many orders, which are created first and not counted."""
+    """Apply `entries` adds to `orders` orders, whose creates are not counted."""
     twins = LaneTwins()
     poller = twins.poller(batch)
     _through(twins, poller, "creates", creates(orders))
@@ -101,7 +98,7 @@ def pace(orders: int, batch: int, entries: int) -> Pace:
 
 
 def _through(twins: LaneTwins, poller: Poller, name: str, entries: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Seconds to split the entries, and to apply them; one ledger after the other, so that few wait at once."""
+    """Seconds to split the entries, and to apply them: one ledger after the other, so that few wait at once."""
     splitting = applying = 0.0
     for text in ledgers(name, entries):
         begun = perf_counter()
@@ -121,7 +118,7 @@ class _Time:
 
 
 def beside(hot: int, orders: int = 100, events: int = 10, batch: int = 10) -> Beside:
-    """Send a hot order's events, then those of the others; so many consumers take batches at once, in virtual time."""
+    """Send a hot order's events, then those of the others; CONSUMERS take batches side by side, in virtual time."""
     time = _Time()
     begun, twins = time.ms, LaneTwins(clock=time)
     hot_id = order_id(orders)
@@ -136,7 +133,7 @@ def beside(hot: int, orders: int = 100, events: int = 10, batch: int = 10) -> Be
 
 
 def _consumed(twins: LaneTwins, time: _Time, batch: int) -> list[tuple[str, int]]:
-    """When each event was applied, by order: a free consumer takes what is receivable, and is busy with it."""
+    """When each event was applied, with its order: each free consumer takes one batch and is busy with it."""
     ended: list[tuple[str, int]] = []
     under_way: list[tuple[int, int, list[Received]]] = []
     turns = count()

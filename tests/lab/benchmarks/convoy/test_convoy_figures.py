@@ -1,4 +1,4 @@
-"""What the bench of the convoy says, on runs that are short."""
+"""The convoy's benchmark, on short runs."""
 
 import json
 
@@ -6,8 +6,9 @@ import pytest
 
 from stepward.cli.cost.estimate import Assumptions, run_ms
 from tests.lab.benchmarks.convoy.convoys import million_usd
-from tests.lab.benchmarks.convoy.lane_entries import LONGEST_LEDGER, adds, ledgers, order_id
+from tests.lab.benchmarks.convoy.lane_entries import LONGEST_LEDGER, adds, ledgers
 from tests.lab.benchmarks.convoy.lane_memory import beside, pace
+from tests.lab.benchmarks.workload import order_id
 
 BILLED = {"write units": 2.0, "read units": 1.0, "fifo requests": 2.0, "invocations": 1.0, "messages": 1.0}
 
@@ -37,7 +38,7 @@ def test_every_entry_is_applied_and_timed(orders: int, batch: int) -> None:
 
 
 def test_a_hot_order_does_not_slow_the_others() -> None:
-    """C8, I7: it takes one of the consumers, and no more, however long it is."""
+    """C8, I7: it occupies one consumer at a time, however long it is."""
     alone, behind, far_behind = beside(0, orders=40), beside(300, orders=40), beside(600, orders=40)
 
     assert behind.last_ms <= alone.last_ms * 1.3

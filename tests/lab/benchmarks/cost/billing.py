@@ -1,4 +1,4 @@
-"""What AWS bills for a call, by the rules that it publishes, from what was asked and what was answered."""
+"""What AWS bills for a call, by its published rules, from the call's parameters and its answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.integration.dynamodb.item_size import size_of, units_of_write
 READ_BYTES = 4 * 1024
 CHUNK_BYTES = 64 * 1024
 INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"))
-"""The keys of each sparse index of the state store, which hold nothing else."""
+"""The attributes of each sparse index of the state store: its keys, and nothing else."""
 _ONE_REQUEST = {"GetQueueAttributes", "ChangeMessageVisibility"}
 _KEYS = ("OrderID", "Place", "Name", "Day", "Key")
 
@@ -21,7 +21,7 @@ Item = Mapping[str, Any]
 
 
 def units_of_reads(items: Iterable[Item], *, asked: int, consistent: bool) -> float:
-    """Read units of single reads: each item in whole 4 KB, one that is not there as if it were small."""
+    """Read units of single reads: each item in whole 4 KB; a missing one counts as a small one."""
     found = [max(1, math.ceil(size_of(item) / READ_BYTES)) for item in items]
     return (sum(found) + max(0, asked - len(found))) * (1.0 if consistent else 0.5)
 
@@ -33,7 +33,7 @@ def units_of_query(items: Iterable[Item], *, consistent: bool = False) -> float:
 
 
 def units_of_indexes(before: Item, after: Item) -> int:
-    """Write units of the indexes: one to take an old entry out, one to put a new one in."""
+    """Write units of the indexes: one to remove an old entry, one to add a new one."""
     entries = [(_entry(before, keys), _entry(after, keys)) for keys in INDEXES]
     return sum(bool(old) + bool(new) for old, new in entries if old != new)
 
@@ -49,18 +49,18 @@ def _entry(item: Item, keys: tuple[str, ...]) -> Item:
 
 @dataclass(slots=True)
 class Bill:
-    """Adds up calls; it remembers what it saw written, for a put is billed by the larger of old and new."""
+    """Adds up calls; it remembers the items written, because a put is billed by the larger of old and new."""
 
     totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     items: dict[tuple[str, str], Item] = field(default_factory=dict)
 
     def add(self, operation: str, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """Bill one call; one that is not known here is an error, for its price would be left out."""
+        """Bill one call; raises ValueError for an unknown one, whose price would be left out."""
         if operation in _ONE_REQUEST:
             self.totals["sqs requests"] += 1
             return
         known: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], None]] = {
-            "PutItem": self._put_one,
+            "PutItem": self._put,
             "BatchWriteItem": self._put_many,
             "TransactWriteItems": self._put_together,
             "GetItem": self._get_one,
@@ -72,19 +72,16 @@ class Bill:
             raise ValueError(f"{operation} is not billed yet; say how in billing.py")
         known[operation](asked, answer)
 
-    def _put_one(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        self._put(asked, answer, times=1)
-
     def _put_many(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         for table, wanted in asked["RequestItems"].items():
             for each in wanted:
-                self._put({"TableName": table, "Item": each["PutRequest"]["Item"]}, answer, times=1)
+                self._put({"TableName": table, "Item": each["PutRequest"]["Item"]}, answer)
 
     def _put_together(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         for each in asked["TransactItems"]:
             self._put(each["Put"], answer, times=2)
 
-    def _put(self, put: Mapping[str, Any], answer: Mapping[str, Any], times: int) -> None:
+    def _put(self, put: Mapping[str, Any], answer: Mapping[str, Any], times: int = 1) -> None:
         item = put["Item"]
         key = (put["TableName"], "/".join(item[name]["S"] for name in _KEYS if name in item))
         before = self.items.get(key, {})

@@ -1,4 +1,4 @@
-"""Counts what AWS would bill for orders, under the real functions, and writes it down for `stepward cost`."""
+"""Counts what AWS would bill for orders under the real functions, and writes the counts for `stepward cost`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from stepward.cli.cost import estimate
 from tests.integration.dynamodb.item_size import INDEX_OVERHEAD, size_of
-from tests.lab.benchmarks.cloud import cloud
+from tests.lab.benchmarks.cloud import Cloud, cloud
 from tests.lab.benchmarks.cost.billing import Bill
 from tests.lab.benchmarks.workload import line, order_text
 
@@ -38,16 +38,16 @@ Quantities = Mapping[str, float]
 
 
 def happy(steps: int, batch: int, items: int = 3) -> Quantities:
-    """What one order of that many steps and lines takes if nothing goes wrong, when batches are full."""
+    """What one order of `steps` steps and `items` lines takes if nothing goes wrong and batches are full."""
     with cloud(line(steps), batch) as deployed:
         warm_up(deployed)
         deployed.send([order_text(number, items) for number in range(1, batch + 1)])
         deployed.run()
-        return _kept({**deployed.meter.bill.totals, "stored bytes": _stored(deployed.meter.bill, batch)}, batch)
+        return _per_order({**deployed.meter.bill.totals, "stored bytes": _stored(deployed.meter.bill)}, batch)
 
 
 def recovered() -> Quantities:
-    """What it takes more if an agent dies once: its message comes back, the Supervisor finds the step."""
+    """What an order takes in addition if an agent dies once: its message comes back, the Supervisor finds the step."""
     with cloud(line(3), 1) as deployed:
         warm_up(deployed)
         deployed.send([order_text(1)])
@@ -56,37 +56,37 @@ def recovered() -> Quantities:
         deployed.wait(RECOVERED_AFTER_S)
         deployed.supervise()
         deployed.run()
-        total = _kept(deployed.meter.bill.totals, 1)
+        total = _per_order(deployed.meter.bill.totals, 1)
     usual, idle = happy(3, 1), swept()
-    return _kept({name: total[name] - usual[name] - idle[name] for name in MEASURED if name != "stored bytes"}, 1)
+    return _per_order({name: total[name] - usual[name] - idle[name] for name in MEASURED if name != "stored bytes"}, 1)
 
 
 def swept() -> Quantities:
-    """What one run of the Supervisor takes that finds nothing."""
+    """What one run of the Supervisor takes if nothing is overdue."""
     with cloud(line(3), 1) as deployed:
         deployed.supervise()
         deployed.meter.reset()
         deployed.wait(60)
         deployed.supervise()
-        return _kept(deployed.meter.bill.totals, 1)
+        return _per_order(deployed.meter.bill.totals, 1)
 
 
-def measure(tell: Callable[[str], None]) -> Mapping[str, Any]:
-    """Everything that `stepward cost` rests on."""
+def measure(progress: Callable[[str], None]) -> Mapping[str, Any]:
+    """Every count that `stepward cost` estimates from."""
     orders: dict[str, dict[str, Quantities]] = {}
     for steps in STEPS:
-        tell(f"counting the requests of an order of {steps} steps")
+        progress(f"counting the requests of an order of {steps} steps")
         orders[str(steps)] = {str(batch): happy(steps, batch) for batch in BATCHES}
-    tell("counting the requests of a recovery, and of a sweep")
+    progress("counting the requests of a recovery, and of a sweep")
     found = {"orders": orders, "recovery": recovered(), "sweep": swept()}
-    tell("counting what the stack holds")
+    progress("counting what the stack holds")
     from tests.lab.benchmarks.cost import stack  # noqa: PLC0415 - the CDK takes seconds to import
 
     return {"stack": {**stack.counted(), "metrics": metrics()}, **found}
 
 
 def metrics() -> int:
-    """How many metrics a deployment with three agents keeps alive if nothing goes wrong."""
+    """How many metrics a deployment with three agents writes if nothing goes wrong."""
     with cloud(line(3), 1) as deployed:
         deployed.send([order_text(1)])
         deployed.run()
@@ -95,21 +95,21 @@ def metrics() -> int:
 
 
 def write(found: Mapping[str, Any]) -> None:
-    """Put what was counted where `stepward cost` reads it."""
+    """Write the counts to the file that `stepward cost` reads."""
     TARGET.write_text(json.dumps(found, indent=1) + "\n")
 
 
-def warm_up(deployed: Any) -> None:
-    """One order that nobody counts: it writes the plan down, which is done once per deployment."""
+def warm_up(deployed: Cloud) -> None:
+    """Run one uncounted order: it writes the plan, which is written once per deployment."""
     deployed.send([order_text(999)])
     deployed.run()
     deployed.meter.reset()
 
 
-def _stored(bill: Bill, orders: int) -> float:
+def _stored(bill: Bill) -> float:
     rows = [item for (_, key), item in bill.items.items() if key.endswith(tuple(f"{n:012d}" for n in range(1, 999)))]
-    return sum(size_of(row) + INDEX_OVERHEAD for row in rows) * (1 if orders else 0)
+    return sum(size_of(row) + INDEX_OVERHEAD for row in rows)
 
 
-def _kept(totals: Mapping[str, float], orders: int) -> Quantities:
+def _per_order(totals: Mapping[str, float], orders: int) -> Quantities:
     return {name: round(totals.get(name, 0) / orders, 3) for name in MEASURED}

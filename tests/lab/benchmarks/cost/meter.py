@@ -1,4 +1,4 @@
-"""Hooks on the SDK: every call that a function makes is seen, whichever library makes it."""
+"""Hooks on the SDK: they see every call that a function makes, whichever library makes it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIDE_BY_SIDE = {"agent", "convoy"}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call to AWS, by the function that made it."""
+    """One call to AWS, and the function that made it."""
 
     function: str
     operation: str
@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(slots=True)
 class Meter:
-    """Bills what is called while a function runs; what the benchmark itself calls in between is not counted."""
+    """Bills what functions call; it does not count the calls of the benchmark itself in between."""
 
     bill: Bill = field(default_factory=Bill)
     calls: list[Call] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Meter:
 
     @contextmanager
     def invocation(self, function: str) -> Iterator[None]:
-        """Count what is called inside as this function's."""
+        """Count the calls inside the block as this function's."""
         self.bill.totals["invocations"] += 1
         self.bill.totals[f"invocations of {function}"] += 1
         self.function, before = function, len(self.calls)
@@ -58,17 +58,17 @@ class Meter:
             self._count_waits([call.operation for call in self.calls[before:]], together=function in _SIDE_BY_SIDE)
 
     def _count_waits(self, operations: list[str], *, together: bool) -> None:
-        """How often the function waited; messages that are worked on side by side wait together."""
+        """Count how often the function waited; messages that are processed side by side wait together."""
         for operation in dict.fromkeys(operations) if together else operations:
             self.bill.totals[f"{_WAITS[operation]} waited for"] += 1
 
     def reset(self) -> None:
-        """Begin again at nothing, but remember which items there are."""
+        """Set every count to zero, but remember which items there are."""
         self.bill.totals.clear()
         self.calls.clear()
 
     def asked(self, params: Mapping[str, Any], context: dict[str, Any], **_: object) -> None:
-        """Before a call: keep what is asked beside it."""
+        """Before a call: remember its parameters."""
         context[_ASKED] = params
 
     def answered(self, parsed: Mapping[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:

@@ -1,4 +1,4 @@
-"""What the stack holds that is paid for by the month, counted in its template."""
+"""Counts the resources of the stack that AWS bills by the month, in its template."""
 
 from __future__ import annotations
 
@@ -25,12 +25,9 @@ def counted() -> Mapping[str, float]:
         code = Path(out) / "code"
         code.mkdir()
         (code / "submission.py").write_text("")
-        app = App(
-            context=json.loads((Project.here().root / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out"
-        )
-        StepwardStack(
-            app, "Cost", workflow=application.workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code))
-        )
+        context = json.loads((Project.here().root / "cdk.json").read_text())["context"]
+        app, asset = App(context=context, outdir=f"{out}/cdk.out"), lambda_.Code.from_asset(str(code))
+        StepwardStack(app, "Cost", workflow=application.workflow, settings=Settings(), code=asset)
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
     kinds = Counter(resource["Type"] for resource in template["Resources"].values())

@@ -1,4 +1,4 @@
-"""What `stepward cost` rests on is what the functions do; and what an order may cost is held here."""
+"""The counts behind `stepward cost` are those of the real functions, and an order stays within its price."""
 
 import pytest
 
@@ -10,27 +10,27 @@ from tests.lab.benchmarks.workload import line, order_text
 LOGGED = ("log bytes", "metric bytes")
 
 
-def differing(found: cost.Quantities, kept: cost.Quantities) -> dict[str, tuple[float, float]]:
-    """What was counted now and then, where the two differ; log lines may by a hundredth."""
+def differing(found: cost.Quantities, stored: cost.Quantities) -> dict[str, tuple[float, float]]:
+    """Each count, now and as stored, where the two differ; log bytes may differ by one percent."""
     return {
-        name: (found[name], kept[name])
-        for name in kept
-        if abs(found[name] - kept[name]) > (0.01 * kept[name] if name in LOGGED else 0.001)
+        name: (found[name], stored[name])
+        for name in stored
+        if abs(found[name] - stored[name]) > (0.01 * stored[name] if name in LOGGED else 0.001)
     }
 
 
 @pytest.mark.parametrize("batch", cost.BATCHES)
 @pytest.mark.parametrize("steps", [1, 3])
-def test_the_kept_counts_of_an_order_are_those_of_today(steps: int, batch: int) -> None:
-    """After a change that is wanted: make bench ONLY=cost."""
+def test_the_stored_counts_of_an_order_are_those_of_today(steps: int, batch: int) -> None:
+    """`make bench ONLY=cost` stores new counts after an intended change."""
     assert differing(cost.happy(steps, batch), measured().orders[steps][batch]) == {}
 
 
-def test_the_kept_counts_of_a_recovery_are_those_of_today() -> None:
+def test_the_stored_counts_of_a_recovery_are_those_of_today() -> None:
     assert differing(cost.recovered(), measured().recovery) == {}
 
 
-def test_the_kept_counts_of_an_idle_sweep_are_those_of_today() -> None:
+def test_the_stored_counts_of_an_idle_sweep_are_those_of_today() -> None:
     assert differing(cost.swept(), measured().sweep) == {}
 
 
@@ -50,7 +50,7 @@ def test_three_steps_take_at_most_ten_write_units_and_five_calls_in_sequence_eac
 
 @pytest.mark.parametrize(("batch", "most", "in_all"), [(1, 20.5, 22.6), (10, 9.1, 10)])
 def test_a_million_orders_of_three_steps_stay_within_their_price(batch: int, most: float, in_all: float) -> None:
-    """`most` is for requests and computing; the log comes on top."""
+    """`most` is for requests and computing, `in_all` with logs and traces."""
     bill = estimate(measured(), steps=3, batch=batch)
     watching = sum(line.usd for line in bill.per_order if line.name in {"Logs", "Traces"})
 

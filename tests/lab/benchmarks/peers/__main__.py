@@ -1,4 +1,4 @@
-"""Stepward's peers, priced and measured: `python -m tests.lab.benchmarks.peers [--only cost|speed] [--seconds 5]`."""
+"""Prices and measures Stepward's peers: `python -m tests.lab.benchmarks.peers [--only cost|speed] [--seconds 5]`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from dataclasses import asdict
 from rich.console import Console
 
 from tests.lab.benchmarks import engine
+from tests.lab.benchmarks.machine import Machine
 from tests.lab.benchmarks.peers import environments
-from tests.lab.benchmarks.peers.cost import Assumptions, Bill, Pricing
-from tests.lab.benchmarks.peers.machine import Machine
+from tests.lab.benchmarks.peers.cost import Assumptions, Bill, Pricing, prices
 from tests.lab.benchmarks.peers.measuring import CONCURRENCIES, Measured
 from tests.lab.benchmarks.peers.own import own_bills
-from tests.lab.benchmarks.peers.prices import prices
 from tests.lab.benchmarks.peers.speed import PEERS, Skipped, measure
 from tests.lab.benchmarks.peers.tables import assumptions_table, bills_table, break_even_table, speed_table
 
@@ -25,13 +24,13 @@ OWN = "the real use cases and batch handling over the memory twins, one thread; 
 
 
 def run(console: Console, only: str = "", seconds: float = 5.0) -> None:
-    """Price and measure the peers, show both, and keep them as `peers-cost.json` and `peers-speed.json`."""
+    """Price and measure the peers, show both, and write `peers-cost.json` and `peers-speed.json`."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     if only in ("", "cost"):
         given = Assumptions()
         own, bills = own_bills(given), Pricing(given, prices()).bills()
         console.print(assumptions_table(given), bills_table([*own, *bills], given), break_even_table(own, bills, given))
-        _keep("peers-cost", {"assumptions": asdict(given), "bills": [_as_json(bill) for bill in [*own, *bills]]})
+        _write("peers-cost", {"assumptions": asdict(given), "bills": [_as_json(bill) for bill in [*own, *bills]]})
     if only in ("", "speed"):
         machine = Machine.here()
         found = _measured(console, seconds)
@@ -39,7 +38,7 @@ def run(console: Console, only: str = "", seconds: float = 5.0) -> None:
         console.print(str(machine), highlight=False)
         for name, includes in [("stepward", OWN), *((peer.name, peer.includes) for peer in PEERS)]:
             console.print(f"{name}: {includes}.", highlight=False)
-        _keep("peers-speed", {"machine": asdict(machine), "measured": [asdict(one) for one in found]})
+        _write("peers-speed", {"machine": asdict(machine), "measured": [asdict(one) for one in found]})
 
 
 def _measured(console: Console, seconds: float) -> Sequence[Measured | Skipped]:
@@ -58,16 +57,16 @@ def _as_json(bill: Bill) -> dict[str, object]:
     return asdict(bill) | {"usd": round(bill.usd, 2), "usd_of_engine": round(bill.usd_of_engine, 2)}
 
 
-def _keep(name: str, found: object) -> None:
+def _write(name: str, found: object) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab.benchmarks.peers", description=__doc__)
-    parser.add_argument("--only", choices=("cost", "speed"), default="", help="one half of it")
-    parser.add_argument("--seconds", type=float, default=5.0, help="how long each point is measured")
-    parser.add_argument("--lock", action="store_true", help="pin the newest allowed packages of the peers instead")
+    parser.add_argument("--only", choices=("cost", "speed"), default="", help="only the prices, or only the speeds")
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long to measure at each concurrency")
+    parser.add_argument("--lock", action="store_true", help="only pin the newest allowed packages of the peers")
     options = parser.parse_args()
     if options.lock:
         environments.lock()

@@ -1,4 +1,4 @@
-"""An environment of its own for each peer, made when it is first asked for, from pinned and hash-checked packages."""
+"""A Python environment for each peer, made at its first use from pinned and hash-checked packages."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ NAMES = ("durable", "dbos", "temporal", "moto")
 
 
 class Unavailable(Exception):
-    """The packages of a peer cannot be had here; the message says why."""
+    """A peer cannot be installed or run here; the message says why."""
 
 
 def python_of(name: str) -> Path:
-    """The interpreter of the environment of peer `name`, with what its requirements file pins; raises Unavailable."""
-    position, pinned = ROOT / "build" / "peers" / name, _pinned(name)
+    """The interpreter of the environment of peer `name`, with its pinned packages; raises Unavailable."""
+    folder, pinned = ROOT / "build" / "peers" / name, _pinned(name)
     if not pinned.exists():
         raise Unavailable(f"{pinned.relative_to(ROOT)} is missing; make it with `{LOCK}`")
-    python, ready = position / "bin" / "python", position / ".ready"
+    python, ready = folder / "bin" / "python", folder / ".ready"
     if ready.exists() and ready.read_text() == _fingerprint(pinned):
         return python
     if not UV.exists():
         raise Unavailable("uv is not installed; run `make env` first")
     if not python.exists():
-        _run("venv", "--python", str(UV.with_name("python")), str(position))
+        _run("venv", "--python", str(UV.with_name("python")), str(folder))
     _run("pip", "sync", "--python", str(python), "--require-hashes", str(pinned))
     ready.write_text(_fingerprint(pinned))
     return python
@@ -36,11 +36,11 @@ def python_of(name: str) -> Path:
 
 def lock() -> None:
     """Pin the newest allowed versions of every peer's packages, with their hashes."""
+    options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade"]
     for name in NAMES:
-        wanted = str(_pinned(name).with_suffix(".in").relative_to(ROOT))
-        options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade"]
-        command = ["--custom-compile-command", LOCK]
-        _run("pip", "compile", *options, *command, wanted, "-o", str(_pinned(name).relative_to(ROOT)))
+        pinned = _pinned(name).relative_to(ROOT)
+        command = ["--custom-compile-command", LOCK, str(pinned.with_suffix(".in")), "-o", str(pinned)]
+        _run("pip", "compile", *options, *command)
 
 
 def _pinned(name: str) -> Path:

@@ -1,6 +1,6 @@
-"""Runs the same order again and again and says how many were done a second, and how long each took.
+"""Runs the same order again and again, and reports how many ended in a second and how long each took.
 
-The standard library only: every peer imports this in an environment of its own.
+It uses the standard library only, because every peer imports it in an environment of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SECONDS = "STEPWARD_BENCH_SECONDS"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one engine did at one concurrency; every order is timed from its start to its known end."""
+    """The figures of one engine at one concurrency; every order is timed from its start to its known end."""
 
     name: str
     concurrency: int
@@ -36,25 +36,19 @@ class Measured:
 
     @staticmethod
     def of(name: str, concurrency: int, took: Sequence[float], elapsed: float) -> Measured:
-        """The figures of orders that took so many seconds each, all within `elapsed` seconds."""
+        """The figures of orders that took `took` seconds each, all within `elapsed` seconds."""
         ordered = sorted(took)
-        return Measured(
-            name,
-            concurrency,
-            len(ordered),
-            round(len(ordered) / elapsed, 1),
-            round(percentile(ordered, 50) * 1000, 2),
-            round(percentile(ordered, 99) * 1000, 2),
-        )
+        p50, p99 = (round(percentile(ordered, percent) * 1000, 2) for percent in (50, 99))
+        return Measured(name, concurrency, len(ordered), round(len(ordered) / elapsed, 1), p50, p99)
 
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
-    """The smallest of `ordered` that so many percent do not exceed."""
+    """The smallest of `ordered` that `percent` percent of them do not exceed."""
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 def in_threads(name: str, order: Callable[[str], None]) -> None:
-    """Measure `order`, called with an order id, by threads that each start the next order when one has ended."""
+    """Measure `order`, called with an order id, on threads; each starts the next order when one has ended."""
     numbers = count()
     for _ in range(WARM_UP):
         order(f"order-{next(numbers)}")

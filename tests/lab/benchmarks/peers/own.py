@@ -1,4 +1,4 @@
-"""Stepward's own bill beside those of its peers, from what the benchmark counted, and where it begins to be cheaper."""
+"""Stepward's own bill from the counts of the benchmark, and the number of orders from which it is cheaper."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NOTE = "with the queue in front, the order's record, alarms and metrics"
 
 
 def own_bills(given: Assumptions) -> Sequence[Bill]:
-    """Stepward's bill for full batches and for single messages, a month's fixed costs in it once."""
+    """Stepward's bill for full batches and for single messages, each with one month's fixed costs."""
     return [_bill(given, batch) for batch in BATCHES]
 
 
 def break_even(own: Bill, peer: Bill, orders: int) -> int | None:
-    """From how many orders a month `own` is the cheaper one, both being bills of `orders` in one; None if never."""
+    """From how many orders a month `own` is cheaper, where both bill `orders` in a month; None if never."""
     fixed = sum(line.usd for line in own.lines if line.what == MONTH)
     saved = (peer.usd - (own.usd - fixed)) / orders
     return math.ceil(fixed / saved) if saved > 0 else None

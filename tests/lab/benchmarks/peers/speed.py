@@ -1,4 +1,4 @@
-"""How fast each peer runs a three-step order whose steps do nothing, each in its smallest usual form."""
+"""How fast each peer, in its smallest usual form, runs an order of three steps that do nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tests.lab.benchmarks.peers.environments import ROOT, Unavailable, python_of
 from tests.lab.benchmarks.peers.measuring import SECONDS, Measured
@@ -44,27 +45,27 @@ PEERS = (
         "step functions on moto",
         "moto",
         "step_functions",
-        "an emulator of Step Functions in process, Pass states, polled each 2 ms; in memory, no network. Says "
-        "nothing of the service's own speed",
+        "an emulator of Step Functions in process, Pass states, polled each 2 ms; in memory, no network. It says "
+        "nothing about the speed of the service itself",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A peer that could not be measured here, and why."""
+    """A peer that could not be measured here, and the reason."""
 
     name: str
     reason: str
 
 
-def measure(peers: Sequence[Peer], seconds: float, told: Callable[[str], None]) -> Iterator[Measured | Skipped]:
-    """Measure each peer for `seconds` at each concurrency, one peer after another; what cannot be had is skipped."""
+def measure(peers: Sequence[Peer], seconds: float, progress: Callable[[str], None]) -> Iterator[Measured | Skipped]:
+    """Measure each peer for `seconds` at each concurrency, one peer after another; skip those unavailable."""
     for peer in peers:
         try:
-            told(f"{peer.name}: its environment")
+            progress(f"{peer.name}: its environment")
             python = python_of(peer.environment)
-            told(f"{peer.name}: orders, {seconds:g} s at each concurrency")
+            progress(f"{peer.name}: orders, {seconds:g} s at each concurrency")
             yield from _run([str(python), "-m", f"tests.lab.benchmarks.peers.runs.{peer.module}"], seconds)
         except Unavailable as unavailable:
             yield Skipped(peer.name, str(unavailable))
@@ -72,15 +73,9 @@ def measure(peers: Sequence[Peer], seconds: float, told: Callable[[str], None]) 
 
 def _run(command: Sequence[str], seconds: float) -> Iterator[Measured]:
     try:
+        piped: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
         done = subprocess.run(  # noqa: S603 - our own module in an environment that we made
-            command,
-            cwd=ROOT,
-            env=_environment(seconds),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=RUN_WITHIN_S,
-            check=True,
+            command, cwd=ROOT, env=_environment(seconds), timeout=RUN_WITHIN_S, check=True, **piped
         )
     except subprocess.TimeoutExpired as error:
         raise Unavailable(f"it did not end within {RUN_WITHIN_S} s") from error
@@ -90,13 +85,13 @@ def _run(command: Sequence[str], seconds: float) -> Iterator[Measured]:
     yield from figures(done.stdout)
 
 
-def figures(told: str) -> Iterator[Measured]:
-    """What a run measured, among whatever else it, or a server that it started, said."""
-    for line in told.splitlines():
+def figures(output: str) -> Iterator[Measured]:
+    """The measurements among all that a run, or a server that it started, printed."""
+    for line in output.splitlines():
         if line.startswith("{"):
             yield Measured(**json.loads(line))
 
 
 def _environment(seconds: float) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTHON", "VIRTUAL_ENV"))}
-    return kept | {SECONDS: str(seconds)}
+    own = ("AWS_", "PYTHON", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if not name.startswith(own)} | {SECONDS: str(seconds)}

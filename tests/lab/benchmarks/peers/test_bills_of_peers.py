@@ -3,12 +3,13 @@ from datetime import date
 
 import pytest
 
-from tests.lab.benchmarks.peers.cost import Assumptions, Bill, Pricing
-from tests.lab.benchmarks.peers.prices import Price, prices
+from tests.lab.benchmarks.peers.cost import Assumptions, Bill, Line, Price, Pricing, prices
+from tests.lab.benchmarks.peers.own import MONTH, break_even, own_bills
 
 pytestmark = pytest.mark.lab
 
 GIVEN = Assumptions()
+OWN = Bill("own", (Line("orders", "", GIVEN.orders, 10.0), Line(MONTH, "", 1, 12.0)), "")
 
 
 def bills(given: Assumptions = GIVEN) -> dict[str, Bill]:
@@ -89,3 +90,29 @@ def test_twice_the_orders_cost_twice_as_much() -> None:
 
     for name, bill in bills().items():
         assert twice[name].usd == pytest.approx(2 * bill.usd)
+
+
+def test_a_dearer_peer_is_undercut_when_what_is_saved_pays_the_month() -> None:
+    assert break_even(OWN, Bill("peer", (Line("all", "", GIVEN.orders, 34.0),), ""), GIVEN.orders) == 500_000
+
+
+def test_a_peer_that_is_cheaper_by_the_order_is_never_undercut() -> None:
+    assert break_even(OWN, Bill("peer", (Line("all", "", GIVEN.orders, 9.0),), ""), GIVEN.orders) is None
+
+
+def test_the_own_bill_counts_a_month_once_whatever_the_orders() -> None:
+    once, twice = (own_bills(Assumptions(orders=orders))[0] for orders in (GIVEN.orders, 2 * GIVEN.orders))
+
+    assert {line.usd for bill in (once, twice) for line in bill.lines if line.what == MONTH} == {
+        line.usd for line in once.lines if line.what == MONTH
+    }
+    assert twice.usd < 2 * once.usd
+
+
+def test_the_time_of_the_steps_own_work_stands_by_itself_in_the_own_bill() -> None:
+    short, long = (own_bills(replace(GIVEN, step_ms=ms))[1] for ms in (100, 300))
+
+    assert long.usd > short.usd
+    assert long.usd_of_engine == pytest.approx(short.usd_of_engine)
+    # Three steps, a message at a time: each waits for its service in a run of its own.
+    assert short.usd - short.usd_of_engine == pytest.approx(3 * 0.1 * 0.5 * 0.0000133334 * GIVEN.orders)

@@ -1,10 +1,13 @@
 import asyncio
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tests.lab.benchmarks.peers.machine import Machine
+from tests.lab.benchmarks.machine import Machine
+from tests.lab.benchmarks.peers.environments import NAMES, ROOT
 from tests.lab.benchmarks.peers.measuring import (
     CONCURRENCIES,
     SECONDS,
@@ -14,7 +17,7 @@ from tests.lab.benchmarks.peers.measuring import (
     in_threads,
     percentile,
 )
-from tests.lab.benchmarks.peers.speed import figures
+from tests.lab.benchmarks.peers.speed import PEERS, Peer, Skipped, figures, measure
 
 pytestmark = pytest.mark.lab
 
@@ -81,3 +84,27 @@ def test_figures_from_a_busy_machine_are_marked() -> None:
 
     assert str(idle) == "2 cores, 24 GB, Linux x86_64, Python 3.11.7, load 0.2"
     assert "TOO BUSY" in str(replace(idle, busy=1.0))
+
+
+def test_a_peer_that_cannot_be_had_is_skipped_with_the_reason() -> None:
+    nowhere = Peer("other", "nowhere", "nowhere", "")
+
+    (skipped,) = measure([nowhere], 1, print)
+
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason.startswith("requirements/peers-nowhere.txt is missing")
+
+
+def test_every_peer_has_an_environment_and_a_module() -> None:
+    assert {peer.environment for peer in PEERS} == set(NAMES)
+    for peer in PEERS:
+        assert Path(__file__).with_name("runs").joinpath(f"{peer.module}.py").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_package_of_a_peer_is_pinned_by_its_hash(name: str) -> None:
+    pinned = (ROOT / "requirements" / f"peers-{name}.txt").read_text()
+    packages = re.split(r"^(?=[a-z0-9])", pinned, flags=re.MULTILINE)[1:]
+
+    assert packages
+    assert all("==" in package and "--hash=sha256:" in package for package in packages)

@@ -1,4 +1,4 @@
-"""The function that does one agent's work."""
+"""The function that calls one agent's operations."""
 
 from booking import app
 from stepward.wiring.agent import agent

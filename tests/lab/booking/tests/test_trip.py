@@ -1,4 +1,4 @@
-"""A trip in memory, by the kit that the engine ships."""
+"""A trip in memory, on the engine's testing kit."""
 
 import json
 from pathlib import Path
@@ -20,12 +20,11 @@ def app() -> App:
 
 @pytest.fixture(autouse=True)
 def services(engine: Engine) -> None:
-    """Play every remote service."""
     for operation in {operation for step in trip.steps for operation in step.operations}:
         engine.service(operation).returns({"reference": operation.name})
 
 
-def test_a_trip_is_booked_paid_and_told(engine: Engine) -> None:
+def test_a_trip_is_booked_paid_and_confirmed(engine: Engine) -> None:
     order = engine.submit(trip, TRIP)
     engine.run()
     assert order.state == "Processed"
@@ -33,7 +32,7 @@ def test_a_trip_is_booked_paid_and_told(engine: Engine) -> None:
     assert (engine.effects[0], engine.effects[3:]) == ("book_flight", ["charge", "send_itinerary"])
 
 
-def test_a_declined_card_gives_all_of_it_back(engine: Engine) -> None:
+def test_a_declined_card_undoes_every_booking(engine: Engine) -> None:
     engine.service(charge).declines("card expired")
     order = engine.submit(trip, TRIP)
     engine.run()

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 with suppress(ImportError):
-    # DBOS needs a newer SQLite than many interpreters were built with; this one is not built for every system.
+    # DBOS needs a newer SQLite than many interpreters have; this package does not exist for every system.
     import pysqlite3
 
     sys.modules["sqlite3"] = pysqlite3
@@ -20,37 +20,31 @@ from tests.lab.benchmarks.peers.measuring import in_threads
 
 @DBOS.step()
 def reserve(order: str) -> str:
-    """Do nothing."""
     return order
 
 
 @DBOS.step()
 def charge(order: str) -> str:
-    """Do nothing."""
     return order
 
 
 @DBOS.step()
 def ship(reservation: str) -> str:
-    """Do nothing."""
     return reservation
 
 
 @DBOS.workflow()
 def fulfil(order: str) -> str:
-    """The workflow."""
     reservation = reserve(order)
     charge(order)
     return str(ship(reservation))
 
 
 def order(name: str) -> None:
-    """Run one order to its end."""
     assert fulfil(name) == name
 
 
 def main() -> None:
-    """Measure it."""
     with TemporaryDirectory(prefix="stepward-") as folder:
         database = f"sqlite:///{Path(folder) / 'dbos.sqlite'}"
         DBOS(config={"name": "bench", "system_database_url": database, "log_level": "ERROR", "run_admin_server": False})

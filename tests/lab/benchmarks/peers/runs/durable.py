@@ -13,25 +13,21 @@ from tests.lab.benchmarks.peers.measuring import in_threads
 
 @durable_step
 def reserve(_: StepContext, order: str) -> dict[str, str]:
-    """Do nothing."""
     return {"reservation": order}
 
 
 @durable_step
 def charge(_: StepContext, order: str) -> dict[str, str]:
-    """Do nothing."""
     return {"charge": order}
 
 
 @durable_step
 def ship(_: StepContext, reservation: str) -> dict[str, str]:
-    """Do nothing."""
     return {"shipment": reservation}
 
 
 @durable_execution
 def fulfil(event: dict[str, str], context: DurableContext) -> dict[str, str]:
-    """The workflow."""
     reserved: dict[str, str] = context.step(reserve(event["order"]))
     context.step(charge(event["order"]))
     shipped: dict[str, str] = context.step(ship(reserved["reservation"]))
@@ -39,7 +35,6 @@ def fulfil(event: dict[str, str], context: DurableContext) -> dict[str, str]:
 
 
 def main() -> None:
-    """Measure it."""
     logging.disable(logging.ERROR)
     with DurableFunctionTestRunner(handler=fulfil) as runner:
 

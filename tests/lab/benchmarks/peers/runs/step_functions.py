@@ -1,4 +1,4 @@
-"""Three states of Step Functions, interpreted by moto; an emulator's speed, which says nothing of the service's."""
+"""Three states of Step Functions on moto: the speed of an emulator, which says nothing about the service's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ MACHINE = {
 
 
 def main() -> None:
-    """Measure it."""
     os.environ.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_DEFAULT_REGION="us-east-1")
     with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
         client = boto3.client("stepfunctions")

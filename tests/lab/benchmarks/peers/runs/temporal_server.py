@@ -21,29 +21,23 @@ LIMIT = timedelta(minutes=1)
 
 @activity.defn
 async def reserve(order: str) -> str:
-    """Do nothing."""
     return order
 
 
 @activity.defn
 async def charge(order: str) -> str:
-    """Do nothing."""
     return order
 
 
 @activity.defn
 async def ship(reservation: str) -> str:
-    """Do nothing."""
     return reservation
 
 
 @workflow.defn
 class Fulfil:
-    """The workflow."""
-
     @workflow.run
     async def run(self, order: str) -> str:
-        """Run the steps one after another."""
         reservation: str = await workflow.execute_activity(reserve, order, start_to_close_timeout=LIMIT)
         await workflow.execute_activity(charge, order, start_to_close_timeout=LIMIT)
         shipment: str = await workflow.execute_activity(ship, reservation, start_to_close_timeout=LIMIT)
@@ -71,7 +65,6 @@ async def measure(name: str, database: str | None) -> None:
 
 
 def main() -> None:
-    """Measure it."""
     with TemporaryDirectory(prefix="stepward-") as folder:
         asyncio.run(measure("temporal", None))
         asyncio.run(measure("temporal on disk", str(Path(folder) / "temporal.sqlite")))

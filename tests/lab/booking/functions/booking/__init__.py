@@ -1,4 +1,4 @@
-"""Trips: an application of its own, which knows the engine from its packages only."""
+"""Trips: an application that uses the engine only through its installed packages."""
 
 from booking.trip import trip
 from stepward import App

@@ -1,4 +1,4 @@
-"""Asks the remote services over HTTP."""
+"""Calls the remote services over HTTP."""
 
 import json
 from typing import Any
@@ -11,9 +11,9 @@ from stepward import Call, Permanent, Transient, service_url
 _HTTP = PoolManager()
 
 
-def ask(position: str, call: Call, **body: Any) -> dict[str, Any]:
-    """Let the operation at `place` (`agent/operation`) do its work once; an undo names the call that it takes back."""
-    agent, _, operation = position.partition("/")
+def post(path: str, call: Call, **body: Any) -> dict[str, Any]:
+    """Call the operation at `path` (`agent/operation`) once; an undo names the call that it reverses."""
+    agent, _, operation = path.partition("/")
     forward = call.idempotency_key.removesuffix("/undo")
     headers = {
         "Content-Type": "application/json",
@@ -25,9 +25,9 @@ def ask(position: str, call: Call, **body: Any) -> dict[str, Any]:
     try:
         answer = _HTTP.request("POST", url, body=json.dumps(body), headers=headers, timeout=left, retries=False)
     except HTTPError as error:
-        raise Transient(f"{position}: {type(error).__name__}") from None
+        raise Transient(f"{path}: {type(error).__name__}") from None
     if answer.status >= 500:
-        raise Transient(f"{position}: HTTP {answer.status}")
+        raise Transient(f"{path}: HTTP {answer.status}")
     if answer.status >= 400:
-        raise Permanent(f"{position}: refused with HTTP {answer.status}")
+        raise Permanent(f"{path}: refused with HTTP {answer.status}")
     return dict(answer.json())

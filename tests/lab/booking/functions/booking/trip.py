@@ -1,18 +1,18 @@
-"""A trip: the flight, then hotel and car side by side, the payment, and an e-mail that tells the traveller."""
+"""A trip: the flight, then hotel and car side by side, the payment, and an e-mail to the traveller."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 
-from booking.remote import ask
+from booking.remote import post
 from stepward import Agent, Call, Exhausted, OrderMessage, Step, Workflow, minutes
 
 UNDO = Exhausted.UNDO
 
 
 class Trip(OrderMessage, frozen=True, kw_only=True):
-    """What a trip to book says; `price` is in cents."""
+    """The message that asks for a trip; `price` is in cents."""
 
     destination: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     nights: Annotated[int, msgspec.Meta(ge=1, le=60)]
@@ -25,47 +25,47 @@ cards, mail = Agent("cards"), Agent("mail")
 
 @flights.operation
 def book_flight(call: Call) -> Mapping[str, Any]:
-    return ask("flights/book", call, destination=call.order["destination"])
+    return post("flights/book", call, destination=call.order["destination"])
 
 
 @flights.operation
 def cancel_flight(call: Call) -> Mapping[str, Any]:
-    return ask("flights/cancel", call)
+    return post("flights/cancel", call)
 
 
 @hotels.operation
 def book_hotel(call: Call) -> Mapping[str, Any]:
-    return ask("hotels/book", call, nights=call.order["nights"])
+    return post("hotels/book", call, nights=call.order["nights"])
 
 
 @hotels.operation
 def cancel_hotel(call: Call) -> Mapping[str, Any]:
-    return ask("hotels/cancel", call)
+    return post("hotels/cancel", call)
 
 
 @cars.operation
 def rent_car(call: Call) -> Mapping[str, Any]:
-    return ask("cars/rent", call, days=call.order["nights"] + 1)
+    return post("cars/rent", call, days=call.order["nights"] + 1)
 
 
 @cars.operation
 def return_car(call: Call) -> Mapping[str, Any]:
-    return ask("cars/release", call)
+    return post("cars/release", call)
 
 
 @cards.operation
 def charge(call: Call) -> Mapping[str, Any]:
-    return ask("cards/charge", call, amount=call.order["price"])
+    return post("cards/charge", call, amount=call.order["price"])
 
 
 @cards.operation
 def refund(call: Call) -> Mapping[str, Any]:
-    return ask("cards/refund", call)
+    return post("cards/refund", call)
 
 
 @mail.operation
 def send_itinerary(call: Call) -> Mapping[str, Any]:
-    return ask("mail/send", call, flight=call.results["book_flight"]["reference"])
+    return post("mail/send", call, flight=call.results["book_flight"]["reference"])
 
 
 trip = Workflow(

@@ -1,4 +1,4 @@
-"""The demonstration's audits, for a run in which faults may use up the attempts of an order that nothing else ailed."""
+"""The demonstration's audits, for runs in which faults alone may use up the attempts of an order."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from dataclasses import dataclass, replace
 
 from orders.demo.audit import Evidence, audit
 from orders.demo.ledger_audit import LedgerEvidence, audit_ledgers
-from orders.demo.ledgers import LedgerOrder, LedgerScenario
+from orders.demo.ledgers import LedgerScenario
 from orders.demo.scenario import Expected, Scenario
 from orders.fulfilment import fulfilment
 from stepward.domain.task.record import ProcessState, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the audits say in short, every fault as a line, and the orders whose attempts were used up and undone."""
+class Findings:
+    """The audits' summaries, every fault as a line, and the orders that were undone when their attempts ran out."""
 
     summaries: tuple[str, ...]
     faults: tuple[str, ...]
     given_up: tuple[str, ...]
 
 
-def verdict(acts: Scenario, ledgers: LedgerScenario, evidence: Evidence, of_ledgers: LedgerEvidence) -> Verdict:
-    """Audit a run: an order ends as it must without faults, or Undone if its record shows that its policy said so."""
+def audit_run(acts: Scenario, ledgers: LedgerScenario, evidence: Evidence, of_ledgers: LedgerEvidence) -> Findings:
+    """Audit a run: an order ends as it does without faults, or Undone if its record shows that its policy did so."""
     given_up = set(_given_up({**evidence.tasks, **of_ledgers.tasks}))
-    orders = tuple(_expected(order) if order.order_id in given_up else order for order in acts.orders)
-    lanes = tuple(_meant(order) if order.order_id in given_up else order for order in ledgers.orders)
+    orders = tuple(_undone(order) if order.order_id in given_up else order for order in acts.orders)
+    lanes = tuple(replace(order, given_up=order.given_up or order.order_id in given_up) for order in ledgers.orders)
     # Alerts come at least once: one whose answer was lost is sent again, and counts once here.
-    alerts = {order_id: min(1, told) for order_id, told in of_ledgers.alerts.items()}
+    alerts = {order_id: min(1, count) for order_id, count in of_ledgers.alerts.items()}
     found = audit(replace(acts, orders=orders), evidence)
     of_lanes = audit_ledgers(replace(ledgers, orders=lanes), replace(of_ledgers, alerts=alerts))
     surprised = given_up & {order.order_id for order in acts.orders if order.ends is ProcessState.PROCESSED}
     surprised |= given_up & {order.order_id for order in lanes if order.given_up}
-    return Verdict((found.summary, of_lanes.summary), (*found.faults(), *of_lanes.faults), tuple(sorted(surprised)))
+    return Findings((found.summary, of_lanes.summary), (*found.faults(), *of_lanes.faults), tuple(sorted(surprised)))
 
 
 def _given_up(tasks: Mapping[str, Task]) -> Iterator[str]:
@@ -45,9 +45,5 @@ def _given_up(tasks: Mapping[str, Task]) -> Iterator[str]:
             yield order_id
 
 
-def _expected(order: Expected) -> Expected:
+def _undone(order: Expected) -> Expected:
     return replace(order, kind=replace(order.kind, ends=ProcessState.UNDONE))
-
-
-def _meant(order: LedgerOrder) -> LedgerOrder:
-    return replace(order, given_up=True)

@@ -1,4 +1,4 @@
-"""I1: under faults an order may use up its attempts, but only its own record can say that it did."""
+"""I1: faults may use up the attempts of an order, but only its own record can show that they did."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.local.services import Effect
-from tests.lab.chaos.operator import is_told_of
-from tests.lab.chaos.verdict import Verdict, verdict
+from tests.lab.chaos.audit import Findings, audit_run
+from tests.lab.chaos.operator import is_alerted
 
 STEPS = ("reserve", "charge", "ship")
 PLAN = Plan("w", 1, tuple(PlannedStep(name, "a", name, (), 1000, 3) for name in STEPS))
@@ -20,7 +20,7 @@ PLAIN = Expected("ord-1", KINDS[0], ("{}",))
 
 
 def undone(failures: int) -> Task:
-    """An order of which `reserve` was done and undone, and `charge` missed its limit so many times."""
+    """An order whose `reserve` was done and undone, and whose `charge` missed its limit `failures` times."""
     done = StepRecord("ord-1", "reserve", ProcessState.PROCESSED, attempt=1)
     steps = {
         "reserve": done,
@@ -31,22 +31,22 @@ def undone(failures: int) -> Task:
     return replace(new_task("ord-1", PLAN, 0, Timing()), steps=steps, due=None, undoing="charge: late", revision=9)
 
 
-def judged(task: Task) -> Verdict:
+def audited(task: Task) -> Findings:
     effects = [_effect("ord-1/reserve", ""), _effect("ord-1/reserve/undo", "ord-1/reserve")]
     heard = [Heard("ord-1", "c", Status.UNDONE, "", task.revision)]
     evidence = Evidence({"ord-1": task}, frozenset({"ord-1"}), [], frozenset(), effects, heard, 0)
     nothing = LedgerEvidence({}, {}, [], {}, frozenset(), [])
-    return verdict(Scenario((PLAIN,), ()), LedgerScenario((), ()), evidence, nothing)
+    return audit_run(Scenario((PLAIN,), ()), LedgerScenario((), ()), evidence, nothing)
 
 
 def test_an_order_whose_step_used_up_its_attempts_may_end_undone() -> None:
-    found = judged(undone(failures=5))
+    found = audited(undone(failures=5))
     assert found.faults == ()
     assert found.given_up == ("ord-1",)
 
 
 def test_an_order_that_was_undone_for_no_such_reason_is_a_fault() -> None:
-    found = judged(undone(failures=4))
+    found = audited(undone(failures=4))
     assert found.faults == ("wrong: ord-1 (plain) ended Undone",)
     assert found.given_up == ()
 
@@ -54,8 +54,8 @@ def test_an_order_that_was_undone_for_no_such_reason_is_a_fault() -> None:
 def test_the_operator_on_call_waits_until_the_alert_is_sent() -> None:
     failed = StepRecord("ord-1", "charge", ProcessState.ERROR)
     task = replace(undone(0), undoing="", steps={"charge": failed})
-    assert is_told_of(task)
-    assert not is_told_of(replace(task, steps={"charge": replace(failed, alert_by=1)}))
+    assert is_alerted(task)
+    assert not is_alerted(replace(task, steps={"charge": replace(failed, alert_by=1)}))
 
 
 def _effect(key: str, undo_of: str) -> Effect:

@@ -1,4 +1,4 @@
-"""On what machine, and how busy with other things, something was measured."""
+"""The machine on which something was measured, and how busy it was with other things."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`busy` is how many processes wanted a core in the last minute, before anything was measured."""
+    """`busy` is how many processes wanted a core in the last minute before the measurement."""
 
     cores: int
     memory_gb: int
@@ -21,7 +21,7 @@ class Machine:
 
     @staticmethod
     def here() -> Machine:
-        """This one, now."""
+        """This machine, now."""
         return Machine(
             os.cpu_count() or 1,
             round(psutil.virtual_memory().total / 1e9),
@@ -31,7 +31,7 @@ class Machine:
         )
 
     def __str__(self) -> str:
-        """In one line, with a warning where one is due."""
-        told = f"{self.cores} cores, {self.memory_gb} GB, {self.system}, Python {self.python}, load {self.busy:g}"
+        """One line, with a warning if the machine was busy."""
+        text = f"{self.cores} cores, {self.memory_gb} GB, {self.system}, Python {self.python}, load {self.busy:g}"
         idle = self.busy < self.cores / 2
-        return told if idle else f"{told}: TOO BUSY with other things; these figures say little"
+        return text if idle else f"{text}: TOO BUSY with other things; these figures say little"

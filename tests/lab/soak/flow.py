@@ -1,4 +1,4 @@
-"""Orders and ledgers at a steady rate, none of which anything ails."""
+"""Good orders and ledgers at a steady rate."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from orders.demo.ledgers import CUSTOMERS
 from orders.demo.stage import Stage
 
 BY_LEDGER = 4
-"""One order in so many comes by a ledger."""
+"""One in this many orders comes in a ledger."""
 EVENTS = 5
 LEDGER_EVERY_S = 10.0
 
 
 @dataclass(slots=True)
 class Flow:
-    """Sends `rate` orders a second to `stage`, made like `template`."""
+    """Sends `rate` orders a second to `stage`, each a copy of `template`."""
 
     stage: Stage
     template: Mapping[str, Any]
@@ -31,11 +31,11 @@ class Flow:
 
     @property
     def sent(self) -> int:
-        """How many orders were sent so far."""
+        """The number of orders sent so far."""
         return self.direct + self.by_ledger
 
-    def go_on(self, seconds: float) -> None:
-        """Send what is due by now."""
+    def send_until(self, seconds: float) -> None:
+        """Send every order and ledger that is due within `seconds` of the beginning."""
         due = int(seconds * self.rate * (BY_LEDGER - 1) / BY_LEDGER)
         self.stage.send([self._order(number) for number in range(self.direct, due)])
         self.direct = max(self.direct, due)
@@ -46,7 +46,7 @@ class Flow:
         return json.dumps({**self.template, "orderId": f"soak-{self.seed}-{number:06d}"})
 
     def _send_ledger(self, orders: int) -> None:
-        """A ledger of whole orders, their events interleaved."""
+        """Send a ledger of whole orders, their events interleaved."""
         customer = CUSTOMERS[self.ledgers % len(CUSTOMERS)]
         lanes = [self._events(number) for number in range(self.by_ledger, self.by_ledger + orders)]
         entries = list(chain.from_iterable(zip(*lanes, strict=True)))
@@ -59,6 +59,6 @@ class Flow:
         order_id = f"soak-led-{self.seed}-{number:06d}"
         content = {name: self.template[name] for name in ("submittedAt", "currency", "items")}
         yield {"orderId": order_id, "sequence": 1, "op": "create", **content}
-        for sequence in range(2, EVENTS):
-            yield {"orderId": order_id, "sequence": sequence, "op": "add", "amount": "1.00"}
-        yield {"orderId": order_id, "sequence": EVENTS, "op": "add", "amount": "1.00", "end": True}
+        for sequence in range(2, EVENTS + 1):
+            end = {"end": True} if sequence == EVENTS else {}
+            yield {"orderId": order_id, "sequence": sequence, "op": "add", "amount": "1.00", **end}
