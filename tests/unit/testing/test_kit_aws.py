@@ -49,4 +49,4 @@ def test_a_message_that_is_not_valid_is_kept(aws_engine: AwsEngine) -> None:
 
     aws_engine.run()
 
-    assert aws_engine.refusals()[0].startswith("priority: ")
+    assert aws_engine.rejects[0].field == "priority"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from threading import Semaphore, Thread, current_thread
 
 from stepward.domain.errors import RetryLater, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.faults.record import Died
-from stepward.testing.memory.fibers import Fiber
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
@@ -64,6 +64,58 @@ class Line:
     def ready_at(self) -> int | None:
         """When it has something for the part (epoch ms); None while it has nothing, or the part is fully at work."""
         return self.queue.ready_at() if len(self.part.busy) < self.part.most_at_once else None
+
+
+@dataclass(slots=True)
+class Fiber:
+    """Runs `act` until it waits or ends; whoever resumes it goes on only then."""
+
+    act: Callable[[], None]
+    thread: Thread = field(init=False)
+    error: BaseException | None = None
+    is_closed: bool = False
+    go: Semaphore = field(default_factory=lambda: Semaphore(0))
+    back: Semaphore = field(default_factory=lambda: Semaphore(0))
+
+    def __post_init__(self) -> None:
+        self.thread = Thread(target=self._run, daemon=True)
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether this very code runs inside it."""
+        return current_thread() is self.thread
+
+    def resume(self) -> None:
+        """Run it until it waits or ends; raises what it raised."""
+        if self.thread.ident is None:
+            self.thread.start()
+        else:
+            self.go.release()
+        self.back.acquire()
+        if self.error is not None:
+            raise self.error
+
+    def wait(self) -> None:
+        """Inside it: let others run until it is resumed."""
+        self.back.release()
+        self.go.acquire()
+        if self.is_closed:
+            raise Died
+
+    def close(self) -> None:
+        """End it where it waits."""
+        if self.thread.is_alive():
+            self.is_closed = True
+            self.go.release()
+            self.thread.join()
+
+    def _run(self) -> None:
+        try:
+            self.act()
+        except BaseException as error:  # noqa: BLE001 - whoever resumed it raises it again
+            self.error = error
+        finally:
+            self.back.release()
 
 
 @dataclass(slots=True)
