@@ -165,8 +165,7 @@ def test_a_trail_that_cannot_be_read_is_told_as_such() -> None:
         AuditLog(shared_records).of(ORDER_ID)
 
 
-def test_a_refusal_is_not_kept_for_an_order_that_has_gone() -> None:
-    world = World()
+def test_a_refusal_is_not_kept_for_an_order_that_has_gone(world: World) -> None:
     world.submit.handle(order_text())
     audit_log = AuditLog(world.shared_records)
 

@@ -22,9 +22,8 @@ class LosesFirst(MemorySharedRecords):
         return MemorySharedRecords.write(self, shared_record, replaces=replaces)
 
 
-def test_a_command_that_is_kept_late_stands_where_it_happened() -> None:
+def test_a_command_that_is_kept_late_stands_where_it_happened(world: World) -> None:
     """S22: the pause was applied, its message comes again only after the resumption."""
-    world = World()
     world.ask()
     world.shared_records = LosesFirst()
     pause = encode(Pause(ORDER_ID, "ada", "stock is being counted", asked_at=T0))

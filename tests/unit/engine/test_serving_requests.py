@@ -59,9 +59,8 @@ class Flaky:
         return {"ref": "r-1"}
 
 
-def test_an_operation_gets_the_order_the_results_and_its_deadline() -> None:
+def test_an_operation_gets_the_order_the_results_and_its_deadline(world: World) -> None:
     """S4, S5."""
-    world = World()
     text = encode(replace(decode_request(world.ask()), results={"check": {"score": 7}}, attempt=2, fence=9))
     flaky = Flaky(world, failures=0)
 
@@ -74,9 +73,8 @@ def test_an_operation_gets_the_order_the_results_and_its_deadline() -> None:
     assert flaky.remaining == [60.0]
 
 
-def test_a_success_is_answered_under_the_attempt_and_token_that_asked() -> None:
+def test_a_success_is_answered_under_the_attempt_and_token_that_asked(world: World) -> None:
     """S4."""
-    world = World()
     request = decode_request(world.ask())
 
     world.serve(operation(succeed)).handle(encode(request))
@@ -86,9 +84,8 @@ def test_a_success_is_answered_under_the_attempt_and_token_that_asked() -> None:
     ]
 
 
-def test_a_request_that_waited_past_complete_by_calls_nobody() -> None:
+def test_a_request_that_waited_past_complete_by_calls_nobody(world: World) -> None:
     """S6, tl_request_expired_in_queue: no call, no reply."""
-    world = World()
     text = world.ask()
     world.clock.now += MINUTE
     flaky = Flaky(world, failures=0)
@@ -98,9 +95,8 @@ def test_a_request_that_waited_past_complete_by_calls_nobody() -> None:
     assert (flaky.calls, replies(world), world.kinds()[-1]) == ([], [], HistoryKind.EXPIRED)
 
 
-def test_a_request_is_served_up_to_the_last_millisecond() -> None:
+def test_a_request_is_served_up_to_the_last_millisecond(world: World) -> None:
     """S6."""
-    world = World()
     text = world.ask()
     world.clock.now += MINUTE - 1
 
@@ -109,9 +105,8 @@ def test_a_request_is_served_up_to_the_last_millisecond() -> None:
     assert len(replies(world)) == 1
 
 
-def test_a_service_that_fails_twice_and_then_works_costs_one_attempt() -> None:
+def test_a_service_that_fails_twice_and_then_works_costs_one_attempt(world: World) -> None:
     """S5: retries happen inside complete-by, under one key and one fence."""
-    world = World()
     flaky = Flaky(world, failures=2)
 
     world.serve(operation(flaky)).handle(world.ask())
@@ -158,9 +153,8 @@ def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -
     assert world.kinds()[-1] in {HistoryKind.SILENT, HistoryKind.EXPIRED}
 
 
-def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
+def test_a_call_that_ends_past_complete_by_is_not_answered(world: World) -> None:
     """S6, S11: the effect may have happened; another instance may own the step, and the same key finds it."""
-    world = World()
     text = world.ask()
 
     world.serve(operation(Flaky(world, failures=0, call_ms=MINUTE))).handle(text)
@@ -168,9 +162,8 @@ def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
     assert (replies(world), world.kinds()[-1]) == ([], HistoryKind.SILENT)
 
 
-def test_not_even_a_refusal_is_answered_past_complete_by() -> None:
+def test_not_even_a_refusal_is_answered_past_complete_by(world: World) -> None:
     """S6: no error reply either."""
-    world = World()
     text = world.ask()
 
     def slow(_: Call) -> Mapping[str, Any]:
@@ -182,10 +175,8 @@ def test_not_even_a_refusal_is_answered_past_complete_by() -> None:
     assert replies(world) == []
 
 
-def test_a_refusal_is_answered_at_once() -> None:
+def test_a_refusal_is_answered_at_once(world: World) -> None:
     """S7: a permanent fault is not tried again."""
-    world = World()
-
     world.serve(operation(decline)).handle(world.ask())
 
     (reply,) = replies(world)
@@ -193,10 +184,8 @@ def test_a_refusal_is_answered_at_once() -> None:
     assert world.clock.slept == []
 
 
-def test_an_operation_that_the_agent_does_not_have_is_a_permanent_fault() -> None:
+def test_an_operation_that_the_agent_does_not_have_is_a_permanent_fault(world: World) -> None:
     """S7: an operator deploys it, and resubmits."""
-    world = World()
-
     world.serve(operation(succeed, name="charge")).handle(world.ask())
 
     (reply,) = replies(world)
@@ -216,10 +205,8 @@ def test_an_operation_that_the_agent_does_not_have_is_a_permanent_fault() -> Non
         (["r-1"], "the operation returned a list"),
     ],
 )
-def test_a_result_that_cannot_be_kept_is_a_permanent_fault(result: Any, fault: str) -> None:
+def test_a_result_that_cannot_be_kept_is_a_permanent_fault(world: World, result: Any, fault: str) -> None:
     """S7: it is refused by the agent, before it could make a task that cannot be written."""
-    world = World()
-
     world.serve(operation(lambda _: result)).handle(world.ask())
 
     (reply,) = replies(world)
@@ -228,9 +215,8 @@ def test_a_result_that_cannot_be_kept_is_a_permanent_fault(result: Any, fault: s
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), KeyError("items"), Transient("busy"), Rejected("sku", "odd")])
-def test_whatever_else_an_operation_raises_may_pass(error: Exception) -> None:
+def test_whatever_else_an_operation_raises_may_pass(world: World, error: Exception) -> None:
     """S5: the user's code is not trusted to sort its errors; only Permanent is for good."""
-    world = World()
     outcomes: Iterator[Exception | None] = iter([error, None])
 
     def run(_: Call) -> Mapping[str, Any]:
@@ -244,9 +230,8 @@ def test_whatever_else_an_operation_raises_may_pass(error: Exception) -> None:
 
 
 @pytest.mark.parametrize("behind", [0, 30 * SECOND, 90 * SECOND])
-def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> None:
+def test_an_agent_whose_clock_is_behind_stops_by_what_remains(world: World, behind: int) -> None:
     """tl_clock_skew: the time left is measured on the agent's own clock, so a delivery does not overrun."""
-    world = World()
     text = world.ask()
     flaky = Flaky(world, failures=1_000, call_ms=MINUTE - 1)
 
@@ -257,9 +242,8 @@ def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> No
     assert world.clock() < T0 + MINUTE
 
 
-def test_an_agent_whose_clock_is_ahead_stops_early() -> None:
+def test_an_agent_whose_clock_is_ahead_stops_early(world: World) -> None:
     """tl_clock_skew: early is a delay, late would be a second holder."""
-    world = World()
     text = world.ask()
     flaky = Flaky(world, failures=1_000)
 
@@ -269,9 +253,8 @@ def test_an_agent_whose_clock_is_ahead_stops_early() -> None:
     assert max(flaky.began) < T0 + 20 * SECOND
 
 
-def test_an_answer_that_cannot_be_sent_brings_the_request_back() -> None:
+def test_an_answer_that_cannot_be_sent_brings_the_request_back(world: World) -> None:
     """S18, I4: the second call carries the same key."""
-    world = World()
     text = world.ask()
     flaky = Flaky(world, failures=0)
     world.queues.responses.faults = lambda _: "InternalError"
@@ -285,9 +268,7 @@ def test_an_answer_that_cannot_be_sent_brings_the_request_back() -> None:
     assert len(replies(world)) == 1
 
 
-def test_a_message_that_is_no_request_is_rejected() -> None:
+def test_a_message_that_is_no_request_is_rejected(world: World) -> None:
     """Design rule 11."""
-    world = World()
-
     with pytest.raises(Rejected, match="does not belong on this queue"):
         world.serve().handle('{"type": "task.start", "orderId": "ord-1"}')

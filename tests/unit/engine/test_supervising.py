@@ -88,9 +88,8 @@ def test_what_is_not_due_is_not_read() -> None:
     assert (figures.listed, world.telemetry.count(HistoryKind.CORRUPT)) == (1, 0)
 
 
-def test_the_margin_of_the_clocks_is_kept() -> None:
+def test_the_margin_of_the_clocks_is_kept(world: World) -> None:
     """tl_clock_skew: what is overdue by less than the margin is not even listed."""
-    world = World()
     world.ask()
     world.clock.now = T0 + MINUTE + world.timing.skew_margin - 1
     assert world.supervise().sweep(lambda: PLENTY).listed == 0
@@ -100,9 +99,8 @@ def test_the_margin_of_the_clocks_is_kept() -> None:
     assert world.supervise().sweep(lambda: PLENTY).overdue == 1
 
 
-def test_a_lost_start_is_found() -> None:
+def test_a_lost_start_is_found(world: World) -> None:
     """S12, I1: the order was accepted, and the message to the Scheduler never sent."""
-    world = World()
     world.submit.handle(order_text("ord-1"))
     world.take(world.queues.scheduler)
     world.clock.now += 2 * MINUTE
