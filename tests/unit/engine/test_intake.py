@@ -25,8 +25,8 @@ def received(world: World, body: str, number: int = 1) -> None:
         ('{"orderId": "ord-1001"}', "type", ORDER_ID),
     ],
 )
-def test_a_malformed_message_is_kept_with_field_and_reason(world: World, body: str, field: str, order_id: str) -> None:
-    """Design rule 11: kept whole, counted, and not retried."""
+def test_a_bad_message_is_stored_with_field_and_reason(world: World, body: str, field: str, order_id: str) -> None:
+    """Design rule 11: it is stored whole, counted, and not retried."""
     received(world, body)
 
     (reject,) = world.rejects.newest(10)
@@ -37,7 +37,7 @@ def test_a_malformed_message_is_kept_with_field_and_reason(world: World, body: s
     assert world.store.tasks == {}
 
 
-def test_a_conflicting_order_is_kept_for_an_operator(world: World) -> None:
+def test_a_conflicting_order_is_stored_for_an_operator(world: World) -> None:
     """Design rule 11."""
     received(world, order_text(customerId="customer-7"))
 
@@ -57,7 +57,7 @@ def test_a_bad_message_never_stops_its_neighbours(world: World) -> None:
     assert len(world.rejects.kept) == 1
 
 
-def test_a_rejected_message_that_comes_twice_is_kept_once(world: World) -> None:
+def test_a_rejected_message_that_comes_twice_is_stored_once(world: World) -> None:
     """S18."""
     received(world, "NaN")
     received(world, "NaN")
@@ -66,7 +66,7 @@ def test_a_rejected_message_that_comes_twice_is_kept_once(world: World) -> None:
 
 
 def test_only_what_may_pass_goes_back_to_the_queue(world: World) -> None:
-    """Design rule 11: Transient is passed on, and nothing is kept."""
+    """Design rule 11: Transient is passed on, and nothing is stored."""
     world.queues.scheduler.faults = lambda _: "InternalError"
 
     with pytest.raises(Transient):

@@ -49,7 +49,7 @@ def run(world: World, *, most: int = 20) -> None:
 
 
 def test_an_order_runs_to_its_end(world: World) -> None:
-    """S1, S2, I1: submission, Scheduler and Agent, joined by nothing but messages and records."""
+    """S1, S2, I1: submission, Scheduler and Agent share nothing but messages and records."""
     world.submit.handle(order_text())
 
     run(world)
@@ -67,14 +67,14 @@ def test_an_order_runs_to_its_end(world: World) -> None:
 
 
 def test_the_request_carries_the_order(world: World) -> None:
-    """S4: it is kept once, with the order, and joined to the request when that is sent."""
+    """S4: it is stored once, with the order, and joined to the request when that is sent."""
     request = decode_request(world.ask())
 
     assert (request.order["orderId"], request.order["version"]) == (ORDER_ID, 1)
 
 
 def test_of_two_schedulers_one_claims(world: World) -> None:
-    """S10, I2: the loser reads again, decides again, and sends what the winner's message claimed."""
+    """S10, I2: the loser reads again, decides again, and sends the request of the winner's claim."""
     world.submit.handle(order_text())
     winner = world.schedule("scheduler-2")
     race(world, lambda: winner.handle(encode(Start(ORDER_ID))))
@@ -102,7 +102,7 @@ def test_of_two_supervisors_one_recovers(world: World) -> None:
 
 
 def test_a_reply_that_races_the_supervisor_has_one_outcome(world: World) -> None:
-    """tl_supervisor_vs_reply: the Supervisor writes first, so the reply is a zombie's."""
+    """tl_supervisor_vs_reply: the Supervisor writes first, so the reply comes too late."""
     world.serve(operation(lambda _: {})).handle(world.ask())
     reply = world.take(world.queues.responses)
     supervisor = world.transition("supervisor-1")
@@ -154,7 +154,7 @@ def test_a_message_about_an_order_that_is_not_there_is_rejected(world: World) ->
 
 
 def test_dying_between_the_write_and_the_send_loses_nothing(world: World) -> None:
-    """tl_crash_between_write_and_send, design rule 1: the message comes again, and what it claimed is sent."""
+    """tl_crash_between_write_and_send, design rule 1: the message comes again, and the request of its claim is sent."""
     world.submit.handle(order_text())
     start = world.take(world.queues.scheduler)
     world.queues.agents["worker"].faults = lambda _: "InternalError"
@@ -179,8 +179,8 @@ def declined(world: World) -> str:
     return world.take(world.queues.responses)
 
 
-def test_an_operator_is_told_once_of_an_error(world: World) -> None:
-    """S7, I1: told, confirmed in the record, and gone from the index."""
+def test_an_operator_is_alerted_once_to_an_error(world: World) -> None:
+    """S7, I1: the alert is sent, noted in the record, and the task leaves the index."""
     reply = declined(world)
 
     world.schedule().handle(reply)

@@ -17,6 +17,7 @@ from stepward.app.supervisor.supervise import Supervise
 from stepward.app.supervisor.task_sweep import Watch
 from stepward.domain.coordination.breaker import Limits
 from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Reply
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
@@ -28,6 +29,7 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.queue import MemoryQueue
+from stepward.wire.messages import decode_for_scheduler as decode
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
 from tests.planned_app import PlannedApp
 
@@ -137,6 +139,10 @@ class World:
         self.submit.handle(order_text(order_id))
         self.schedule().handle(self.take(self.queues.scheduler))
         return self.take(self.queues.agents["worker"])
+
+    def replies(self) -> list[Reply]:
+        """What the agents answered."""
+        return [message for text in self.queues.responses.bodies if isinstance(message := decode(text), Reply)]
 
     def take(self, queue: MemoryQueue) -> str:
         """Take the one message of the queue out of it."""
