@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -43,6 +43,10 @@ class Harness(ABC):
     @abstractmethod
     def close(self) -> None:
         """End what still waits, and undo every change to the process."""
+
+    @abstractmethod
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Let everything happen until nothing moves, or `until` is true; AssertionError if there is no end."""
 
     @property
     @abstractmethod

@@ -51,8 +51,8 @@ class Order:
         return [step for order_id, step in self.engine.services.log if order_id == self.order_id]
 
     @property
-    def story(self) -> str:
-        """Its timeline: a line for each thing that happened, with the time since the test began."""
+    def timeline(self) -> str:
+        """A line for each thing that happened to it, with the time since the test began."""
         return "\n".join(self.engine.diary.of(self.order_id))
 
     def cancel(self, reason: str = "no longer wanted") -> None:

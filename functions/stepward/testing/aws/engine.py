@@ -27,6 +27,7 @@ from stepward.testing.faults.loop import SECOND, START
 from stepward.testing.faults.record import Died
 from stepward.testing.harness import Harness
 from stepward.testing.services import Services
+from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.testing.sqs.poller import Poller
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.agent import agent
@@ -41,16 +42,10 @@ from stepward.wiring.tasks import task_store
 Handler = Callable[[Any, Any], Any]
 MORE = ("orders", "replies-shop", "ledgers.fifo")
 MOST_STEPS = 2_000
+SWEEP = 50 * SECOND
+"""Milliseconds that a run of the Supervisor has."""
 STEP = 15
 """Seconds by which time moves while no message is visible and something is still to come."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """The context of an invocation, as far as handlers use it."""
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 50_000
 
 
 @dataclass(repr=False)
@@ -127,7 +122,7 @@ class AwsEngine(Harness):
                 continue
             dues = self._dues()
             if dues and dues[0] <= self.loop.now:
-                self.supervisor({}, _Context())
+                self.supervisor({}, LambdaContext("supervisor", "sweep", self.loop.now + SWEEP, lambda: self.loop.now))
             if not (dues or self._waiting()):
                 return
             if not any(self._poll(name) for name in self.sources):

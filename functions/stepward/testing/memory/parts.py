@@ -86,7 +86,7 @@ class Parts:
         self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
         self.alerts, self.notices = JudgedAlerts(judge=self.judge), JudgedNotices(self.judge)
-        served = through(self.app, self.pulse.tap(self.services, "service", ConnectionError).call)
+        call = self.pulse.tap(self.services, "service", ConnectionError).call
         ports: dict[str, Any] = {
             "store": self.store,
             "queues": self.queues,
@@ -102,7 +102,7 @@ class Parts:
             self._now,
             settings=self.settings,
             telemetry=self.telemetry,
-            app=replace(served, frozen=self.plan),
+            app=through(self.app, call, self.plan),
             sleep=self.pump.wait,
             jitter=lambda: 0.5,
             **{name: self.pulse.tap(port, name) for name, port in ports.items()},
