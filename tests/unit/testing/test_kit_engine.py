@@ -11,6 +11,7 @@ from stepward.domain.convoy.commands import SkipEvent
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.messages import LaneWaits
 from stepward.testing import Engine
+from stepward.testing.harness import Harness
 from stepward.testing.memory.parts import PARTS
 from tests.unit.testing.shop import ALL, ORDER, charge, fulfilment, reserve, run, ship
 
@@ -96,12 +97,12 @@ def test_an_order_that_its_submitter_cancels_is_undone(engine: Engine) -> None:
     assert engine.effects == ["reserve", "reserve/undo"]  # the charge comes after its undo, and its service refuses it
 
 
-def test_an_order_that_is_not_valid_is_rejected_and_says_why(engine: Engine) -> None:
-    order = engine.submit(fulfilment, {"orderId": "ord-1", "priority": "urgent"})
+def test_an_order_that_is_not_valid_is_rejected_and_says_why(either: Harness) -> None:
+    order = either.submit(fulfilment, {"orderId": "ord-1", "priority": "urgent"})
 
-    engine.run()
+    either.run()
 
-    assert [reject.field for reject in engine.rejects] == ["priority"]
+    assert [reject.field for reject in either.rejects] == ["priority"]
     with pytest.raises(AssertionError, match="was not accepted: priority"):
         _ = order.state
 
