@@ -1,4 +1,4 @@
-"""The testing kit: a workflow under test, in memory, under virtual time. No Lambda function loads it.
+"""The testing kit: runs an application in memory, under virtual time. No Lambda function loads it.
 
     def test_a_declined_card_is_undone(engine):
         engine.service(charge).declines("card expired")
@@ -6,8 +6,8 @@
         engine.run()
         assert order.state == "Undone"
 
-`Engine(app)` is the same without pytest. `crash_points` lives an order through with a death before and after every
-call that goes out, `worlds` through seeded random faults; both raise AssertionError with the story of what went wrong.
+`Engine(app)` is the same without pytest. `crash_points` runs an order again and again, with a death before and after
+every call to a port; `worlds` runs it under seeded random faults. Both raise AssertionError with the order's timeline.
 """
 
 from stepward.testing.crash import crash_points

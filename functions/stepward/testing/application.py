@@ -1,4 +1,4 @@
-"""An application as one instance under test knows it."""
+"""The application as one instance under test knows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepward.wire.order_event import EventMessage, Source
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """With the plan that it freezes with new orders, and with what is called instead of its operations."""
+    """An application with another plan, which it freezes with new orders, and with other operations."""
 
     order: type[OrderMessage] | None
     event: type[EventMessage] | None
@@ -39,11 +39,13 @@ def staged(app: Application, frozen: Plan, known: Callable[[str], Mapping[str, O
     return Staged(app.order, app.event, app.sources, frozen, known)
 
 
-def through(app: Application, call: Callable[[Operation, Call], Mapping[str, Any]]) -> Staged:
-    """The application, each of whose operations is called through `call`."""
+def through(
+    app: Application, call: Callable[[Operation, Call], Mapping[str, Any]], frozen: Plan | None = None
+) -> Staged:
+    """The application with each of its operations called through `call`, and with this plan or its own."""
 
     def known(agent: str) -> Mapping[str, Operation]:
         found = app.operations(agent)
         return {name: replace(operation, run=partial(call, operation)) for name, operation in found.items()}
 
-    return staged(app, app.plan(), known)
+    return staged(app, frozen or app.plan(), known)

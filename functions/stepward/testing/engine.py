@@ -1,9 +1,10 @@
-"""The whole engine in memory, under virtual time, for tests of an application."""
+"""The whole engine in memory, under virtual time, to test an application."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,19 +20,17 @@ from stepward.testing.faults.loop import START
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.harness import Harness
 from stepward.testing.memory.parts import PARTS, Parts
-from stepward.testing.memory.pump import Pump
 from stepward.testing.memory.queues import send
 from stepward.testing.seeded.chances import Chances
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.profile import CALM
-from stepward.testing.services import Services
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
 from stepward.wire.convoy import encode_command
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Virtual time: it passes when something waits for it, or when the test moves it."""
+    """Virtual time. It passes when something waits for it, or when the test moves it."""
 
     engine: Engine
 
@@ -46,18 +45,17 @@ class Clock:
         return (self.engine.loop.now - START) / 1000
 
     def move(self, seconds: float) -> None:
-        """Let so many seconds pass, with all that happens in them."""
+        """Let so many seconds pass, and everything that is due in them happen."""
         self.engine.run(limit=self.engine.loop.now + round(seconds * 1000))
 
 
 @dataclass(repr=False)
 class Engine(Harness):
-    """One deployment of an application, all six functions in memory: no AWS, no network, no time that passes by itself.
+    """One deployment of an application: all six functions in memory, without AWS, network or waiting.
 
-    The application's own operations really run; `service` says how the service behind one behaves. `visibility` is how
-    many seconds a message stays hidden whose process died, as long as in a real deployment if it is 0; `skew` is how
-    many milliseconds the clock of every second process is ahead. Use it as a context manager, or as the fixture
-    `engine`.
+    Your own operations run; `service` sets how the service behind one behaves. `visibility` is the visibility timeout
+    of all queues in seconds; 0 means that of a real deployment. `skew` is how many milliseconds the clock of every
+    second process is ahead. Use it as a context manager, or as the fixture `engine`.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -79,15 +77,13 @@ class Engine(Harness):
             settings=self.settings,
             gate=gate,
             pulse=self.pulse,
-            wait=self._wait,
             visibility=self.visibility,
             skew=self.skew,
         )
-        parts = self.parts
-        self.pump = Pump(gate, self.pulse, parts.due, parts.sweep, parts.done, parts.lines())
+        self.pump, self.services = self.parts.pump, self.parts.services
 
     def close(self) -> None:
-        """End what still waits, such as a service that hangs."""
+        """End every call that still waits, such as that of a service that hangs."""
         self.pump.close()
 
     def send(self, message: Mapping[str, Any] | LaneCommand) -> None:
@@ -111,43 +107,30 @@ class Engine(Harness):
         """The record of an order; None if it was not accepted."""
         return self.parts.store.tasks.get(order_id)
 
-    def refusals(self) -> list[str]:
-        """Why messages could not be accepted, a sentence for each."""
-        return [f"{reject.field}: {reject.reason}" for reject in self.rejects]
-
-    @property
-    def services(self) -> Services:
-        """All services of the application."""
-        return self.parts.services
-
     def run(self, until: Callable[[], bool] = lambda: False, limit: int | None = None) -> None:
-        """Let everything happen until nothing moves, until that is so, or up to `limit` (epoch milliseconds).
+        """Let everything happen until nothing moves, until `until` is true, or up to `limit` (epoch milliseconds).
 
-        Time jumps to whatever comes next. Raises AssertionError if there is no end, or if an invariant breaks.
+        Time jumps to the next event. Raises AssertionError if there is no end, or if an invariant breaks.
         """
-        try:
+        with _as_failures():
             self.pump.run(until, limit)
-        except Broken as broken:
-            raise AssertionError(str(broken)) from broken
 
     def verdict(self) -> None:
-        """Whether all is as it should be when nothing moves any more; AssertionError if not.
+        """Check all that must hold once nothing moves; raises AssertionError.
 
-        What may never be seen, such as a step with two holders, ends `run` at once.
+        `run` itself fails at once when it sees what must never be, such as a step that two processes hold.
         """
-        try:
+        with _as_failures():
             self.parts.judge.verdict()
-        except Broken as broken:
-            raise AssertionError(str(broken)) from broken
         if self.services.faults:
             raise AssertionError("; ".join(dict.fromkeys(self.services.faults)))
 
     def kill(self, part: str = "", call: int = 1, *, after: bool = False) -> None:
-        """A process of the part dies before (or right after) the `call`-th call that the part makes from now on.
+        """Have a process of the part die before (or right after) the `call`-th call that the part makes from now on.
 
-        Calls are those to the state store, to queues, to services and so on. `part` is submission, scheduler, agent,
-        supervisor, ledger, convoy or the name of an agent; the first that makes a call if it is left out. Several kills
-        of a part follow each other.
+        A call is one to the state store, a queue, a service and so on. `part` is submission, scheduler, agent,
+        supervisor, ledger, convoy or the name of an agent; without it, whichever part makes the call. Several kills of
+        a part follow each other.
         """
         parts = (*PARTS, *self.parts.plan.agents)
         if part and part not in parts:
@@ -155,21 +138,21 @@ class Engine(Harness):
         self.pulse.kills.append(Kill(part, call, Kind.DIES_AFTER if after else Kind.DIES_BEFORE))
 
     def lose(self, queue: str, times: int = 1) -> None:
-        """The next message in this queue never comes: orders, scheduler, responses, agent-NAME, ledgers, events."""
+        """Lose the next message of this queue: orders, scheduler, responses, agent-NAME, ledgers, events."""
         self.pump.lines[queue].lost += times
 
     def double(self, queue: str, times: int = 1) -> None:
-        """The next message in this queue comes again, though it was done with."""
+        """Deliver the next message of this queue once more after it was handled."""
         self.pump.lines[queue].doubled += times
 
     @property
     def alerts(self) -> list[Alert]:
-        """What operators were told, each alert as often as it was sent."""
+        """The alerts that operators got, each as often as it was sent."""
         return self.parts.alerts.events
 
     @property
     def notices(self) -> list[Notice]:
-        """What submitters were told."""
+        """The notices that submitters got."""
         return self.parts.notices.posted
 
     @property
@@ -179,8 +162,14 @@ class Engine(Harness):
 
     @property
     def dead_letters(self) -> list[str]:
-        """The bodies of messages that were given up."""
+        """The bodies of the messages in the dead-letter queues."""
         return [body for queue in self.parts.dead for body in queue.bodies]
 
-    def _wait(self, seconds: float) -> None:
-        self.pump.wait(seconds)
+
+@contextmanager
+def _as_failures() -> Iterator[None]:
+    """Turn a broken invariant into a failed assertion."""
+    try:
+        yield
+    except Broken as broken:
+        raise AssertionError(str(broken)) from broken

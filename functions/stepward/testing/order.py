@@ -1,4 +1,4 @@
-"""An order under test, and what a submitter or an operator does with it."""
+"""An order under test, with what a submitter or an operator does to it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order in an engine under test; it always shows what stands there now."""
+    """One order in an engine under test, in its present state."""
 
     engine: Harness
     order_id: str
 
     @property
     def task(self) -> Task:
-        """Its record; AssertionError if it was not accepted (yet: messages move in `engine.run()`)."""
+        """Its record; AssertionError if it was not accepted, or `engine.run()` has not been called yet."""
         task = self.engine.task(self.order_id)
         if task is None:
-            why = "; ".join(self.engine.refusals())
+            why = "; ".join(f"{reject.field}: {reject.reason}" for reject in self.engine.rejects)
             raise AssertionError(f"{self.order_id} was not accepted: {why or 'call engine.run() first'}")
         return task
 
@@ -38,42 +38,42 @@ class Order:
         return str(self.task.process_state)
 
     def step(self, operation: Operation | str) -> StepRecord:
-        """The record of a step, named by its operation or its name; that of an undo is called `charge/undo`."""
+        """The record of a step, by its operation or its name; the undo of `charge` is `charge/undo`."""
         return self.task.steps[_name(operation)]
 
     def result(self, operation: Operation | str) -> Mapping[str, Any]:
-        """What a step brought; empty if it has none."""
+        """The result of a step; empty if it has none."""
         return self.step(operation).result or {}
 
     @property
     def effects(self) -> list[str]:
-        """The effects that took place for it, in order; see `Engine.effects`."""
+        """Its effects, in order; see `Engine.effects`."""
         return [step for order_id, step in self.engine.services.log if order_id == self.order_id]
 
     @property
-    def story(self) -> str:
-        """What happened to it, a line for each thing, with the time since the test began."""
+    def timeline(self) -> str:
+        """A line for each thing that happened to it, with the time since the test began."""
         return "\n".join(self.engine.diary.of(self.order_id))
 
     def cancel(self, reason: str = "no longer wanted") -> None:
-        """Its submitter takes it back."""
+        """Cancel it, as its submitter does."""
         message = {"type": "order.cancelled", "orderId": self.order_id, "reason": reason}
         self.engine.post("orders", json.dumps(message))
 
     def undo(self, why: str = "as the test wants", who: str = "operator") -> None:
-        """An operator has it undone."""
+        """Undo it, as an operator does."""
         self._command(Undo(self.order_id, who, why))
 
     def pause(self, why: str = "as the test wants", who: str = "operator") -> None:
-        """An operator halts it: what runs may end, nothing new begins."""
+        """Pause it, as an operator does: running steps may end, no other begins."""
         self._command(Pause(self.order_id, who, why, self.engine.loop.now))
 
     def resume(self, why: str = "as the test wants", who: str = "operator") -> None:
-        """An operator lets it go on."""
+        """Resume it, as an operator does."""
         self._command(Resume(self.order_id, who, why, self.engine.loop.now))
 
     def resubmit(self, step: Operation | str, why: str = "as the test wants", who: str = "operator") -> None:
-        """An operator has a step that ended in Error tried again."""
+        """Run a step that ended in Error again, as an operator does."""
         name = _name(step)
         self._command(Resubmit(self.order_id, name, self.step(name).attempt, who, why))
 
@@ -82,7 +82,7 @@ class Order:
 
 
 def text_of(order: Mapping[str, Any], **defaults: Any) -> str:
-    """The message that submits an order: what it says, and what it leaves out."""
+    """The message that submits an order; `defaults` fill in what the order leaves out."""
     return json.dumps({"type": "order.submitted", "version": 1, **defaults, **order})
 
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `engine`, and the story of every order beside a failure."""
+"""The pytest plugin: the fixture `engine`, and the timeline of every order beside a failed test."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:  # a plugin is loaded in every run of pytest; the kit only by the tests that use it
+if TYPE_CHECKING:  # every run of pytest loads the plugin; only tests that use the kit load it
     from stepward.app.assembly import Application
     from stepward.testing.engine import Engine
 
 LONGEST = 12_000
-"""Characters of a story that are printed: its newest part."""
+"""How many characters of a timeline are printed: the newest."""
 
 
 @pytest.fixture
 def app() -> Application:
-    """The application under test: a project defines this fixture itself."""
+    """The application under test; each project defines this fixture."""
     pytest.fail(
         "the fixture `engine` needs your application: define a fixture `app` that returns it, such as\n"
         "    @pytest.fixture\n"
@@ -39,14 +39,11 @@ def engine(app: Application) -> Iterator[Engine]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-    """Print the story of each order of an engine that the failed test used."""
+    """Print the timeline of each order of an engine that the failed test used."""
     report = yield
     kit = sys.modules.get("stepward.testing.engine")
     if kit and call.when == "call" and report.failed:
         engines = [value for value in getattr(item, "funcargs", {}).values() if isinstance(value, kit.Engine)]
-        report.sections += [
-            (f"the story of {order.order_id}", order.story[-LONGEST:])
-            for engine in engines
-            for order in engine.orders.values()
-        ]
+        orders = [order for engine in engines for order in engine.orders.values()]
+        report.sections += [(f"the timeline of {order.order_id}", order.timeline[-LONGEST:]) for order in orders]
     return report

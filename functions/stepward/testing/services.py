@@ -1,4 +1,4 @@
-"""The remote services behind the operations: how they behave, and what they did."""
+"""The remote services behind the operations: their behaviour, their calls and their effects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepward.testing.faults.record import Died
 from stepward.testing.seeded.ledger import Ledger
 
 HANGS_PAST = 10
-"""Seconds past complete-by at which a service that hangs answers at last."""
+"""How many seconds after complete-by a service that hangs answers."""
 
 
 class Mood(StrEnum):
@@ -37,11 +37,10 @@ Answer = Callable[[Call], Mapping[str, Any]]
 
 @dataclass(slots=True)
 class Service:
-    """How the service behind one operation behaves; each method says more and returns the service.
+    """The service behind one operation. Each method adds to its behaviour and returns the service.
 
-    What is said with `times` holds for so many calls, in the order in which it was said, and then no more; without,
-    for all calls after those. The operation itself runs in each call that gets through, unless `returns` stands in.
-    `calls` are those that reached it.
+    Behaviour with `times` holds for that many calls, in the order in which it was set; with None, for all calls after
+    those. Each call that gets through runs the operation, unless `returns` replaces it. `calls` are those that came.
     """
 
     operation: Operation
@@ -52,46 +51,46 @@ class Service:
     _answer: Answer | None = None
 
     def returns(self, answer: Mapping[str, Any] | Answer) -> Service:
-        """Answer this, or what this function makes of the Call, instead of running the operation; once per key."""
+        """Give this answer, or that of a function of the Call, once per key, instead of running the operation."""
         self._answer = answer if callable(answer) else lambda _: answer
         return self
 
     def takes(self, seconds: float) -> Service:
-        """Each call takes so long, in virtual time; others act meanwhile."""
+        """Take so long for each call, in virtual time; others act meanwhile."""
         self._seconds = seconds
         return self
 
     def fails(self, times: int | None = 1) -> Service:
-        """Fail in a way that may pass, before any effect: the operation raises Transient. None: from now on."""
+        """Raise Transient before any effect. None: from now on."""
         return self._say(Mood.FAILS, "the service fails, as the test wants", times)
 
     def declines(self, reason: str = "declined", times: int | None = None) -> Service:
-        """Refuse for good, without any effect: the operation raises Permanent with this reason."""
+        """Raise Permanent with this reason, without any effect."""
         return self._say(Mood.DECLINES, reason, times)
 
     def hangs(self, times: int | None = 1) -> Service:
-        """Answer only when complete-by has passed; the effect happens then."""
+        """Have the effect and answer only after complete-by."""
         return self._say(Mood.HANGS, "", times)
 
     def loses_answer(self, times: int | None = 1) -> Service:
-        """Have the effect, but the connection breaks before the answer is there."""
+        """Have the effect, and break the connection before the answer arrives."""
         return self._say(Mood.BREAKS, "", times)
 
     def dies_before_effect(self, times: int | None = 1) -> Service:
-        """The agent's process dies during the call, before the effect."""
+        """Have the agent's process die during the call, before the effect."""
         return self._say(Mood.DIES_BEFORE, "", times)
 
     def dies_after_effect(self, times: int | None = 1) -> Service:
-        """The agent's process dies after the effect, before it knows the answer."""
+        """Have the agent's process die after the effect, before it gets the answer."""
         return self._say(Mood.DIES_AFTER, "", times)
 
     def works(self) -> Service:
-        """Forget all misbehaviour: from now on each call works."""
+        """End all misbehaviour: from now on each call works."""
         self._next, self._always, self._seconds = [], None, 0
         return self
 
     def behaves(self, mood: Mood, times: int | None = 1) -> Service:
-        """The same by the mood's name."""
+        """Misbehave in this way."""
         return self._say(mood, f"the service {mood}, as the test wants", times)
 
     def _say(self, mood: Mood, why: str, times: int | None) -> Service:
@@ -102,31 +101,31 @@ class Service:
         return self
 
     def behaviour(self) -> tuple[Mood | None, str, float]:
-        """How the call that begins now goes: the mood, its reason, and the seconds that it takes."""
+        """The behaviour of the call that begins now: the mood, its reason, and the seconds that it takes."""
         mood, why = self._next.pop(0) if self._next else self._always or (None, "")
         return mood, why, self._seconds
 
     def answer(self, call: Call) -> Mapping[str, Any]:
-        """What the operation, or what stands in for it, makes of the call."""
+        """The answer of the operation, or of what replaces it."""
         return self._answer(call) if self._answer else self.operation.run(call)
 
     @property
     def may_wait(self) -> bool:
-        """Whether a call may take time, be it that it is repeated."""
+        """Whether a call may take time, including its retries."""
         return bool(self._next or self._always or self._seconds)
 
     @property
-    def is_played(self) -> bool:
-        """Whether something stands in for the operation."""
+    def is_replaced(self) -> bool:
+        """Whether `returns` replaces the operation."""
         return self._answer is not None
 
 
 @dataclass(slots=True)
 class Services:
-    """All services of an application; each refuses stale fences and what was undone, as an honest one does.
+    """All services of an application. Each refuses a stale fence, and an effect whose undo came first.
 
-    `log` holds the effects, as (order, step), in the order in which they took place; `faults` what an operation did
-    that its service could not forgive. `wait` lets seconds pass, `now` is the time, and `called` hears of each call.
+    `calls` names each call by its effect, `log` holds the effects that took place, as (order, effect), and `faults`
+    what operations did wrong. `wait` lets seconds pass, `now` is the time, and `called` is called before each call.
     """
 
     wait: Callable[[float], None]
@@ -134,7 +133,7 @@ class Services:
     note: Callable[[str, str], None]
     called: Callable[[str, str, Call], object] = lambda *_: None
     ledger: Ledger = field(default_factory=Ledger)
-    slots: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     fences: dict[str, int] = field(default_factory=dict)
@@ -146,17 +145,19 @@ class Services:
         return self.by_operation.setdefault((operation.agent.name, operation.name), Service(operation))
 
     def call(self, operation: Operation, call: Call) -> Mapping[str, Any]:
-        """Call the service, with all that befalls the call."""
-        order_id, slot = key_parts(call)
+        """Call the service, and have it misbehave as it was told."""
+        order_id = str(call.order["orderId"])
+        effect = call.idempotency_key.removeprefix(f"{order_id}/")
         service = self.of(operation)
         service.calls.append(call)
-        self.called(order_id, slot, call)
-        self.slots.append(slot)
+        self.called(order_id, effect, call)
+        self.calls.append(effect)
         mood, why, seconds = service.behaviour()
-        self.note(order_id, f"the service of {slot} is called: attempt {call.attempt}" + (f"; it {mood}" * bool(mood)))
+        note = f"the service of {effect} is called: attempt {call.attempt}"
+        self.note(order_id, f"{note}; it {mood}" if mood else note)
         self.wait(seconds)
         self._before(mood, why, call)
-        answer = self._effect(order_id, slot, service, call)
+        answer = self._act(order_id, effect, service, call)
         if mood is Mood.BREAKS:
             raise ConnectionError("connection reset, as the test wants")
         if mood is Mood.DIES_AFTER:
@@ -176,40 +177,31 @@ class Services:
             case _:
                 pass
 
-    def _effect(self, order_id: str, slot: str, service: Service, call: Call) -> Mapping[str, Any]:
-        key, effect = call.idempotency_key, (order_id, slot.removesuffix(UNDO_SUFFIX))
+    def _act(self, order_id: str, effect: str, service: Service, call: Call) -> Mapping[str, Any]:
+        key, undoes = call.idempotency_key, effect.endswith(UNDO_SUFFIX)
+        slot = (order_id, effect.removesuffix(UNDO_SUFFIX))
         if call.fence < self.fences.get(key, 0):
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
-        undoes = slot.endswith(UNDO_SUFFIX)
-        if not undoes and effect in self.ledger.buried:
+        if not undoes and slot in self.ledger.buried:
             raise Permanent(BURIED)
-        answer = self.answers[key] if service.is_played and key in self.answers else service.answer(call)
-        self._compare(slot, key, answer)
-        self._keep(effect, slot, undoes=undoes)
+        answer = self.answers[key] if service.is_replaced and key in self.answers else service.answer(call)
+        self._compare(effect, key, answer)
+        happens = slot in self.ledger.standing if undoes else slot not in self.ledger.done
+        if undoes:
+            self.ledger.undo(slot, self.now())
+        elif happens:
+            self.ledger.do(slot, self.now())
+        if happens:
+            self.log.append((order_id, effect))
+            self.note(order_id, f"the service has done {effect}")
         return answer
 
-    def _keep(self, effect: tuple[str, str], slot: str, *, undoes: bool) -> None:
-        happens = effect in self.ledger.standing if undoes else effect not in self.ledger.done
-        if undoes:
-            self.ledger.undo(effect, self.now())
-        elif happens:
-            self.ledger.do(effect, self.now())
-        if happens:
-            self.log.append((effect[0], slot))
-            self.note(effect[0], f"the service has done {slot}")
-
-    def _compare(self, slot: str, key: str, answer: Mapping[str, Any]) -> None:
-        """One key, one answer: an operation that answers otherwise has not told its service the key."""
+    def _compare(self, effect: str, key: str, answer: Mapping[str, Any]) -> None:
+        """Note a second, different answer under one key: the operation has not given the key to its service."""
         first = self.answers.setdefault(key, answer)
         if dict(first) != dict(answer):
             self.faults.append(
-                f"{slot} answered {dict(first)} and then {dict(answer)} under one idempotency key: "
+                f"{effect} answered {dict(first)} and then {dict(answer)} under one idempotency key: "
                 "pass call.idempotency_key on to the service"
             )
-
-
-def key_parts(call: Call) -> tuple[str, str]:
-    """The order of a call, and its slot: the idempotency key without the order."""
-    order_id = str(call.order["orderId"])
-    return order_id, call.idempotency_key.removeprefix(f"{order_id}/")

@@ -1,4 +1,4 @@
-"""The settings of a deployment under test: what a stack would give to its functions."""
+"""The settings of a deployment under test, which a stack would give to its functions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stepward.domain.reply_queues import Allowed
 from stepward.domain.timing import Timing
 
 REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
-"""The queue of a submitter that a deployment under test may notify."""
+"""The reply queue that a deployment under test may notify."""
 REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a test may set of its deployment; see `stepward.config` for the meaning of each."""
+    """The settings that a test may change; `stepward.config` explains each."""
 
     timing: Timing = field(default_factory=Timing)
     breaker: Limits = field(default_factory=Limits)

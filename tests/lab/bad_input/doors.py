@@ -7,10 +7,11 @@ from typing import Any
 from stepward.app.intake import Intake, Received
 from stepward.domain.errors import RetryLater
 from stepward.domain.messages import Pause, Resubmit, Undo
+from stepward.testing.settings import REPLY_QUEUES as ALLOWED
+from stepward.testing.settings import REPLY_TO as URL
 from stepward.wire.messages import decode_request, encode
 from tests.factories import ORDER_ID, answer, order_text
 from tests.lab.bad_input.seen import Seen
-from tests.unit.engine.shop import ALLOWED, URL
 from tests.unit.engine.world import World, operation
 
 NEIGHBOUR = "neighbour-1"

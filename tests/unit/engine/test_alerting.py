@@ -1,7 +1,8 @@
-"""S7: every Error is told, once; in an outage in one message that says how many."""
+"""S7: operators are alerted to every Error, once; in an outage by one message that says how many there are."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ class Died(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Fragile(MemoryAlerts):
-    """Does something once a summary is out, or in place of it."""
+    """Does something after a summary was sent, or fails instead."""
 
     after: Callable[[], None] = field(default=lambda: None)
     instead: StepwardError | None = None
@@ -41,6 +42,13 @@ class Fragile(MemoryAlerts):
         self.after()
 
 
+def fragile(world: World, **how: Any) -> MemoryAlerts:
+    """Make the alerts fragile; those from before, which record the same."""
+    before = world.alerts
+    world.alerts = Fragile(before.told, before.summaries, before.events, **how)
+    return before
+
+
 class Dark(MemorySharedRecords):
     """Cannot be read."""
 
@@ -49,7 +57,7 @@ class Dark(MemorySharedRecords):
 
 
 def running(count: int) -> World:
-    """Orders each of whose only step is claimed for its only attempt."""
+    """Orders whose only step is claimed for its only attempt."""
     world = World(plan=sequence("charge", threshold=1))
     world.queues = replace(world.queues, backlog=count + 1)
     for number in range(count):
@@ -64,7 +72,7 @@ def submit_and_start(world: World, order_id: str) -> None:
 
 
 def overdue(count: int) -> World:
-    """The same, past its complete-by: the next look ends each in Error."""
+    """The same, past complete-by: the next sweep ends each in Error."""
     world = running(count)
     world.clock.now += 2 * MINUTE
     return world
@@ -75,19 +83,20 @@ def sweep(world: World, after: int = 0) -> None:
     world.supervise().sweep(lambda: PLENTY)
 
 
-def untold(world: World) -> int:
+def unsent(world: World) -> int:
+    """How many alerts are still to be sent."""
     return sum(task.steps["charge"].alert_by is not None for task in world.store.tasks.values())
 
 
 def fail_for_good(world: World) -> None:
-    """The agents refuse every order; the Scheduler hears it."""
+    """The agents refuse every order, and the Scheduler gets their replies."""
     for text in list(world.drain(world.queues.agents["worker"])):
         from_agent = answer(decode_request(text), Outcome.PERMANENT, error="card declined")
         world.schedule().handle(encode(from_agent))
 
 
 def test_four_thousand_failures_are_ten_alerts_and_one_summary() -> None:
-    """S7: in one sweep; every one is noted as told, so none is told again."""
+    """S7: in one sweep; each is noted as sent, so none is sent again."""
     world = overdue(4_000)
 
     sweep(world)
@@ -95,12 +104,12 @@ def test_four_thousand_failures_are_ten_alerts_and_one_summary() -> None:
     assert len(world.alerts.told) == MOST_SINGLES
     assert [len(summary) for summary in world.alerts.summaries] == [4_000 - MOST_SINGLES]
     assert len({alert.alert_id for alert in world.alerts.events}) == len(world.alerts.events) == 4_000
-    assert (untold(world), world.telemetry.count(HistoryKind.ALERTED)) == (0, 4_000)
+    assert (unsent(world), world.telemetry.count(HistoryKind.ALERTED)) == (0, 4_000)
     assert all(task.due is None for task in world.store.tasks.values())
 
 
 def test_a_summary_is_not_repeated() -> None:
-    """S7: once per fact."""
+    """S7: once per Error."""
     world = overdue(30)
     for _ in range(4):
         sweep(world, after=2 * MINUTE)
@@ -108,19 +117,19 @@ def test_a_summary_is_not_repeated() -> None:
     assert (len(world.alerts.told), len(world.alerts.summaries)) == (MOST_SINGLES, 1)
 
 
-def test_what_the_scheduler_holds_back_the_supervisor_tells_in_one_message() -> None:
+def test_the_supervisor_sends_what_the_scheduler_held_back_in_one_message() -> None:
     """S7: the agents refuse 30 orders within a moment."""
     world = running(30)
     fail_for_good(world)
-    assert (len(world.alerts.told), untold(world)) == (MOST_SINGLES, 20)
+    assert (len(world.alerts.told), unsent(world)) == (MOST_SINGLES, 20)
 
     sweep(world, after=2 * MINUTE)
 
     assert [len(summary) for summary in world.alerts.summaries] == [20]
-    assert (len(world.alerts.told), untold(world)) == (MOST_SINGLES, 0)
+    assert (len(world.alerts.told), unsent(world)) == (MOST_SINGLES, 0)
 
 
-def test_few_alerts_are_told_one_by_one() -> None:
+def test_few_alerts_are_sent_one_by_one() -> None:
     """S7."""
     world = overdue(MOST_SINGLES)
 
@@ -142,45 +151,43 @@ def test_once_the_outage_is_over_alerts_come_singly_again() -> None:
 
 
 def test_a_supervisor_that_dies_after_the_summary_only_repeats_it() -> None:
-    """S22: what it had noted is not told again."""
+    """S22: what it had noted is not sent again."""
     world = overdue(30)
 
     def dies() -> None:
         raise Died
 
-    told = world.alerts
-    world.alerts = Fragile(told.told, told.summaries, told.events, after=dies)
+    alerts = fragile(world, after=dies)
     with pytest.raises(Died):
         sweep(world)
-    world.alerts = told
-    assert untold(world) == 20
+    world.alerts = alerts
+    assert unsent(world) == 20
 
     sweep(world, after=2 * MINUTE)
 
-    first, second = told.summaries
+    first, second = alerts.summaries
     assert {alert.alert_id for alert in first} == {alert.alert_id for alert in second}
-    assert (len(told.told), untold(world)) == (MOST_SINGLES, 0)
+    assert (len(alerts.told), unsent(world)) == (MOST_SINGLES, 0)
 
 
 def test_a_summary_that_cannot_be_sent_stays_due() -> None:
-    """S7: the sweep's figures are told all the same."""
+    """S7: the figures of the sweep are reported all the same."""
     world = overdue(30)
-    told = world.alerts
-    world.alerts = Fragile(told.told, told.summaries, told.events, instead=Transient("throttled"))
+    alerts = fragile(world, instead=Transient("throttled"))
     sweep(world)
-    assert (untold(world), len(world.telemetry.sweeps)) == (20, 1)
+    assert (unsent(world), len(world.telemetry.sweeps)) == (20, 1)
     assert world.telemetry.count(HistoryKind.POSTPONED) == 1
-    world.alerts = told
+    world.alerts = alerts
 
     sweep(world, after=2 * MINUTE)
 
-    assert ([len(summary) for summary in told.summaries], untold(world)) == ([20], 0)
+    assert ([len(summary) for summary in alerts.summaries], unsent(world)) == ([20], 0)
 
 
-def test_a_topic_that_cannot_be_used_is_a_fault_that_shows() -> None:
-    """S7: after the sweep is done and its figures are told."""
+def test_a_topic_that_cannot_be_used_is_an_error() -> None:
+    """S7: after the sweep is done and its figures are reported."""
     world = overdue(30)
-    world.alerts = Fragile(instead=Misconfigured("no such topic"))
+    fragile(world, instead=Misconfigured("no such topic"))
 
     with pytest.raises(Misconfigured):
         sweep(world)
@@ -189,7 +196,7 @@ def test_a_topic_that_cannot_be_used_is_a_fault_that_shows() -> None:
 
 
 def test_nothing_is_let_out_uncounted() -> None:
-    """S7: if the count cannot be kept, all are told in a summary, by the next sweep."""
+    """S7: if the count cannot be stored, the next sweep sends all in a summary."""
     world = running(30)
     world.shared_records = Dark()
     fail_for_good(world)
@@ -198,21 +205,21 @@ def test_nothing_is_let_out_uncounted() -> None:
     sweep(world, after=2 * MINUTE)
 
     assert (world.alerts.told, [len(summary) for summary in world.alerts.summaries]) == ([], [30])
-    assert untold(world) == 0
+    assert unsent(world) == 0
 
 
 def test_two_instances_share_one_count() -> None:
-    """S7: the deployment's number, not each one's."""
+    """S7: the limit is that of the deployment, not of each instance."""
     world = running(0)
     alert = StepFailed("ord-1", "charge", 1, "no", world.clock.now)
     both = [Throttled(world.alerts, world.shared_records, world.clock) for _ in range(2)]
 
-    let_out = [instance.tell(alert) for _ in range(MOST_SINGLES) for instance in both]
+    sent = [instance.tell(alert) for _ in range(MOST_SINGLES) for instance in both]
 
-    assert sum(let_out) == MOST_SINGLES
+    assert sum(sent) == MOST_SINGLES
 
 
-def test_a_run_leaves_time_to_note_what_it_tells() -> None:
+def test_a_run_leaves_time_to_note_what_it_sends() -> None:
     """S12: the more alerts have come together, the sooner the run ends; the rest stays due."""
     world = overdue(30)
 
@@ -223,16 +230,15 @@ def test_a_run_leaves_time_to_note_what_it_tells() -> None:
 
 
 def test_an_alert_that_was_resubmitted_meanwhile_is_not_noted() -> None:
-    """S7: the operator was faster than the note; the new attempt is left alone."""
+    """S7: the operator was faster than the note; the new attempt stays as it is."""
     world = overdue(30)
-    told = world.alerts
 
     def resubmitted() -> None:
         for name, task in world.store.tasks.items():
             again = {"charge": replace(task.steps["charge"], attempt=2, alert_by=None)}
             world.store.tasks[name] = replace(task, steps=again, revision=task.revision + 1)
 
-    world.alerts = Fragile(told.told, told.summaries, told.events, after=resubmitted)
+    fragile(world, after=resubmitted)
     sweep(world)
 
     assert world.telemetry.count(HistoryKind.ALERTED) == MOST_SINGLES

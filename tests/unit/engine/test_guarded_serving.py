@@ -1,4 +1,4 @@
-"""Many instances of one agent before one service, each with a guard of its own, under one clock."""
+"""Many instances of one agent call one service, each behind a guard of its own, under one clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,7 @@ from stepward.domain.coordination.breaker import Mode, Permit
 from stepward.domain.errors import Corrupt, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.health import Called, Health
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Reply
 from stepward.domain.workflow.definition import Call
-from stepward.wire.messages import decode_for_scheduler
 from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
 from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, Counting, breaker, breaks
 from tests.unit.engine.world import World, operation
@@ -41,13 +39,8 @@ def slow_world(orders: int = 1) -> tuple[World, list[str]]:
     return world, [world.ask(f"ord-{number}") for number in range(orders)]
 
 
-def replies(world: World) -> list[Reply]:
-    sent = [decode_for_scheduler(text) for text in world.queues.responses.bodies]
-    return [message for message in sent if isinstance(message, Reply)]
-
-
 def run_until_done(world: World, serves: list[Serve], requests: list[str]) -> dict[str, int]:
-    """Deliver each request, to one instance after another, whenever it is visible; its number of deliveries."""
+    """Deliver each request whenever it is visible, to the instances in turn; how often each was delivered."""
     due = dict.fromkeys(requests, world.clock.now)
     deliveries = dict.fromkeys(requests, 0)
     while due:
@@ -70,30 +63,30 @@ def test_a_service_that_is_down_for_minutes_is_left_alone_and_found_again() -> N
 
     deliveries = run_until_done(world, serves, requests)
 
-    assert [reply.attempt for reply in replies(world)] == [1] * 20
-    told = breaks(world)
-    assert told[:2] == [HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING]
-    assert told[-2:] == [HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED]
+    assert [reply.attempt for reply in world.replies()] == [1] * 20
+    kinds = breaks(world)
+    assert kinds[:2] == [HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING]
+    assert kinds[-2:] == [HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED]
     while_down = [at for at in bank.asked if at < bank.up_at]
-    believed_it_well = INSTANCES - 1
-    assert len(while_down) < LIMITS.failures + told.count(HistoryKind.BREAKER_PROBING) + believed_it_well
+    believed_it_healthy = INSTANCES - 1
+    assert len(while_down) < LIMITS.failures + kinds.count(HistoryKind.BREAKER_PROBING) + believed_it_healthy
     assert breaker(world).mode is Mode.CLOSED
     assert bank.asked[len(while_down)] <= bank.up_at + LIMITS.longest + 2 * SECOND
     assert max(deliveries.values()) < 1_000
 
 
-def test_a_service_that_is_well_costs_no_write() -> None:
+def test_a_healthy_service_costs_no_write() -> None:
     """The shared record is not even made."""
     world, requests = slow_world(orders=30)
     serves = [world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)) for _ in range(INSTANCES)]
 
     run_until_done(world, serves, requests)
 
-    assert len(replies(world)) == 30
+    assert len(world.replies()) == 30
     assert (world.shared_records.writes, world.shared_records.read("breaker/worker")) == (0, None)
 
 
-def test_a_refusal_by_the_service_shows_that_it_is_well() -> None:
+def test_a_refusal_by_the_service_shows_that_it_is_healthy() -> None:
     """S7: `declined` is an answer."""
     world, (text,) = slow_world()
     guard = world.guard(LIMITS)
@@ -107,7 +100,7 @@ def test_a_refusal_by_the_service_shows_that_it_is_well() -> None:
     assert breaker(world).failures == 0
 
 
-def test_an_operation_that_is_not_deployed_tells_nothing_of_the_service() -> None:
+def test_an_operation_that_is_not_deployed_says_nothing_about_the_service() -> None:
     world, (text,) = slow_world()
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
@@ -117,11 +110,11 @@ def test_an_operation_that_is_not_deployed_tells_nothing_of_the_service() -> Non
     world.serve(guard=guard).handle(text)
 
     assert breaker(world).mode is Mode.OPEN
-    assert len(replies(world)) == 1
+    assert len(world.replies()) == 1
 
 
 def test_while_an_agent_is_paused_its_service_is_not_called() -> None:
-    """S13: nothing is answered, no attempt is burned, and the request comes back until somebody resumes."""
+    """S13: nothing is answered, no attempt is used up, and the request comes back until somebody resumes."""
     world, (text,) = slow_world()
     bank = Bank(world, up_at=T0)
     breakers, serve = Breakers(world.shared_records), world.serve(operation(bank), guard=world.guard(LIMITS))
@@ -131,15 +124,15 @@ def test_while_an_agent_is_paused_its_service_is_not_called() -> None:
         with pytest.raises(RetryLater, match="paused by ada: the bank works on it; back in 60 s"):
             serve.handle(text)
         world.clock.now += MINUTE
-    assert (bank.asked, replies(world)) == ([], [])
+    assert (bank.asked, world.replies()) == ([], [])
 
     assert breakers.resume("worker", T0)
     serve.handle(text)
-    assert [reply.attempt for reply in replies(world)] == [1]
+    assert [reply.attempt for reply in world.replies()] == [1]
 
 
-def test_a_request_is_not_put_back_past_its_complete_by() -> None:
-    """S6: it comes back to be dropped, in silence."""
+def test_a_request_does_not_come_back_later_than_its_complete_by() -> None:
+    """S6: it comes back at that time, and is dropped without a reply."""
     world = World(sequence("reserve", complete_within=30 * SECOND))
     text = world.ask()
     Breakers(world.shared_records).pause("worker", PAUSE)
@@ -151,23 +144,24 @@ def test_a_request_is_not_put_back_past_its_complete_by() -> None:
 
     world.clock.now += 30 * SECOND
     serve.handle(text)
-    assert (world.kinds()[-1], replies(world)) == (HistoryKind.EXPIRED, [])
+    assert (world.kinds()[-1], world.replies()) == (HistoryKind.EXPIRED, [])
 
 
 @pytest.mark.parametrize("trouble", [Transient("throttled"), Corrupt("breaker: ?")])
 def test_a_guard_that_cannot_read_lets_the_work_go_on(trouble: StepwardError) -> None:
-    """It tells of its trouble, and asks again a second later."""
+    """It logs its trouble, and asks again a second later."""
     world, (text,) = slow_world()
     world.shared_records = Counting(trouble=trouble)
 
     world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)).handle(text)
 
-    assert len(replies(world)) == 1
-    told = [entry for _, entry in world.telemetry.history if entry.kind in {HistoryKind.POSTPONED, HistoryKind.CORRUPT}]
-    assert [(entry.by, entry.note) for entry in told] == [("worker", str(trouble))]
+    assert len(world.replies()) == 1
+    logged = {HistoryKind.POSTPONED, HistoryKind.CORRUPT}
+    entries = [entry for _, entry in world.telemetry.history if entry.kind in logged]
+    assert [(entry.by, entry.note) for entry in entries] == [("worker", str(trouble))]
 
 
-def test_how_a_service_is_doing_is_told_after_each_call() -> None:
+def test_the_health_of_a_service_is_reported_after_each_call() -> None:
     """S22."""
     world, (text,) = slow_world()
     guard = world.guard(replace(LIMITS, failures=2))
@@ -184,8 +178,8 @@ def test_how_a_service_is_doing_is_told_after_each_call() -> None:
     assert guard.in_flight == 0
 
 
-def test_every_call_is_admitted_anew() -> None:
-    """Inside one delivery too: what opens meanwhile stops the retries."""
+def test_every_call_needs_a_new_permit() -> None:
+    """Within one delivery too: a breaker that opens meanwhile stops the retries."""
     world, (text,) = slow_world()
     bank = Bank(world, up_at=T0 + HOUR)
 

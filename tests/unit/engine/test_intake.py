@@ -25,10 +25,8 @@ def received(world: World, body: str, number: int = 1) -> None:
         ('{"orderId": "ord-1001"}', "type", ORDER_ID),
     ],
 )
-def test_a_malformed_message_is_kept_with_field_and_reason(body: str, field: str, order_id: str) -> None:
-    """Design rule 11: kept whole, counted, and not retried."""
-    world = World()
-
+def test_a_bad_message_is_stored_with_field_and_reason(world: World, body: str, field: str, order_id: str) -> None:
+    """Design rule 11: it is stored whole, counted, and not retried."""
     received(world, body)
 
     (reject,) = world.rejects.newest(10)
@@ -39,9 +37,8 @@ def test_a_malformed_message_is_kept_with_field_and_reason(body: str, field: str
     assert world.store.tasks == {}
 
 
-def test_a_conflicting_order_is_kept_for_an_operator() -> None:
+def test_a_conflicting_order_is_stored_for_an_operator(world: World) -> None:
     """Design rule 11."""
-    world = World()
     received(world, order_text(customerId="customer-7"))
 
     received(world, order_text(customerId="customer-8"), number=2)
@@ -51,10 +48,8 @@ def test_a_conflicting_order_is_kept_for_an_operator() -> None:
     assert json.loads(reject.body)["customerId"] == "customer-8"
 
 
-def test_a_bad_message_never_stops_its_neighbours() -> None:
+def test_a_bad_message_never_stops_its_neighbours(world: World) -> None:
     """Design rule 10."""
-    world = World()
-
     for number, body in enumerate([order_text("ord-1"), "NaN", order_text("ord-2")]):
         received(world, body, number)
 
@@ -62,19 +57,16 @@ def test_a_bad_message_never_stops_its_neighbours() -> None:
     assert len(world.rejects.kept) == 1
 
 
-def test_a_rejected_message_that_comes_twice_is_kept_once() -> None:
+def test_a_rejected_message_that_comes_twice_is_stored_once(world: World) -> None:
     """S18."""
-    world = World()
-
     received(world, "NaN")
     received(world, "NaN")
 
     assert len(world.rejects.kept) == 1
 
 
-def test_only_what_may_pass_goes_back_to_the_queue() -> None:
-    """Design rule 11: Transient is passed on, and nothing is kept."""
-    world = World()
+def test_only_what_may_pass_goes_back_to_the_queue(world: World) -> None:
+    """Design rule 11: Transient is passed on, and nothing is stored."""
     world.queues.scheduler.faults = lambda _: "InternalError"
 
     with pytest.raises(Transient):
@@ -88,11 +80,8 @@ class FullRejects(MemoryRejects):
         raise Transient(f"{reject.message_id}: the rejects table is throttled")
 
 
-def test_what_cannot_be_kept_comes_back() -> None:
+def test_what_cannot_be_kept_comes_back(world: World) -> None:
     """Nothing is lost: a reject is acknowledged only after it is kept."""
-
-    world = World()
-
     with pytest.raises(Transient, match="throttled"):
         Intake(world.submit.handle, FullRejects(), world.telemetry).accept(Received("m", "orders", T0, "NaN"))
 

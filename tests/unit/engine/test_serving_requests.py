@@ -1,6 +1,6 @@
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -9,18 +9,13 @@ from stepward.domain.errors import Permanent, Rejected, RetryLater, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply
 from stepward.domain.workflow.definition import Call
-from stepward.wire.messages import decode_for_scheduler, decode_request, encode
+from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, SECOND, T0, sequence
 from tests.unit.engine.world import World, operation
 
 
-def replies(world: World) -> list[Reply]:
-    sent = [decode_for_scheduler(text) for text in world.queues.responses.bodies]
-    return [message for message in sent if isinstance(message, Reply)]
-
-
 def serve_to_the_end(world: World, serve: Serve, text: str) -> list[int]:
-    """Deliver a request again whenever it comes back; how many seconds it was away each time."""
+    """Deliver a request again whenever it returns to its queue; how many seconds it was away each time."""
     away: list[int] = []
     while True:
         try:
@@ -41,7 +36,7 @@ def decline(_: Call) -> Mapping[str, Any]:
 
 
 class Flaky:
-    """Fails `failures` times, each call taking `call_ms`, and notes when each call began and what it was given."""
+    """Fails `failures` times. Each call takes `call_ms`; `began`, `calls` and `remaining` describe each call."""
 
     def __init__(self, world: World, failures: int, call_ms: int = 200) -> None:
         self.world, self.failures, self.call_ms = world, failures, call_ms
@@ -59,9 +54,8 @@ class Flaky:
         return {"ref": "r-1"}
 
 
-def test_an_operation_gets_the_order_the_results_and_its_deadline() -> None:
+def test_an_operation_gets_the_order_the_results_and_its_deadline(world: World) -> None:
     """S4, S5."""
-    world = World()
     text = encode(replace(decode_request(world.ask()), results={"check": {"score": 7}}, attempt=2, fence=9))
     flaky = Flaky(world, failures=0)
 
@@ -74,49 +68,44 @@ def test_an_operation_gets_the_order_the_results_and_its_deadline() -> None:
     assert flaky.remaining == [60.0]
 
 
-def test_a_success_is_answered_under_the_attempt_and_token_that_asked() -> None:
+def test_a_success_is_answered_under_the_attempt_and_token_that_asked(world: World) -> None:
     """S4."""
-    world = World()
     request = decode_request(world.ask())
 
     world.serve(operation(succeed)).handle(encode(request))
 
-    assert replies(world) == [
+    assert world.replies() == [
         Reply(ORDER_ID, "reserve", 1, request.token, Outcome.OK, {"key": request.idempotency_key}),
     ]
 
 
-def test_a_request_that_waited_past_complete_by_calls_nobody() -> None:
+def test_a_request_that_waited_past_complete_by_calls_nobody(world: World) -> None:
     """S6, tl_request_expired_in_queue: no call, no reply."""
-    world = World()
-    text = world.ask()
+    text, flaky = world.ask(), Flaky(world, failures=0)
     world.clock.now += MINUTE
-    flaky = Flaky(world, failures=0)
 
     world.serve(operation(flaky)).handle(text)
 
-    assert (flaky.calls, replies(world), world.kinds()[-1]) == ([], [], HistoryKind.EXPIRED)
+    assert (flaky.calls, world.replies(), world.kinds()[-1]) == ([], [], HistoryKind.EXPIRED)
 
 
-def test_a_request_is_served_up_to_the_last_millisecond() -> None:
+def test_a_request_is_served_up_to_the_last_millisecond(world: World) -> None:
     """S6."""
-    world = World()
     text = world.ask()
     world.clock.now += MINUTE - 1
 
     world.serve(operation(succeed)).handle(text)
 
-    assert len(replies(world)) == 1
+    assert len(world.replies()) == 1
 
 
-def test_a_service_that_fails_twice_and_then_works_costs_one_attempt() -> None:
-    """S5: retries happen inside complete-by, under one key and one fence."""
-    world = World()
+def test_a_service_that_fails_twice_and_then_works_costs_one_attempt(world: World) -> None:
+    """S5: retries happen before complete-by, under one key and one fence."""
     flaky = Flaky(world, failures=2)
 
     world.serve(operation(flaky)).handle(world.ask())
 
-    assert [reply.outcome for reply in replies(world)] == [Outcome.OK]
+    assert [reply.outcome for reply in world.replies()] == [Outcome.OK]
     assert {(call.idempotency_key, call.fence) for call in flaky.calls} == {(f"{ORDER_ID}/reserve", 1)}
     assert world.clock.slept == [0.2, 0.4]
     assert world.telemetry.count(HistoryKind.CALL_FAILED) == 2
@@ -124,14 +113,14 @@ def test_a_service_that_fails_twice_and_then_works_costs_one_attempt() -> None:
 
 @pytest.mark.parametrize("jitter", [0.0, 1.0])
 def test_after_two_seconds_of_waiting_the_queue_waits(jitter: float) -> None:
-    """S5: no one pays for sleep; the same attempt goes on when the request comes back, and waits longer each time."""
+    """S5: nobody pays for sleep. The same attempt goes on when the request comes back, and waits longer each time."""
     world = World(sequence("reserve", complete_within=10 * MINUTE))
     flaky = Flaky(world, failures=20, call_ms=0)
     text = world.ask()
 
     away = serve_to_the_end(world, world.serve(operation(flaky), jitter=jitter), text)
 
-    assert [reply.attempt for reply in replies(world)] == [1]
+    assert [reply.attempt for reply in world.replies()] == [1]
     assert {(call.attempt, call.fence) for call in flaky.calls} == {(1, 1)}
     assert sum(world.clock.slept) <= 2.0 * (len(away) + 1)
     assert away == sorted(away)
@@ -143,7 +132,7 @@ def test_after_two_seconds_of_waiting_the_queue_waits(jitter: float) -> None:
 @pytest.mark.parametrize("jitter", [0.0, 0.37, 1.0])
 @pytest.mark.parametrize("call_ms", [0, 200, 4_999])
 def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -> None:
-    """tl_agent_deadline, S6: under a deadline of 5 s nothing begins after it, and the agent goes silent before it."""
+    """tl_agent_deadline, S6: nothing begins after a deadline of 5 s, and the agent sends no reply."""
     world = World(sequence("reserve", complete_within=5 * SECOND))
     text = world.ask()
     flaky = Flaky(world, failures=1_000, call_ms=call_ms)
@@ -154,56 +143,39 @@ def test_no_call_and_no_wait_crosses_the_deadline(jitter: float, call_ms: int) -
     assert min(flaky.remaining) > 0
     assert sum(world.clock.slept) <= 2 * (world.telemetry.count(HistoryKind.RETRY_LATER) + 1)
     assert world.clock() <= T0 + 5 * SECOND
-    assert replies(world) == []
+    assert world.replies() == []
     assert world.kinds()[-1] in {HistoryKind.SILENT, HistoryKind.EXPIRED}
 
 
-def test_a_call_that_ends_past_complete_by_is_not_answered() -> None:
-    """S6, S11: the effect may have happened; another instance may own the step, and the same key finds it."""
-    world = World()
+@pytest.mark.parametrize("act", [succeed, decline])
+def test_a_call_that_ends_past_complete_by_is_not_answered(world: World, act: Callable[[Call], Any]) -> None:
+    """S6, S11: its effect may have happened. Another instance may own the step, and finds it by the same key."""
     text = world.ask()
 
-    world.serve(operation(Flaky(world, failures=0, call_ms=MINUTE))).handle(text)
-
-    assert (replies(world), world.kinds()[-1]) == ([], HistoryKind.SILENT)
-
-
-def test_not_even_a_refusal_is_answered_past_complete_by() -> None:
-    """S6: no error reply either."""
-    world = World()
-    text = world.ask()
-
-    def slow(_: Call) -> Mapping[str, Any]:
+    def slow(call: Call) -> Mapping[str, Any]:
         world.clock.now += MINUTE
-        raise Permanent("card declined")
+        return cast("Mapping[str, Any]", act(call))
 
     world.serve(operation(slow)).handle(text)
 
-    assert replies(world) == []
+    assert (world.replies(), world.kinds()[-1]) == ([], HistoryKind.SILENT)
 
 
-def test_a_refusal_is_answered_at_once() -> None:
-    """S7: a permanent fault is not tried again."""
-    world = World()
-
+def test_a_refusal_is_answered_at_once(world: World) -> None:
+    """S7: a permanent error is not tried again."""
     world.serve(operation(decline)).handle(world.ask())
 
-    (reply,) = replies(world)
+    (reply,) = world.replies()
     assert (reply.outcome, reply.error) == (Outcome.PERMANENT, "card declined")
     assert world.clock.slept == []
 
 
-def test_an_operation_that_the_agent_does_not_have_is_a_permanent_fault() -> None:
+def test_an_operation_that_the_agent_does_not_have_is_a_permanent_error(world: World) -> None:
     """S7: an operator deploys it, and resubmits."""
-    world = World()
-
     world.serve(operation(succeed, name="charge")).handle(world.ask())
 
-    (reply,) = replies(world)
-    assert (reply.outcome, reply.error) == (
-        Outcome.PERMANENT,
-        "agent worker has no operation 'reserve'; deploy it",
-    )
+    (reply,) = world.replies()
+    assert (reply.outcome, reply.error) == (Outcome.PERMANENT, "agent worker has no operation 'reserve'; deploy it")
 
 
 @pytest.mark.parametrize(
@@ -216,39 +188,34 @@ def test_an_operation_that_the_agent_does_not_have_is_a_permanent_fault() -> Non
         (["r-1"], "the operation returned a list"),
     ],
 )
-def test_a_result_that_cannot_be_kept_is_a_permanent_fault(result: Any, fault: str) -> None:
-    """S7: it is refused by the agent, before it could make a task that cannot be written."""
-    world = World()
-
+def test_a_result_that_cannot_be_stored_is_a_permanent_error(world: World, result: Any, fault: str) -> None:
+    """S7: the agent refuses it, so that no task grows too large to be written."""
     world.serve(operation(lambda _: result)).handle(world.ask())
 
-    (reply,) = replies(world)
+    (reply,) = world.replies()
     assert reply.outcome is Outcome.PERMANENT
     assert fault in reply.error
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), KeyError("items"), Transient("busy"), Rejected("sku", "odd")])
-def test_whatever_else_an_operation_raises_may_pass(error: Exception) -> None:
-    """S5: the user's code is not trusted to sort its errors; only Permanent is for good."""
-    world = World()
-    outcomes: Iterator[Exception | None] = iter([error, None])
+def test_whatever_else_an_operation_raises_may_pass(world: World, error: Exception) -> None:
+    """S5: the engine does not rely on users to sort their errors; only Permanent is final."""
+    errors = [error]
 
     def run(_: Call) -> Mapping[str, Any]:
-        if (failure := next(outcomes)) is not None:
-            raise failure
+        if errors:
+            raise errors.pop()
         return {}
 
     world.serve(operation(run)).handle(world.ask())
 
-    assert [reply.outcome for reply in replies(world)] == [Outcome.OK]
+    assert [reply.outcome for reply in world.replies()] == [Outcome.OK]
 
 
 @pytest.mark.parametrize("behind", [0, 30 * SECOND, 90 * SECOND])
-def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> None:
-    """tl_clock_skew: the time left is measured on the agent's own clock, so a delivery does not overrun."""
-    world = World()
-    text = world.ask()
-    flaky = Flaky(world, failures=1_000, call_ms=MINUTE - 1)
+def test_an_agent_whose_clock_is_behind_stops_by_what_remains(world: World, behind: int) -> None:
+    """tl_clock_skew: the agent measures the time left by its own clock, so a delivery does not overrun."""
+    text, flaky = world.ask(), Flaky(world, failures=1_000, call_ms=MINUTE - 1)
 
     world.serve(operation(flaky), now=lambda: world.clock() - behind).handle(text)
 
@@ -257,11 +224,9 @@ def test_an_agent_whose_clock_is_behind_stops_by_what_remains(behind: int) -> No
     assert world.clock() < T0 + MINUTE
 
 
-def test_an_agent_whose_clock_is_ahead_stops_early() -> None:
-    """tl_clock_skew: early is a delay, late would be a second holder."""
-    world = World()
-    text = world.ask()
-    flaky = Flaky(world, failures=1_000)
+def test_an_agent_whose_clock_is_ahead_stops_early(world: World) -> None:
+    """tl_clock_skew: stopping early is a delay; stopping late would be a second holder."""
+    text, flaky = world.ask(), Flaky(world, failures=1_000)
 
     serve_to_the_end(world, world.serve(operation(flaky), now=lambda: world.clock() + 40 * SECOND), text)
 
@@ -269,11 +234,9 @@ def test_an_agent_whose_clock_is_ahead_stops_early() -> None:
     assert max(flaky.began) < T0 + 20 * SECOND
 
 
-def test_an_answer_that_cannot_be_sent_brings_the_request_back() -> None:
+def test_an_answer_that_cannot_be_sent_brings_the_request_back(world: World) -> None:
     """S18, I4: the second call carries the same key."""
-    world = World()
-    text = world.ask()
-    flaky = Flaky(world, failures=0)
+    text, flaky = world.ask(), Flaky(world, failures=0)
     world.queues.responses.faults = lambda _: "InternalError"
     with pytest.raises(Transient):
         world.serve(operation(flaky)).handle(text)
@@ -282,12 +245,10 @@ def test_an_answer_that_cannot_be_sent_brings_the_request_back() -> None:
     world.serve(operation(flaky)).handle(text)
 
     assert len({call.idempotency_key for call in flaky.calls}) == 1
-    assert len(replies(world)) == 1
+    assert len(world.replies()) == 1
 
 
-def test_a_message_that_is_no_request_is_rejected() -> None:
+def test_a_message_that_is_no_request_is_rejected(world: World) -> None:
     """Design rule 11."""
-    world = World()
-
     with pytest.raises(Rejected, match="does not belong on this queue"):
         world.serve().handle('{"type": "task.start", "orderId": "ord-1"}')

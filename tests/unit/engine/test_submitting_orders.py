@@ -8,18 +8,16 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Start
 from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import ProcessState
+from stepward.testing.settings import REPLY_QUEUES, REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
 from tests.unit.engine.world import World
 
 STARTED = encode(Start(ORDER_ID))
-REPLY_QUEUES = Allowed(frozenset({"111122223333"}), frozenset({"us-east-1"}), ("replies-",), "stepward-")
 
 
-def test_an_order_becomes_an_order_and_a_task_with_a_record_per_step() -> None:
-    """S8, S9: and the Scheduler is told."""
-    world = World()
-
+def test_an_order_becomes_an_order_and_a_task_with_a_record_per_step(world: World) -> None:
+    """S8, S9: and the Scheduler gets its message."""
     world.submit.handle(order_text(customerId="customer-7"))
 
     order = world.store.find(ORDER_ID)
@@ -31,9 +29,8 @@ def test_an_order_becomes_an_order_and_a_task_with_a_record_per_step() -> None:
     assert world.kinds() == [HistoryKind.SUBMITTED]
 
 
-def test_the_plan_is_frozen_with_the_order() -> None:
+def test_the_plan_is_frozen_with_the_order(world: World) -> None:
     """A new deployment never changes a task in flight."""
-    world = World()
     world.submit.handle(order_text())
 
     replace(world.submit, plan=sequence("something", "else")).handle(order_text("ord-1002"))
@@ -43,9 +40,8 @@ def test_the_plan_is_frozen_with_the_order() -> None:
     assert [step.name for step in plans["ord-1002"].steps] == ["something", "else"]
 
 
-def test_the_same_order_again_is_a_success_and_starts_it_again() -> None:
+def test_the_same_order_again_is_a_success_and_starts_it_again(world: World) -> None:
     """S8, S18: the first start may have been lost; the task is not touched."""
-    world = World()
     world.submit.handle(order_text(customerId="customer-7", priority="high"))
     before = world.store.tasks[ORDER_ID]
     world.clock.now += SECOND
@@ -58,9 +54,8 @@ def test_the_same_order_again_is_a_success_and_starts_it_again() -> None:
     assert world.kinds() == [HistoryKind.SUBMITTED, HistoryKind.DUPLICATE]
 
 
-def test_the_same_order_again_in_the_middle_of_its_life_disturbs_nothing() -> None:
+def test_the_same_order_again_in_the_middle_of_its_life_disturbs_nothing(world: World) -> None:
     """S18."""
-    world = World()
     world.ask()
     before = world.store.tasks[ORDER_ID]
 
@@ -69,9 +64,8 @@ def test_the_same_order_again_in_the_middle_of_its_life_disturbs_nothing() -> No
     assert world.store.tasks[ORDER_ID] is before
 
 
-def test_other_content_under_the_same_id_is_a_conflict() -> None:
+def test_other_content_under_the_same_id_is_a_conflict(world: World) -> None:
     """Rejected with the field; the order stays as it was first submitted, and nothing is started."""
-    world = World()
     world.submit.handle(order_text(customerId="customer-7"))
     before = world.store.find(ORDER_ID)
 
@@ -91,19 +85,16 @@ def test_other_content_under_the_same_id_is_a_conflict() -> None:
         {"Type": "SubscriptionConfirmation", "TopicArn": "arn:aws:sns:us-east-1:111122223333:t", "SubscribeURL": "u"},
     ],
 )
-def test_a_notice_of_aws_is_counted_and_nothing_else(notice: dict[str, str]) -> None:
-    """It is acknowledged, never followed, never retried."""
-    world = World()
-
+def test_a_notification_of_aws_is_counted_and_nothing_else(world: World, notice: dict[str, str]) -> None:
+    """It is acknowledged, and neither followed nor retried."""
     world.submit.handle(json.dumps(notice))
 
     assert world.kinds() == [HistoryKind.IGNORED]
     assert (world.store.tasks, world.queues.scheduler.bodies) == ({}, [])
 
 
-def test_a_start_that_cannot_be_sent_brings_the_message_back() -> None:
-    """Design rule 1: the order is kept; the message comes again as a duplicate, and then the start goes out."""
-    world = World()
+def test_a_start_that_cannot_be_sent_brings_the_message_back(world: World) -> None:
+    """Design rule 1: the order is stored; the message comes again as a duplicate, and then the start goes out."""
     world.queues.scheduler.faults = lambda _: "InternalError"
     with pytest.raises(Transient):
         world.submit.handle(order_text())
@@ -115,23 +106,21 @@ def test_a_start_that_cannot_be_sent_brings_the_message_back() -> None:
     assert list(world.store.tasks) == [ORDER_ID]
 
 
-def test_the_queue_of_the_submitter_is_kept_with_the_task_as_a_url() -> None:
-    """S19: however it was written."""
-    world = World()
+def test_the_reply_queue_is_stored_with_the_task_as_a_url(world: World) -> None:
+    """S19: even if the order names it by its ARN."""
     submit = replace(world.submit, reply_queues=REPLY_QUEUES)
 
     submit.handle(order_text(replyTo="arn:aws:sqs:us-east-1:111122223333:replies-shop", correlationId="checkout-1"))
 
     task = world.store.tasks[ORDER_ID]
-    assert task.reply_to == "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
-    assert task.correlation_id == "checkout-1"
+    assert (task.reply_to, task.correlation_id) == (REPLY_TO, "checkout-1")
 
 
 @pytest.mark.parametrize("allowed", [REPLY_QUEUES, Allowed()])
-def test_an_order_that_names_a_queue_that_may_not_be_told_is_refused_before_anything_is_stored(
+def test_an_order_with_a_reply_queue_that_is_not_allowed_is_refused_before_anything_is_stored(
     allowed: Allowed,
 ) -> None:
-    """S19: field case 76; the submitter hears of nothing, so the operator sees field and reason."""
+    """S19: field case 76; the submitter gets no notice, so the operator sees field and reason."""
     world = World()
     submit = replace(world.submit, reply_queues=allowed)
 
@@ -142,8 +131,7 @@ def test_an_order_that_names_a_queue_that_may_not_be_told_is_refused_before_anyt
     assert (world.store.tasks, world.store.find(ORDER_ID), world.queues.scheduler.bodies) == ({}, None, [])
 
 
-def test_an_order_that_names_no_queue_needs_none_to_be_allowed() -> None:
+def test_an_order_without_a_reply_queue_needs_none_to_be_allowed(world: World) -> None:
     """S19."""
-    world = World()
     world.submit.handle(order_text(replyTo=None, correlationId="checkout-1"))
     assert (world.store.tasks[ORDER_ID].reply_to, world.store.tasks[ORDER_ID].correlation_id) == ("", "checkout-1")

@@ -22,12 +22,14 @@ PLENTY = 10 * MINUTE
 
 @dataclass(slots=True)
 class Troubled(MemoryTaskStore):
-    """Fails to read or to write some tasks, and may list what is not due, or what is, twice."""
+    """Fails to read or to write some tasks, and lists each due task `doubled` times, after the `stale` ones.
+
+    `dark` are the shards of the index that cannot be read.
+    """
 
     corrupt: Mapping[str, StepwardError] = field(default_factory=dict)
     contested: frozenset[str] = frozenset()
     dark: frozenset[int] = frozenset()
-    """Shards of the index that cannot be read."""
     doubled: int = 1
     stale: tuple[str, ...] = ()
 
@@ -52,7 +54,7 @@ def troubled(world: World, **troubles: Any) -> Troubled:
 
 
 def abandoned(count: int) -> World:
-    """Orders each of whose first step is claimed, and whose agent died; the time is well past complete-by."""
+    """Orders whose first step is claimed, and whose agent died; complete-by is long past."""
     world = World()
     for number in range(count):
         world.ask(f"ord-{number}")
@@ -61,16 +63,21 @@ def abandoned(count: int) -> World:
 
 
 def retried(world: World) -> list[str]:
-    told = [decode_for_scheduler(text) for text in world.queues.scheduler.bodies]
-    return sorted(message.order_id for message in told if isinstance(message, Retry))
+    messages = map(decode_for_scheduler, world.queues.scheduler.bodies)
+    return sorted(message.order_id for message in messages if isinstance(message, Retry))
+
+
+def sweep(world: World, **troubles: Any) -> Swept:
+    """One run of a Supervisor whose state store has these troubles."""
+    return world.supervise(troubled(world, **troubles)).sweep(lambda: PLENTY)
 
 
 def test_every_overdue_task_of_every_shard_is_recovered() -> None:
-    """S12: and the run tells how many there were, and how old the oldest."""
+    """S12: and the figures of the run say how many there were, and how old the oldest was."""
     world = abandoned(9)
     assert {world.store.shard_of(order_id) for order_id in world.store.tasks} == set(range(SHARDS))
 
-    figures = world.supervise().sweep(lambda: PLENTY)
+    figures = sweep(world)
 
     assert retried(world) == sorted(world.store.tasks)
     assert figures == Swept(listed=9, overdue=9, oldest=MINUTE, complete=True, swept=SHARDS)
@@ -81,33 +88,30 @@ def test_what_is_not_due_is_not_read() -> None:
     """S12: the cost follows the overdue tasks, not all of them."""
     world = abandoned(1)
     world.ask("ord-new")
-    store = troubled(world, corrupt={"ord-new": Corrupt("should not be read")})
 
-    figures = world.supervise(store).sweep(lambda: PLENTY)
+    figures = sweep(world, corrupt={"ord-new": Corrupt("should not be read")})
 
     assert (figures.listed, world.telemetry.count(HistoryKind.CORRUPT)) == (1, 0)
 
 
-def test_the_margin_of_the_clocks_is_kept() -> None:
+def test_the_skew_margin_is_kept(world: World) -> None:
     """tl_clock_skew: what is overdue by less than the margin is not even listed."""
-    world = World()
     world.ask()
     world.clock.now = T0 + MINUTE + world.timing.skew_margin - 1
-    assert world.supervise().sweep(lambda: PLENTY).listed == 0
+    assert sweep(world).listed == 0
 
     world.clock.now += 1
 
-    assert world.supervise().sweep(lambda: PLENTY).overdue == 1
+    assert sweep(world).overdue == 1
 
 
-def test_a_lost_start_is_found() -> None:
-    """S12, I1: the order was accepted, and the message to the Scheduler never sent."""
-    world = World()
+def test_a_lost_start_is_found(world: World) -> None:
+    """S12, I1: the order was accepted, and the message to the Scheduler was never sent."""
     world.submit.handle(order_text("ord-1"))
     world.take(world.queues.scheduler)
     world.clock.now += 2 * MINUTE
 
-    figures = world.supervise().sweep(lambda: PLENTY)
+    figures = sweep(world)
 
     assert (retried(world), figures.overdue) == (["ord-1"], 1)
 
@@ -115,9 +119,9 @@ def test_a_lost_start_is_found() -> None:
 def test_a_second_run_finds_nothing_to_do() -> None:
     """S15."""
     world = abandoned(3)
-    world.supervise().sweep(lambda: PLENTY)
+    sweep(world)
 
-    assert world.supervise().sweep(lambda: PLENTY) == Swept(swept=SHARDS)
+    assert sweep(world) == Swept(swept=SHARDS)
     assert len(retried(world)) == 3
 
 
@@ -126,24 +130,22 @@ def test_a_second_run_finds_nothing_to_do() -> None:
     [(Corrupt("ord-1: no such state"), HistoryKind.CORRUPT), (Transient("throttled"), HistoryKind.POSTPONED)],
 )
 def test_a_record_that_cannot_be_read_never_stops_the_rest(error: StepwardError, kind: HistoryKind) -> None:
-    """S12: it is told of, and the others are recovered."""
+    """S12: it is logged, and the others are recovered."""
     world = abandoned(5)
-    store = troubled(world, corrupt={"ord-1": error})
 
-    figures = world.supervise(store).sweep(lambda: PLENTY)
+    figures = sweep(world, corrupt={"ord-1": error})
 
     assert retried(world) == ["ord-0", "ord-2", "ord-3", "ord-4"]
     assert (figures.listed, figures.overdue, figures.complete) == (5, 4, True)
-    assert [(order_id, entry.note) for order_id, entry in world.telemetry.history if entry.kind is kind] == [
-        ("ord-1", str(error))
-    ]
+    logged = [(order_id, entry.note) for order_id, entry in world.telemetry.history if entry.kind is kind]
+    assert logged == [("ord-1", str(error))]
 
 
 def test_a_record_that_others_keep_changing_never_stops_the_rest() -> None:
     """S12."""
     world = abandoned(5)
 
-    world.supervise(troubled(world, contested=frozenset({"ord-1"}))).sweep(lambda: PLENTY)
+    sweep(world, contested=frozenset({"ord-1"}))
 
     assert retried(world) == ["ord-0", "ord-2", "ord-3", "ord-4"]
     assert world.telemetry.count(HistoryKind.POSTPONED) == 1
@@ -153,18 +155,18 @@ def test_a_listing_of_a_task_that_is_gone_never_stops_the_rest() -> None:
     """Design rule 2: the index is a hint."""
     world = abandoned(2)
 
-    world.supervise(troubled(world, stale=("ord-gone",))).sweep(lambda: PLENTY)
+    sweep(world, stale=("ord-gone",))
 
     assert retried(world) == ["ord-0", "ord-1"]
 
 
 def test_a_doubled_or_stale_listing_changes_nothing() -> None:
-    """Design rule 2, tl_two_supervisors: the item decides; each failure is counted once."""
+    """Design rule 2, tl_two_supervisors: the record decides; each failure is counted once."""
     world = abandoned(3)
     world.ask("ord-new")
     before = world.store.tasks["ord-new"]
 
-    world.supervise(troubled(world, doubled=3, stale=("ord-new",))).sweep(lambda: PLENTY)
+    sweep(world, doubled=3, stale=("ord-new",))
 
     assert retried(world) == ["ord-0", "ord-1", "ord-2"]
     assert world.store.tasks["ord-new"] is before
@@ -174,12 +176,11 @@ def test_a_doubled_or_stale_listing_changes_nothing() -> None:
 def test_a_run_is_bounded_and_the_next_goes_on() -> None:
     """S12: what is not reached stays due."""
     world = abandoned(2)
-    crowd = ("ord-gone",) * MOST_PER_RUN
 
-    first = world.supervise(troubled(world, stale=crowd)).sweep(lambda: PLENTY)
+    first = sweep(world, stale=("ord-gone",) * MOST_PER_RUN)
     assert (first.listed, first.complete, retried(world)) == (MOST_PER_RUN, False, [])
 
-    assert world.supervise().sweep(lambda: PLENTY).complete
+    assert sweep(world).complete
     assert retried(world) == ["ord-0", "ord-1"]
 
 
@@ -209,34 +210,30 @@ def test_no_shard_is_always_last() -> None:
     for _ in range(SHARDS):
         world.clock.now += MINUTE
         world.supervise().sweep(partial(next, iter([PLENTY, 0])))
-        firsts.add(world.store.shard_of(retried_last(world)))
+        firsts.add(world.store.shard_of(decode_for_scheduler(world.queues.scheduler.bodies[-1]).order_id))
 
     assert firsts == set(range(SHARDS))
 
 
-def retried_last(world: World) -> str:
-    return decode_for_scheduler(world.queues.scheduler.bodies[-1]).order_id
-
-
-def test_the_supervisor_asks_and_never_acts() -> None:
-    """S14: it frees the step and tells the Scheduler; no agent hears of it."""
+def test_the_supervisor_requests_and_never_acts() -> None:
+    """S14: it frees the step and sends a request to the Scheduler; no agent gets a message."""
     world = abandoned(1)
 
-    world.supervise().sweep(lambda: PLENTY)
+    sweep(world)
 
     assert world.queues.agents["worker"].bodies == []
     assert world.store.tasks["ord-0"].steps["reserve"].process_state is ProcessState.PENDING
 
 
 @pytest.mark.parametrize(("requests", "counted"), [(2, 1), (3, 0)])
-def test_a_step_is_excused_while_its_agent_has_a_backlog(requests: int, counted: int) -> None:
-    """Design rule 13: more requests in line than the agent takes at once, so it may never have seen this one."""
+def test_a_failure_is_uncounted_while_its_agent_has_a_backlog(requests: int, counted: int) -> None:
+    """Design rule 13: more requests wait than the agent takes at once, so it may never have seen this one."""
     world = abandoned(1)
     world.queues = replace(world.queues, backlog=2)
     for _ in range(requests):
         world.queues.agents["worker"].send("{}")
 
-    world.supervise().sweep(lambda: PLENTY)
+    sweep(world)
 
     assert world.store.tasks["ord-0"].steps["reserve"].failure_count == counted
     assert retried(world) == ["ord-0"]
@@ -246,9 +243,8 @@ def test_a_shard_that_cannot_be_read_never_stops_the_others() -> None:
     """S12: what is in it stays due."""
     world = abandoned(5)
     dark = world.store.shard_of("ord-0")
-    world.store = troubled(world, dark=frozenset({dark}))
 
-    figures = world.supervise().sweep(lambda: PLENTY)
+    figures = sweep(world, dark=frozenset({dark}))
 
     assert retried(world) == [f"ord-{n}" for n in range(5) if world.store.shard_of(f"ord-{n}") != dark]
     assert (figures.complete, figures.swept) == (False, SHARDS - 1)
@@ -256,19 +252,18 @@ def test_a_shard_that_cannot_be_read_never_stops_the_others() -> None:
 
 
 class Blind(MemoryQueues):
-    """Cannot tell how many requests wait."""
+    """Does not know how many requests wait."""
 
     def backlogged(self) -> frozenset[str]:
         raise Transient("GetQueueAttributes is throttled")
 
 
 def test_recovery_goes_on_when_the_backlog_cannot_be_asked_for() -> None:
-    """S12: knowing it only serves to be lenient."""
+    """S12: it only decides which failures are uncounted."""
     world = abandoned(2)
-    seeing = world.queues
-    world.queues = Blind(seeing.scheduler, seeing.responses, seeing.agents)
+    world.queues = Blind(world.queues.scheduler, world.queues.responses, world.queues.agents)
 
-    world.supervise().sweep(lambda: PLENTY)
+    sweep(world)
 
     assert retried(world) == ["ord-0", "ord-1"]
     assert world.telemetry.count(HistoryKind.POSTPONED) == 1

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -19,8 +19,6 @@ from tests.unit.engine.world import World, operation
 
 @dataclass(slots=True)
 class Racing(MemoryTaskStore):
-    """Lets somebody else act between a read and the write that follows it, the first `times` times."""
-
     act: Callable[[], object] = tuple
     times: int = 1
 
@@ -31,9 +29,10 @@ class Racing(MemoryTaskStore):
         return MemoryTaskStore.save(self, task, replaces=replaces)
 
 
-def racing(world: World, act: Callable[[], object], times: int = 1) -> Racing:
+def race(world: World, act: Callable[[], object], times: int = 1) -> None:
+    """From now on, let `act` happen between a read and the write that follows it, the first `times` times."""
     store = world.store
-    return Racing(store.shard_of, store.orders, store.tasks, store.plans, store.lock, act, times)
+    world.store = Racing(store.shard_of, store.orders, store.tasks, store.plans, store.lock, act, times)
 
 
 def run(world: World, *, most: int = 20) -> None:
@@ -49,9 +48,8 @@ def run(world: World, *, most: int = 20) -> None:
                 handle(text)
 
 
-def test_an_order_runs_to_its_end() -> None:
-    """S1, S2, I1: submission, Scheduler and Agent, joined by nothing but messages and records."""
-    world = World()
+def test_an_order_runs_to_its_end(world: World) -> None:
+    """S1, S2, I1: submission, Scheduler and Agent share nothing but messages and records."""
     world.submit.handle(order_text())
 
     run(world)
@@ -68,23 +66,20 @@ def test_an_order_runs_to_its_end() -> None:
     ]
 
 
-def test_the_request_carries_the_order() -> None:
-    """S4: it is kept once, with the order, and joined to the request when that is sent."""
-    world = World()
-
+def test_the_request_carries_the_order(world: World) -> None:
+    """S4: it is stored once, with the order, and joined to the request when that is sent."""
     request = decode_request(world.ask())
 
     assert (request.order["orderId"], request.order["version"]) == (ORDER_ID, 1)
 
 
-def test_of_two_schedulers_one_claims() -> None:
-    """S10, I2: the loser reads again, decides again, and sends what the winner's message claimed."""
-    world = World()
+def test_of_two_schedulers_one_claims(world: World) -> None:
+    """S10, I2: the loser reads again, decides again, and sends the request of the winner's claim."""
     world.submit.handle(order_text())
     winner = world.schedule("scheduler-2")
-    loser = world.schedule("scheduler-1", racing(world, lambda: winner.handle(encode(Start(ORDER_ID)))))
+    race(world, lambda: winner.handle(encode(Start(ORDER_ID))))
 
-    loser.handle(encode(Start(ORDER_ID)))
+    world.schedule("scheduler-1").handle(encode(Start(ORDER_ID)))
 
     record = world.store.tasks[ORDER_ID].steps["reserve"]
     assert (record.locked_by, record.attempt) == ("scheduler-2", 1)
@@ -92,24 +87,22 @@ def test_of_two_schedulers_one_claims() -> None:
     assert {decode_request(text).token for text in world.queues.agents["worker"].bodies} == {record.token}
 
 
-def test_of_two_supervisors_one_recovers() -> None:
+def test_of_two_supervisors_one_recovers(world: World) -> None:
     """tl_two_supervisors, S15: one failure is counted, one retry is sent."""
-    world = World()
     world.ask()
     world.clock.now += 2 * MINUTE
     rival = world.transition("supervisor-2")
-    store = racing(world, lambda: rival.apply(ORDER_ID, DeadlineCheck()))
+    race(world, lambda: rival.apply(ORDER_ID, DeadlineCheck()))
 
-    history = world.transition("supervisor-1", store).apply(ORDER_ID, DeadlineCheck())
+    history = world.transition("supervisor-1").apply(ORDER_ID, DeadlineCheck())
 
     assert history == ()
     assert world.store.tasks[ORDER_ID].steps["reserve"].failure_count == 1
     assert len(world.queues.scheduler.bodies) == 1
 
 
-def test_a_reply_that_races_the_supervisor_has_one_outcome() -> None:
-    """tl_supervisor_vs_reply: the Supervisor writes first, so the reply is a zombie's."""
-    world = World()
+def test_a_reply_that_races_the_supervisor_has_one_outcome(world: World) -> None:
+    """tl_supervisor_vs_reply: the Supervisor writes first, so the reply comes too late."""
     world.serve(operation(lambda _: {})).handle(world.ask())
     reply = world.take(world.queues.responses)
     supervisor = world.transition("supervisor-1")
@@ -118,55 +111,50 @@ def test_a_reply_that_races_the_supervisor_has_one_outcome() -> None:
         world.clock.now += 2 * MINUTE
         supervisor.apply(ORDER_ID, DeadlineCheck())
 
-    world.schedule("scheduler-2", racing(world, recover)).handle(reply)
+    race(world, recover)
+    world.schedule("scheduler-2").handle(reply)
 
     assert world.store.tasks[ORDER_ID].steps["reserve"].process_state is ProcessState.PENDING
     assert world.kinds()[-2:] == [HistoryKind.RECOVERED, HistoryKind.LATE_REPLY]
 
 
-def test_a_race_that_is_never_won_goes_back_to_the_queue() -> None:
+def test_a_race_that_is_never_won_goes_back_to_the_queue(world: World) -> None:
     """Nothing is sent for a change that was not written."""
-    world = World()
     world.submit.handle(order_text())
 
     def touch() -> None:
         task = world.store.tasks[ORDER_ID]
-        world.store.tasks[ORDER_ID] = Task(
-            task.order_id, task.plan_id, task.created_at, task.steps, task.due, task.revision + 1
-        )
+        world.store.tasks[ORDER_ID] = replace(task, revision=task.revision + 1)
 
+    race(world, touch, times=TRIES)
     with pytest.raises(Conflict, match=f"{ORDER_ID}: {TRIES} writes lost the race"):
-        world.transition("scheduler-1", racing(world, touch, times=TRIES)).apply(ORDER_ID, Start(ORDER_ID))
+        world.transition().apply(ORDER_ID, Start(ORDER_ID))
 
     assert world.queues.agents["worker"].bodies == []
     assert world.telemetry.count(HistoryKind.CLAIMED) == 0
 
 
-def test_a_race_is_won_at_the_last_try() -> None:
-    world = World()
+def test_a_race_is_won_at_the_last_try(world: World) -> None:
     world.submit.handle(order_text())
     rival = world.transition("supervisor-1")
 
-    world.transition("scheduler-1", racing(world, lambda: rival.apply(ORDER_ID, DeadlineCheck()), TRIES - 1)).apply(
-        ORDER_ID, Start(ORDER_ID)
-    )
+    race(world, lambda: rival.apply(ORDER_ID, DeadlineCheck()), TRIES - 1)
+
+    world.transition().apply(ORDER_ID, Start(ORDER_ID))
 
     assert world.store.tasks[ORDER_ID].steps["reserve"].attempt == 1
 
 
-def test_a_message_about_an_order_that_is_not_there_is_rejected() -> None:
+def test_a_message_about_an_order_that_is_not_there_is_rejected(world: World) -> None:
     """Design rule 7: an update never creates."""
-    world = World()
-
     with pytest.raises(Rejected, match="orderId: there is no task for 'ord-9'"):
         world.schedule().handle(encode(Start("ord-9")))
 
     assert world.store.tasks == {}
 
 
-def test_dying_between_the_write_and_the_send_loses_nothing() -> None:
-    """tl_crash_between_write_and_send, design rule 1: the message comes again, and what it claimed is sent."""
-    world = World()
+def test_dying_between_the_write_and_the_send_loses_nothing(world: World) -> None:
+    """tl_crash_between_write_and_send, design rule 1: the message comes again, and the request of its claim is sent."""
     world.submit.handle(order_text())
     start = world.take(world.queues.scheduler)
     world.queues.agents["worker"].faults = lambda _: "InternalError"
@@ -191,9 +179,8 @@ def declined(world: World) -> str:
     return world.take(world.queues.responses)
 
 
-def test_an_operator_is_told_once_of_an_error() -> None:
-    """S7, I1: told, confirmed in the record, and gone from the index."""
-    world = World()
+def test_an_operator_is_alerted_once_to_an_error(world: World) -> None:
+    """S7, I1: the alert is sent, noted in the record, and the task leaves the index."""
     reply = declined(world)
 
     world.schedule().handle(reply)
@@ -211,9 +198,8 @@ class Deaf(MemoryAlerts):
         raise Transient(f"{alert.alert_id}: the topic is throttled")
 
 
-def test_an_alert_that_cannot_be_told_is_told_later() -> None:
+def test_an_alert_that_cannot_be_told_is_told_later(world: World) -> None:
     """S7, I1: the reply comes again, or the Supervisor finds the task still due."""
-    world = World()
     reply = declined(world)
     hearing, world.alerts = world.alerts, Deaf()
     with pytest.raises(Transient, match="throttled"):

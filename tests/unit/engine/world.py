@@ -1,4 +1,4 @@
-"""The use cases joined to the in-memory twins, under a clock that the test holds."""
+"""The use cases of the kit's `memory_assembly`, under a clock that the test moves."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +17,7 @@ from stepward.app.supervisor.supervise import Supervise
 from stepward.app.supervisor.task_sweep import Watch
 from stepward.domain.coordination.breaker import Limits
 from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Reply
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
@@ -28,6 +29,7 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.queue import MemoryQueue
+from stepward.wire.messages import decode_for_scheduler as decode
 from tests.factories import ORDER_ID, SECOND, T0, order_text, sequence
 from tests.planned_app import PlannedApp
 
@@ -38,7 +40,7 @@ NEVER = Limits(failures=1_000_000)
 
 @dataclass(slots=True)
 class Clock:
-    """Epoch milliseconds; sleeping moves it, and nothing else waits."""
+    """Epoch milliseconds; `sleep` moves it, and nobody waits."""
 
     now: int = T0
     slept: list[float] = field(default_factory=list)
@@ -48,7 +50,7 @@ class Clock:
         return self.now
 
     def sleep(self, seconds: float) -> None:
-        """Let the time pass."""
+        """Let so many seconds pass."""
         self.slept.append(seconds)
         self.now += round(seconds * 1000)
 
@@ -60,7 +62,7 @@ def operation(run: Callable[[Call], Mapping[str, Any]], name: str = "reserve") -
 
 @dataclass
 class World:
-    """One deployment in memory, with `plan` as its workflow and one agent, `worker`."""
+    """One deployment in memory, with `plan` as its workflow and one agent, `worker`; a test may replace any port."""
 
     plan: Plan = field(default_factory=lambda: sequence("reserve", "ship"))
     timing: Timing = field(default_factory=Timing)
@@ -68,16 +70,12 @@ class World:
 
     def __post_init__(self) -> None:
         self.store = MemoryTaskStore(shard_of=lambda order_id: sum(order_id.encode()) % SHARDS)
-        self.queues = MemoryQueues(self.queue("scheduler"), self.queue("responses"), {"worker": self.queue("worker")})
+        self.queues = MemoryQueues.new(self.clock, ["worker"])
         self.alerts, self.telemetry, self.rejects = MemoryAlerts(), MemoryTelemetry(), MemoryRejects()
         self.shared_records, self.probes = MemorySharedRecords(), count()
 
-    def queue(self, name: str) -> MemoryQueue:
-        """A queue under this world's clock."""
-        return MemoryQueue(name=name, clock=self.clock)
-
     def assembly(self, **settings: Any) -> Assembly:
-        """What makes the use cases; the breaker never opens, unless `settings` say more."""
+        """What makes the use cases; the breaker never opens, unless `settings` allow it."""
         usual = Settings(timing=self.timing, breaker=NEVER, shards=SHARDS, lease_length=LEASE)
         return memory_assembly(
             self.clock,
@@ -97,16 +95,16 @@ class World:
 
     @property
     def submit(self) -> Submit:
-        """What accepts orders."""
+        """The use case that accepts orders."""
         return self.assembly().submission()
 
-    def transition(self, instance: str = "scheduler-1", store: TaskStore | None = None) -> Transition:
+    def transition(self, instance: str = "scheduler-1") -> Transition:
         """The write path of one instance."""
-        return replace(self.assembly(), store=store or self.store).transition(instance)
+        return self.assembly().transition(instance)
 
-    def schedule(self, instance: str = "scheduler-1", store: TaskStore | None = None) -> Schedule:
+    def schedule(self, instance: str = "scheduler-1") -> Schedule:
         """One Scheduler."""
-        return replace(self.assembly(), store=store or self.store).scheduler(instance)
+        return self.assembly().scheduler(instance)
 
     def leases(self, holder: str = "supervisor-1") -> Leases:
         """The leases that one Supervisor takes."""
@@ -117,11 +115,11 @@ class World:
         return replace(self.assembly(), store=store or self.store).supervisor(instance, self.plan.agents)
 
     def watch(self) -> Watch:
-        """What a Supervisor knows of the agents."""
+        """What a Supervisor knows about the agents."""
         return Watch(Breakers(self.shared_records), self.plan.agents, self.telemetry)
 
     def guard(self, limits: Limits = NEVER) -> Guard:
-        """What stands before the service in one process; as it is, it never opens."""
+        """The guard before the service in one process; unless `limits` allow it, its breaker never opens."""
         return self.assembly(breaker=limits).guard("worker")
 
     def serve(
@@ -137,19 +135,23 @@ class World:
         return replace(assembly.agent("worker", guard), operations=named)
 
     def ask(self, order_id: str = ORDER_ID) -> str:
-        """The request that follows from a new order, as text."""
+        """Submit an order; the request for its first step, as text."""
         self.submit.handle(order_text(order_id))
         self.schedule().handle(self.take(self.queues.scheduler))
         return self.take(self.queues.agents["worker"])
 
+    def replies(self) -> list[Reply]:
+        """What the agents answered."""
+        return [message for text in self.queues.responses.bodies if isinstance(message := decode(text), Reply)]
+
     def take(self, queue: MemoryQueue) -> str:
-        """The one message of the queue, taken out of it."""
+        """Take the one message of the queue out of it."""
         (message,) = queue.receive()
         queue.delete(message.handle)
         return message.body
 
     def drain(self, queue: MemoryQueue) -> Iterator[str]:
-        """Each message of the queue, taken out of it."""
+        """Take each message of the queue out of it."""
         while messages := queue.receive(1):
             queue.delete(messages[0].handle)
             yield messages[0].body

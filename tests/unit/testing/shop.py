@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
+from stepward.testing import Order
+from stepward.testing.harness import Harness
 
 warehouse, bank, courier = Agent("warehouse"), Agent("bank"), Agent("courier")
 ORDER = {"orderId": "ord-1", "amount": "19.99"}
@@ -44,3 +46,11 @@ fulfilment = Workflow(
     ],
 )
 app = App("shop", workflow=fulfilment)
+ALL = ["reserve", "charge", "ship"]
+
+
+def run(engine: Harness) -> Order:
+    """Submit the order, and run the engine until nothing moves."""
+    order = engine.submit(fulfilment, ORDER)
+    engine.run()
+    return order

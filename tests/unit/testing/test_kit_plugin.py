@@ -42,11 +42,11 @@ def _run(folder: Path, tests: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)  # noqa: S603 - our own
 
 
-def test_a_failure_shows_the_story_of_its_order_and_of_no_other(tmp_path: Path) -> None:
+def test_a_failure_shows_the_timeline_of_its_order_and_of_no_other(tmp_path: Path) -> None:
     made = _run(tmp_path, APP + TESTS)
 
     assert "1 failed, 1 passed" in made.stdout
-    assert "the story of ord-8" in made.stdout
+    assert "the timeline of ord-8" in made.stdout
     assert "Completed: charge at attempt 1" in made.stdout
     assert "ord-7" not in made.stdout.partition("FAILURES")[2]
 

@@ -6,26 +6,20 @@ import pytest
 
 from stepward.domain.messages import StepFailed
 from stepward.testing import Engine, Service
-from tests.unit.testing.shop import ORDER, charge, fulfilment, refund, reserve, ship
+from stepward.testing.harness import Harness
+from tests.unit.testing.shop import ALL, ORDER, charge, fulfilment, refund, reserve, run, ship
 
-ALL = ["reserve", "charge", "ship"]
 
+def test_a_declined_card_is_undone(either: Harness) -> None:
+    either.service(charge).declines("card expired")
+    order = run(either)
 
-def test_a_declined_card_is_undone(engine: Engine) -> None:
-    engine.service(charge).declines("card expired")
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
-
-    assert order.state == "Undone"
-    assert engine.effects == ["reserve", "reserve/undo"]
+    assert (order.state, either.effects) == ("Undone", ["reserve", "reserve/undo"])
     assert order.task.undoing == "charge: card expired"
 
 
-def test_without_misbehaviour_every_operation_runs_once_and_no_time_passes(engine: Engine) -> None:
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+def test_without_misbehaviour_each_operation_runs_once_and_no_time_passes(engine: Engine) -> None:
+    order = run(engine)
 
     assert (order.state, engine.effects, engine.calls) == ("Processed", ALL, ALL)
     assert order.result(ship) == {"parcel": "19.99"}
@@ -44,13 +38,11 @@ def test_without_misbehaviour_every_operation_runs_once_and_no_time_passes(engin
         (lambda service: service.fails().hangs().loses_answer(), 4),
     ],
 )
-def test_what_may_pass_is_tried_again_and_has_its_effect_once(
+def test_a_transient_failure_is_retried_and_has_its_effect_once(
     engine: Engine, misbehave: Callable[[Service], Service], charges: int
 ) -> None:
     misbehave(engine.service(charge))
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+    order = run(engine)
 
     assert (order.state, engine.effects) == ("Processed", ALL)
     assert engine.calls == ["reserve", *["charge"] * charges, "ship"]
@@ -58,9 +50,7 @@ def test_what_may_pass_is_tried_again_and_has_its_effect_once(
 
 def test_a_slow_service_takes_its_time(engine: Engine) -> None:
     engine.service(reserve).takes(seconds=20)
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+    order = run(engine)
 
     assert order.state == "Processed"
     assert engine.clock.seconds == 20
@@ -77,7 +67,7 @@ def test_services_that_are_slow_side_by_side_do_not_wait_for_each_other(engine: 
     assert engine.calls.count("reserve") == 2
 
 
-def test_a_service_that_hangs_is_left_at_its_complete_by(engine: Engine) -> None:
+def test_a_service_that_hangs_is_given_up_at_complete_by(engine: Engine) -> None:
     engine.service(charge).hangs()
     order = engine.submit(fulfilment, ORDER)
 
@@ -89,54 +79,46 @@ def test_a_service_that_hangs_is_left_at_its_complete_by(engine: Engine) -> None
 
 def test_a_service_that_always_hangs_ends_in_an_error_with_an_alert(engine: Engine) -> None:
     engine.service(ship).hangs(times=None)
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+    order = run(engine)
 
     assert order.state == "Error"
     assert [alert.step for alert in engine.alerts if isinstance(alert, StepFailed)] == ["ship"]
     assert order.step(ship).failure_count == 3
 
 
-def test_a_service_that_is_down_is_left_to_rest_by_its_breaker(engine: Engine) -> None:
+def test_a_service_that_is_down_is_spared_by_its_breaker(engine: Engine) -> None:
     engine.service(ship).fails(times=None)
     order = engine.submit(fulfilment, ORDER)
 
     engine.clock.move(3600)
 
     assert order.state == "Processing"
-    assert "BreakerOpened" in order.story
+    assert "BreakerOpened" in order.timeline
     engine.service(ship).works()
     engine.run()
     assert order.state == "Processed"
 
 
-def test_what_stands_in_for_an_operation_answers_once_per_key(engine: Engine) -> None:
+def test_a_replaced_operation_answers_once_per_key(engine: Engine) -> None:
     answers = iter(["1.00", "2.00"])
     engine.service(charge).returns(lambda _: {"charged": next(answers)}).loses_answer()
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+    order = run(engine)
 
     assert order.result(charge) == {"charged": "1.00"}
     assert len(engine.service(charge).calls) == 2
 
 
-def test_a_fixed_answer_is_what_the_step_brings(engine: Engine) -> None:
+def test_a_fixed_answer_is_the_result_of_the_step(engine: Engine) -> None:
     engine.service(charge).returns({"charged": "5.00"})
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+    order = run(engine)
 
     assert order.result(ship) == {"parcel": "5.00"}
 
 
-def test_a_service_that_works_again_forgets_what_it_was_told(engine: Engine) -> None:
+def test_a_service_that_works_again_forgets_its_misbehaviour(engine: Engine) -> None:
     engine.service(charge).fails(5).takes(10)
     engine.service(charge).works()
-    order = engine.submit(fulfilment, ORDER)
-
-    engine.run()
+    order = run(engine)
 
     assert (order.state, engine.clock.seconds) == ("Processed", 0)
 

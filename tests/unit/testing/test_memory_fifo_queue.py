@@ -1,7 +1,5 @@
 """The in-memory FIFO queue keeps order and deduplicates as SQS does, where moto does not."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,12 +12,8 @@ from tests.unit.sqs.clock import Clock
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def fifo(clock: Clock, **settings: Any) -> MemoryFifoQueue:
-    return MemoryFifoQueue(name="q.fifo", clock=clock, **settings)
+def queue(clock: Clock) -> MemoryFifoQueue:
+    return MemoryFifoQueue(name="q.fifo", clock=clock)
 
 
 def send(queue: MemoryFifoQueue, *names: str) -> None:
@@ -32,15 +26,13 @@ def bodies(messages: list[Received]) -> list[str]:
     return [message.body for message in messages]
 
 
-def test_one_receive_takes_several_of_a_group_in_order(clock: Clock) -> None:
-    queue = fifo(clock)
+def test_one_receive_takes_several_of_a_group_in_order(queue: MemoryFifoQueue) -> None:
     send(queue, "A1", "B1", "A2", "A3")
     assert bodies(queue.receive()) == ["A1", "B1", "A2", "A3"]
 
 
-def test_a_group_waits_for_every_message_of_it_in_flight(clock: Clock) -> None:
+def test_a_group_waits_for_every_message_of_it_in_flight(queue: MemoryFifoQueue) -> None:
     """C4: field case 14."""
-    queue = fifo(clock)
     send(queue, "A1", "A2", "A3", "B1")
     first, second = queue.receive(2)
     assert bodies(queue.receive()) == ["B1"]
@@ -50,9 +42,8 @@ def test_a_group_waits_for_every_message_of_it_in_flight(clock: Clock) -> None:
     assert bodies(queue.receive()) == ["A2", "A3"]
 
 
-def test_the_first_of_a_group_waits_too_while_a_later_one_is_in_flight(clock: Clock) -> None:
+def test_the_first_of_a_group_waits_too_while_a_later_one_is_in_flight(queue: MemoryFifoQueue) -> None:
     """C4: field case 14."""
-    queue = fifo(clock)
     send(queue, "A1", "A2")
     first, second = queue.receive()
     queue.change_visibility(first.handle, 0)
@@ -61,9 +52,8 @@ def test_the_first_of_a_group_waits_too_while_a_later_one_is_in_flight(clock: Cl
     assert bodies(queue.receive()) == ["A1", "A2"]
 
 
-def test_order_holds_after_the_visibility_timeout(clock: Clock) -> None:
+def test_order_holds_after_the_visibility_timeout(queue: MemoryFifoQueue, clock: Clock) -> None:
     """C1: field case 14; the group stalls for the visibility timeout and no longer."""
-    queue = fifo(clock)
     send(queue, "A1", "A2")
     queue.receive(1)
     clock.advance(29.999)
@@ -72,8 +62,8 @@ def test_order_holds_after_the_visibility_timeout(clock: Clock) -> None:
     assert bodies(queue.receive()) == ["A1", "A2"]
 
 
-def test_a_delay_of_the_queue_never_lets_a_message_overtake(clock: Clock) -> None:
-    queue = fifo(clock, delay=10)
+def test_a_delay_of_the_queue_never_lets_a_message_overtake(queue: MemoryFifoQueue, clock: Clock) -> None:
+    queue.delay = 10
     send(queue, "A1")
     clock.advance(5)
     send(queue, "A2")
@@ -91,7 +81,7 @@ def test_a_delay_of_the_queue_never_lets_a_message_overtake(clock: Clock) -> Non
 def test_a_group_is_handed_out_in_order_whatever_is_done(actions: list[tuple[str, str]]) -> None:
     """C1, C4: what is handed out of a group is always its oldest undeleted messages."""
     clock = Clock()
-    queue, held, sent = fifo(clock), list[Received](), 0
+    queue, held, sent = MemoryFifoQueue(name="q.fifo", clock=clock), list[Received](), 0
     for action, group in actions:
         match action:
             case "s":
@@ -114,9 +104,8 @@ def assert_oldest_first(queue: MemoryFifoQueue, received: list[Received]) -> Non
         assert got == kept[: len(got)]
 
 
-def test_a_duplicate_within_five_minutes_is_answered_but_not_kept(clock: Clock) -> None:
+def test_a_duplicate_within_five_minutes_is_answered_but_not_stored(queue: MemoryFifoQueue, clock: Clock) -> None:
     """Field case 58: also after the first copy was deleted; the answer names the first copy."""
-    queue = fifo(clock)
     first = queue.send("A1", group="A", deduplication="d")
     queue.delete(queue.receive()[0].handle)
     clock.advance(299.999)
@@ -130,51 +119,50 @@ def test_a_duplicate_within_five_minutes_is_answered_but_not_kept(clock: Clock) 
 
 
 @pytest.mark.parametrize(("per_group", "arrived"), [(False, ["one"]), (True, ["one", "two"])])
-def test_deduplication_spans_the_queue_or_each_group(clock: Clock, per_group: bool, arrived: list[str]) -> None:
+def test_deduplication_spans_the_queue_or_one_group(
+    queue: MemoryFifoQueue, per_group: bool, arrived: list[str]
+) -> None:
     """Field case 58."""
-    queue = fifo(clock, deduplication_per_group=per_group)
+    queue.deduplication_per_group = per_group
     queue.send("one", group="A", deduplication="d")
     queue.send("two", group="B", deduplication="d")
     assert bodies(queue.receive()) == arrived
 
 
-def test_content_can_stand_for_the_deduplication_id(clock: Clock) -> None:
-    """Field case 16: the same body is swallowed, even on purpose."""
-    queue = fifo(clock, content_based_deduplication=True)
+def test_content_can_stand_for_the_deduplication_id(queue: MemoryFifoQueue) -> None:
+    """Field case 16: the same body is dropped, even if it was sent twice on purpose."""
+    queue.content_based_deduplication = True
     for body in ("same", "same", "other"):
         queue.send(body, group="A")
     assert bodies(queue.receive()) == ["same", "other"]
 
 
-def test_a_refused_message_does_not_count_as_sent(clock: Clock) -> None:
-    queue = fifo(clock)
+def test_a_refused_message_does_not_count_as_sent(queue: MemoryFifoQueue) -> None:
     with pytest.raises(Refused):
         queue.send("\x00", group="A", deduplication="d")
     queue.send("fine", group="A", deduplication="d")
     assert queue.bodies == ["fine"]
 
 
-def test_a_failed_entry_of_a_batch_can_be_sent_again_under_its_id(clock: Clock) -> None:
+def test_a_failed_entry_of_a_batch_can_be_sent_again_under_its_id(queue: MemoryFifoQueue) -> None:
     """Field case 16: retries of the same send keep the id."""
-    queue = fifo(clock, faults=lambda _: "InternalError")
+    queue.faults = lambda _: "InternalError"
     assert queue.send_batch([Entry("0", "A1", "A", "d")]).failed[0].code == "InternalError"
     queue.faults = lambda _: ""
     assert queue.send_batch([Entry("0", "A1", "A", "d")]).failed == []
     assert queue.bodies == ["A1"]
 
 
-def test_sequence_numbers_rise(clock: Clock) -> None:
+def test_sequence_numbers_rise(queue: MemoryFifoQueue) -> None:
     """Field case 58."""
-    queue = fifo(clock)
     send(queue, "A1", "B1", "A2")
     numbers = [int(message.attributes["SequenceNumber"]) for message in queue.receive()]
     assert numbers == sorted(set(numbers))
     assert all(len(str(number)) == 20 for number in numbers)
 
 
-def test_an_expired_handle_cannot_delete(clock: Clock) -> None:
+def test_an_expired_handle_cannot_delete(queue: MemoryFifoQueue, clock: Clock) -> None:
     """Field case 15."""
-    queue = fifo(clock)
     send(queue, "A1")
     [message] = queue.receive()
     clock.advance(30)
@@ -188,31 +176,30 @@ def test_an_expired_handle_cannot_delete(clock: Clock) -> None:
     assert queue.bodies == []
 
 
-def test_a_message_without_a_group_is_refused(clock: Clock) -> None:
+def test_a_message_without_a_group_is_refused(queue: MemoryFifoQueue) -> None:
     with pytest.raises(Refused, match="MissingParameter: MessageGroupId"):
-        fifo(clock).send("x", deduplication="d")
+        queue.send("x", deduplication="d")
 
 
 @pytest.mark.parametrize("name", ["", "x" * 129, "a b", "ö", "a\n"])
-def test_ids_that_sqs_refuses_are_refused(clock: Clock, name: str) -> None:
+def test_ids_that_sqs_refuses_are_refused(queue: MemoryFifoQueue, name: str) -> None:
     """Field cases 17 and 58."""
-    queue = fifo(clock)
     for group, deduplication in ((name, "d"), ("A", name)):
         with pytest.raises(Refused, match=r"Message(GroupId|DeduplicationId)"):
             queue.send("x", group=group, deduplication=deduplication)
     assert queue.bodies == []
 
 
-def test_a_delay_per_message_is_refused(clock: Clock) -> None:
+def test_a_delay_per_message_is_refused(queue: MemoryFifoQueue) -> None:
     """Field case 27."""
     with pytest.raises(Refused, match="DelaySeconds"):
-        fifo(clock).send("x", group="A", deduplication="d", delay=0)
+        queue.send("x", group="A", deduplication="d", delay=0)
 
 
-def test_dead_letters_break_the_order_as_on_sqs(clock: Clock) -> None:
+def test_dead_letters_break_the_order_as_on_sqs(queue: MemoryFifoQueue, clock: Clock) -> None:
     """Field case 20: the sequence, not the queue, has to decide."""
     dead = MemoryFifoQueue(name="dead.fifo", clock=clock)
-    queue = fifo(clock, dead_letters=dead, max_receive_count=1)
+    queue.dead_letters, queue.max_receive_count = dead, 1
     send(queue, "A1", "A2")
     queue.receive(1, visibility_timeout=0)
     assert bodies(queue.receive()) == ["A2"]
@@ -223,6 +210,6 @@ def test_dead_letters_break_the_order_as_on_sqs(clock: Clock) -> None:
 def test_dead_letters_of_a_fifo_queue_are_fifo(clock: Clock) -> None:
     """Field case 62."""
     with pytest.raises(Refused, match="same kind"):
-        fifo(clock, dead_letters=MemoryQueue(name="dead", clock=clock))
+        MemoryFifoQueue(name="q.fifo", clock=clock, dead_letters=MemoryQueue(name="dead", clock=clock))
     with pytest.raises(Refused, match=r"ends in \.fifo"):
         MemoryFifoQueue(name="q", clock=clock)

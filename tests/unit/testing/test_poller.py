@@ -1,4 +1,4 @@
-"""The poller judges a handler's answer as Lambda does, and hands over what Lambda would."""
+"""The poller reads a handler's answer as Lambda does, and passes on what Lambda would."""
 
 import json
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def test_every_form_of_answer_has_its_outcome(form: dict[str, Any]) -> None:
     assert tuple(queue.bodies) == polled.stayed
 
 
-def test_an_answer_that_counts_for_nothing_without_the_flag_loses_the_failed_messages() -> None:
+def test_without_the_flag_the_answer_is_ignored_and_failed_messages_are_lost() -> None:
     """Field case 9: the mapping lacks ReportBatchItemFailures."""
 
     def handler(event: dict[str, Any], _: object) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def test_an_answer_that_json_cannot_hold_fails_the_batch(answer: object) -> None
     assert isinstance(polled.error, TypeError)
 
 
-def test_a_failed_batch_comes_again_after_the_visibility_timeout_and_ends_among_the_dead() -> None:
+def test_a_failed_batch_comes_again_after_the_visibility_timeout_and_ends_in_the_dead_letter_queue() -> None:
     """S22."""
     clock = Clock()
     dead = MemoryQueue(name="dead", clock=clock)
@@ -110,7 +110,7 @@ def test_a_failed_batch_comes_again_after_the_visibility_timeout_and_ends_among_
     assert (queue.bodies, dead.bodies) == ([], ["poison"])
 
 
-def test_an_empty_queue_calls_nobody() -> None:
+def test_an_empty_queue_calls_no_handler() -> None:
     calls: list[object] = []
     assert poller(queue_of(), lambda event, _: calls.append(event)).poll().received == 0
     assert calls == []
@@ -124,7 +124,7 @@ def test_a_batch_may_be_larger_than_one_receive() -> None:
     assert [polled.received for polled in polls] == [20, 5]
 
 
-def test_a_handler_that_feeds_its_own_queue_for_ever_is_stopped() -> None:
+def test_a_handler_that_feeds_its_own_queue_without_end_is_stopped() -> None:
     queue = queue_of("m1")
     with pytest.raises(RuntimeError, match="orders still gives messages after 50 batches"):
         poller(queue, lambda _event, _context: queue.send("more") and None).drain(50)
@@ -190,10 +190,8 @@ def test_after_a_failure_the_rest_of_its_group_stays_in_order(name: str, stayed:
     records = case["event"]["Records"]
     queue = MemoryFifoQueue(name="convoy.fifo", clock=Clock())
     for record in records:
-        attributes = record["attributes"]
-        queue.send(
-            record["body"], group=attributes["MessageGroupId"], deduplication=attributes["MessageDeduplicationId"]
-        )
+        group, deduplication = (record["attributes"][f"Message{name}Id"] for name in ("Group", "Deduplication"))
+        queue.send(record["body"], group=group, deduplication=deduplication)
     poison = {record["body"] for record in records if record["messageId"] in case["fail_on"]}
     called: list[str] = []
 

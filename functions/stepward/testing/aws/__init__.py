@@ -1,1 +1,1 @@
-"""The real handlers on moto: the same tests, where access to AWS itself matters. Needs moto and time-machine."""
+"""The real handlers on moto, for tests of the AWS adapters. Needs moto and time-machine."""

@@ -1,4 +1,4 @@
-"""An engine of the real handlers: everything that Lambda would run, on moto, in one process."""
+"""An engine of the real handlers: all that Lambda would run, on moto, in one process."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import time_machine
 from aws_lambda_powertools import Metrics
 from moto import mock_aws
 
-from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.tables import Access
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.app.assembly import Application
+from stepward.domain.rejects import Reject
 from stepward.domain.task.record import Task
 from stepward.testing.application import through
 from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
@@ -27,6 +27,7 @@ from stepward.testing.faults.loop import SECOND, START
 from stepward.testing.faults.record import Died
 from stepward.testing.harness import Harness
 from stepward.testing.services import Services
+from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.testing.sqs.poller import Poller
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.agent import agent
@@ -41,24 +42,18 @@ from stepward.wiring.tasks import task_store
 Handler = Callable[[Any, Any], Any]
 MORE = ("orders", "replies-shop", "ledgers.fifo")
 MOST_STEPS = 2_000
+SWEEP = 50 * SECOND
+"""Milliseconds that a run of the Supervisor has."""
 STEP = 15
-"""Seconds by which time moves while nothing can be received and something still has to come."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What a handler is told of its invocation."""
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 50_000
+"""Seconds by which time moves while no message is visible and something is still to come."""
 
 
 @dataclass(repr=False)
 class AwsEngine(Harness):
-    """The same as `Engine`, on moto: slower, and with the code of every adapter. It runs one message at a time.
+    """The same as `Engine`, on moto: slower, and with the code of every adapter. It handles one message at a time.
 
-    Time stands still unless something waits for it; then it moves for the whole process. What Lambda itself adds
-    (timeouts, access rights, several processes at once) is not there.
+    Time stands still until something waits for it, and then moves for the whole process. It leaves out what Lambda
+    adds: timeouts, access rights, several processes at once.
     """
 
     def __post_init__(self) -> None:
@@ -71,8 +66,8 @@ class AwsEngine(Harness):
         self.exits.enter_context(environment(self.stack.env()))
         self.sqs = boto3.client("sqs")
         self.reply_to = self.stack.queues["replies-shop"]
-        self._services = Services(self.wait, lambda: self.loop.now, self.diary.note)
-        served: Any = through(self.app, self._services.call)
+        self.services = Services(self.wait, lambda: self.loop.now, self.diary.note)
+        served: Any = through(self.app, self.services.call)
         self.sources = {
             name: SqsSource.at(self.sqs, url)
             for name, url in self.stack.queues.items()
@@ -83,15 +78,10 @@ class AwsEngine(Harness):
         self.supervisor = supervisor(self.stack.env())
 
     def close(self) -> None:
-        """Give back the time, the environment and the mock of AWS."""
+        """Restore the time and the environment, and end the mock of AWS."""
         self.exits.close()
         logging.getLogger(self.stack.service).handlers.clear()
-        Metrics._metrics.clear()  # noqa: SLF001 - what was not written yet must not reach the next test
-
-    @property
-    def services(self) -> Services:
-        """All services of the application."""
-        return self._services
+        Metrics._metrics.clear()  # noqa: SLF001 - unwritten metrics must not reach the next test
 
     @property
     def store(self) -> DynamoTaskStore:
@@ -100,18 +90,18 @@ class AwsEngine(Harness):
         return task_store(Access(REGION), orders=names["orders"], tasks=names["tasks"], shards=SHARDS)
 
     @property
-    def rejects(self) -> DynamoRejects:
-        """Where the messages are that could not be accepted."""
-        return rejects_of(Access(REGION), self.stack.tables["rejects"])
+    def rejects(self) -> list[Reject]:
+        """The newest messages that could not be accepted, oldest first."""
+        return [*rejects_of(Access(REGION), self.stack.tables["rejects"]).newest(100)][::-1]
 
     @property
     def notices(self) -> list[Mapping[str, Any]]:
-        """What submitters were told since the last look, as it came."""
+        """The notices that submitters got since the last call, as parsed JSON."""
         return [json.loads(body) for body in self._taken("replies-shop")]
 
     @property
     def alerts(self) -> list[str]:
-        """The texts that operators were sent since the last look."""
+        """The texts of the alerts that operators got since the last call."""
         return [str(json.loads(body)["Message"]) for body in self._taken("inbox")]
 
     def task(self, order_id: str) -> Task | None:
@@ -119,16 +109,12 @@ class AwsEngine(Harness):
         loaded = self.store.load(order_id, with_order=False)
         return loaded.task if loaded else None
 
-    def refusals(self) -> list[str]:
-        """Why messages could not be accepted, a sentence for each."""
-        return [f"{reject.field}: {reject.reason}" for reject in self.rejects.newest(100)]
-
     def post(self, queue: str, text: str) -> None:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
         self.sqs.send_message(QueueUrl=self.stack.queues[queue], MessageBody=text)
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Let everything happen until nothing moves, or until that is so; AssertionError if there is no end."""
+        """Let everything happen until nothing moves, or `until` is true; AssertionError if there is no end."""
         for _ in range(MOST_STEPS):
             if until():
                 return
@@ -136,7 +122,7 @@ class AwsEngine(Harness):
                 continue
             dues = self._dues()
             if dues and dues[0] <= self.loop.now:
-                self.supervisor({}, _Context())
+                self.supervisor({}, LambdaContext("supervisor", "sweep", self.loop.now + SWEEP, lambda: self.loop.now))
             if not (dues or self._waiting()):
                 return
             if not any(self._poll(name) for name in self.sources):
@@ -149,7 +135,7 @@ class AwsEngine(Harness):
         self.loop.now += round(seconds * SECOND)
 
     def _poll(self, name: str) -> bool:
-        """Feed one message to its function; whether there was one. A process that dies is replaced."""
+        """Pass one message to its function and replace a process that dies; False if there was no message."""
         poller = Poller(
             source=self.sources[name], handler=self.handlers[name], clock=lambda: self.loop.now, batch_size=1
         )
@@ -164,12 +150,12 @@ class AwsEngine(Harness):
         return bool(polled.received)
 
     def _dues(self) -> list[int]:
-        """When the Supervisor has to look at each task (epoch ms), by its own margin later than the index says."""
+        """When a sweep handles each task (epoch ms): later than the index says, by the Supervisor's own margin."""
         found = (getattr(task, "due", None) for task in self.store.every(None))
         return sorted(due + 5 * SECOND for due in found if due is not None)
 
     def _waiting(self) -> bool:
-        """Whether any message is hidden or on its way."""
+        """Whether any message is in flight or delayed."""
         names: Any = ["ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed"]
         return any(
             int(count)
@@ -189,7 +175,7 @@ class AwsEngine(Harness):
         return bodies
 
     def _maker(self, queue: str, app: Any) -> Callable[[], Handler]:
-        """What makes the function behind a queue, as cold as a new process has it."""
+        """What makes the function behind a queue, as a cold start does."""
         env: dict[str, str] = self.stack.env()
         known: dict[str, Callable[[], Handler]] = {
             "orders": partial(submission, app, env),

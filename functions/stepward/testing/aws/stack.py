@@ -1,4 +1,4 @@
-"""What a stack would deploy, on moto: tables, queues, a topic, and the environment of the functions."""
+"""The resources of a stack on moto: tables, queues, a topic, and the environment of the functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUCKET = "ledgers"
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Names and addresses of all of it; the queues by their names, of which `inbox` hears what operators are sent."""
+    """Names and addresses of all resources, queues by their names; `inbox` is the queue that gets operators' alerts."""
 
     tables: Mapping[str, str]
     queues: Mapping[str, str]
@@ -32,7 +32,7 @@ class Stack:
 
     @staticmethod
     def new(agents: Sequence[str], more: Sequence[str] = ()) -> Stack:
-        """A new one, with the queues of these agents and `more` queues."""
+        """Create a stack with the queues of these agents and `more` queues."""
         dynamodb, sqs, sns = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("sns")
         prefix = f"t{uuid4().hex[:8]}"
         tables = {kind: create_table(dynamodb, kind, f"{prefix}-{kind}") for kind in TABLES}
@@ -42,13 +42,13 @@ class Stack:
             made = sqs.create_queue(QueueName=name, Attributes=kind)
             queues[name.removesuffix(".fifo")] = made["QueueUrl"]
         topic = sns.create_topic(Name="alerts")["TopicArn"]
-        asked = sqs.get_queue_attributes(QueueUrl=queues["inbox"], AttributeNames=["QueueArn"])
-        sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=asked["Attributes"]["QueueArn"])
+        inbox = sqs.get_queue_attributes(QueueUrl=queues["inbox"], AttributeNames=["QueueArn"])
+        sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=inbox["Attributes"]["QueueArn"])
         boto3.client("s3").create_bucket(Bucket=BUCKET)
         return Stack(tables, queues, topic)
 
     def env(self) -> dict[str, str]:
-        """The settings that all functions have in common."""
+        """The environment that all functions share."""
         agents = {name.removeprefix("agent-"): url for name, url in self.queues.items() if name.startswith("agent-")}
         return {
             "AWS_REGION": REGION,
@@ -72,7 +72,7 @@ class Stack:
 
 @contextmanager
 def environment(settings: Mapping[str, str]) -> Iterator[None]:
-    """These settings, for as long as the block runs."""
+    """Set these environment variables for as long as the block runs."""
     before = dict(os.environ)
     os.environ.update(settings)
     try:

@@ -1,4 +1,4 @@
-"""The tables of a deployment, in the shapes that the stack gives them."""
+"""The tables of a deployment, with the keys and indexes of the stack."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INDEXED = ("tasks", "lanes")
 
 
 def create_table(client: DynamoDBClient, kind: str, name: str) -> str:
-    """A new table of this kind (orders, tasks, rejects, shared_records, lanes) under this name, which it returns."""
+    """Create a table of this kind (orders, tasks, rejects, shared_records, lanes); returns its name."""
     indexes = _INDEXES if kind in _INDEXED else {}
     attributes = dict.fromkeys([*_KEYS[kind], *(key for keys in indexes.values() for key in keys)])
     made: list[GlobalSecondaryIndexTypeDef] = [

@@ -14,24 +14,22 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
-from stepward.testing.sqs.queue import MemoryQueue
 
 _ids = count(1)
-"""No two assemblies have the same: they may stand for instances of one deployment."""
+"""Shared by all assemblies, for they may be instances of one deployment."""
 
 
 def memory_assembly(now: Callable[[], int], agents: Iterable[str] = (), **ports: Any) -> Assembly:
-    """An assembly whose agents have these names; `ports` are those that are not the usual twins.
+    """An assembly on the twins, whose agents have these names; `ports` replace fields of the Assembly.
 
-    Whoever needs the application, the notices or the waits of an agent gives them, too.
+    Give `app`, `notices`, `sleep` and `jitter` to use what needs them: they have no twin.
     """
-    scheduler, responses = _queue("scheduler", now), _queue("responses", now)
     twins: dict[str, Any] = {
         "settings": Settings(),
         "telemetry": MemoryTelemetry(),
         "new_id": lambda: f"id-{next(_ids)}",
         "store": MemoryTaskStore(shard_of=lambda _: 0),
-        "queues": MemoryQueues(scheduler, responses, {name: _queue(name, now) for name in agents}),
+        "queues": MemoryQueues.new(now, agents),
         "rejects": MemoryRejects(),
         "shared_records": MemorySharedRecords(),
         "alerts": MemoryAlerts(),
@@ -40,7 +38,3 @@ def memory_assembly(now: Callable[[], int], agents: Iterable[str] = (), **ports:
         "ledgers": MemoryLedgers(),
     }
     return Assembly(now=now, **(twins | ports))
-
-
-def _queue(name: str, now: Callable[[], int]) -> MemoryQueue:
-    return MemoryQueue(name=name, clock=now)

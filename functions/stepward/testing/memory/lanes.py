@@ -1,4 +1,4 @@
-"""The lanes and the ledgers' objects in memory."""
+"""Lanes, their queue, and the objects that hold ledgers, in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MemoryLanes:
         return self.lanes.get(order_id)
 
     def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
-        """The first rows from a place on; see the port."""
+        """The first rows from a position on; see the port."""
         with self.lock:
             found = self.kept.get(order_id, {})
             return [found[position] for position in sorted(position for position in found if position >= first)[:most]]
@@ -40,41 +40,41 @@ class MemoryLanes:
     ) -> bool:
         """Write lane and rows if nobody was faster; see the port."""
         with self.lock:
-            kept = self.kept.setdefault(lane.order_id, {})
-            kept.update({row.position: row for row in older})
+            stored = self.kept.setdefault(lane.order_id, {})
+            stored.update({row.position: row for row in older})
             now = self.lanes.get(lane.order_id)
             if (now.revision if now else 0) != replaces.revision:
                 return False
-            self.lanes[lane.order_id] = _with_texts_alone(lane)
-            kept.update({row.position: _text_alone(row) for row in rows})
+            self.lanes[lane.order_id] = _without_contents(lane)
+            stored.update({row.position: _without_content(row) for row in rows})
             return True
 
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """The lanes to be looked at; see the port."""
+        """The lanes of one shard that are due, oldest first; see the port."""
         with self.lock:
             waiting = [(lane.due, lane.order_id) for lane in self.lanes.values() if lane.due is not None]
         yield from (order_id for due, order_id in sorted(waiting) if due <= until and self.shard_of(order_id) == shard)
 
     def needing_attention(self) -> Iterator[str]:
-        """The lanes that wait for an operator; see the port."""
+        """The lanes that wait for an operator, oldest first; see the port."""
         waiting = [(lane.needs_attention, lane.order_id) for lane in self.lanes.values()]
-        yield from [order_id for since, order_id in sorted((s, o) for s, o in waiting if s is not None)]
+        yield from [order_id for _, order_id in sorted((since, name) for since, name in waiting if since is not None)]
 
 
-def _with_texts_alone(lane: Lane) -> Lane:
-    if all(kept.event.content is None for kept in lane.recent):
+def _without_contents(lane: Lane) -> Lane:
+    if all(row.event.content is None for row in lane.recent):
         return lane
-    return replace(lane, recent=tuple(map(_text_alone, lane.recent)))
+    return replace(lane, recent=tuple(map(_without_content, lane.recent)))
 
 
-def _text_alone(kept: StoredEvent) -> StoredEvent:
-    """The event as a table has it."""
-    return kept if kept.event.content is None else replace(kept, event=replace(kept.event, content=None))
+def _without_content(row: StoredEvent) -> StoredEvent:
+    """The stored event as a table holds it."""
+    return row if row.event.content is None else replace(row, event=replace(row.event, content=None))
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLedgers:
-    """`ports.Ledgers` in memory; `piece` is how many bytes come at a time."""
+    """`ports.Ledgers` in memory; `read` yields `piece` bytes at a time."""
 
     objects: dict[str, bytes] = field(default_factory=dict)
     piece: int = 64 * 1024
@@ -101,5 +101,5 @@ class MemoryLaneQueue:
     queue: MemoryQueue
 
     def send(self, messages: Sequence[LaneMessage]) -> None:
-        """Send each order's messages in their order; see the port."""
+        """Send the messages, those of each order in sequence; see the port."""
         send(self.queue, lane_messages(messages))

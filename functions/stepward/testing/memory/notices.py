@@ -1,4 +1,4 @@
-"""The queues of submitters in memory."""
+"""Reply queues in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepward.testing.sqs.rules import Entry
 
 @dataclass(frozen=True, slots=True)
 class MemoryReplyQueues:
-    """Posts to queues in memory, by their URLs; another queue does not exist."""
+    """Posts to queues in memory by their URLs; any other queue does not exist."""
 
     by_url: Mapping[str, MemoryQueue]
 

@@ -1,4 +1,4 @@
-"""The six functions of a deployment in memory: their ports, their queues, and what handles a message in each."""
+"""The six functions of a deployment in memory: their ports, their queues, and what handles each message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
+from typing import Any
 
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
@@ -16,9 +16,10 @@ from stepward.domain.messages import Outcome, Reply, ToScheduler
 from stepward.testing.application import through
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.faults.pulse import Pulse
+from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
 from stepward.testing.memory.ports import JudgedAlerts, JudgedNotices, JudgedQueues, JudgedTasks, NotedTelemetry
-from stepward.testing.memory.pump import Handle, Line, Part
+from stepward.testing.memory.pump import Handle, Line, Part, Pump
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.seeded.gate import Gate
@@ -35,42 +36,41 @@ from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
 RECEIVES, RECEIVES_IN_ORDER = 5, 100
-"""How often a message is received before its dead-letter queue takes it."""
+"""How often a message is received before it moves to its dead-letter queue; the second is for FIFO queues."""
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
-"""Seconds that a message of the engine's own queues stays hidden; one of an agent's, so many times its longest call."""
+"""Visibility timeouts: seconds in the engine's own queues, a multiple of the longest call in an agent's."""
 
 
 @dataclass
 class Parts:
-    """Every port is tapped by `pulse`, and what passes through is judged; `wait` lets seconds pass.
+    """One deployment. `pulse` counts every call of a port, the judge checks what passes, `pump` moves the messages.
 
-    `visibility` is how many seconds a message stays hidden whose process died, as long as in a real deployment if it is
-    0; `skew` is how many milliseconds the clock of every second process is ahead.
+    `visibility` is the visibility timeout of all queues in seconds; 0 means that of a real deployment. `skew` is how
+    many milliseconds the clock of every second process is ahead.
     """
 
     app: Application
     settings: Settings
     gate: Gate
     pulse: Pulse
-    wait: Callable[[float], None]
     visibility: int
     skew: int
     swept_at: int = 0
     dead: list[MemoryQueue] = field(default_factory=list)
     guards: dict[tuple[str, str], Guard] = field(default_factory=dict)
-    probes: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
         self.plan = self.app.plan(self.settings.complete_within)
         self.loop, self.note = self.gate.loop, self.gate.diary.note
+        self.pump = Pump(self.gate, self.pulse, self.due, self.sweep, self.done)
         self.store, self.telemetry = JudgedTasks(shard_of=lambda _: 0), NotedTelemetry(diary=self.gate.diary)
         ledger, timing = Ledger(), self.settings.timing
         self.judge = Judge(
             self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
         )
         self.store.judge, self.store.excuses = self.judge, self._has_breakers
-        self.services = Services(self.wait, self._now, self.note, self.judge.called, ledger)
+        self.services = Services(self.pump.wait, self._now, self.note, self.judge.called, ledger)
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
         workflow = getattr(self.app, "workflow", None)
@@ -86,30 +86,32 @@ class Parts:
         self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
         self.alerts, self.notices = JudgedAlerts(judge=self.judge), JudgedNotices(self.judge)
-        served = through(self.app, self.pulse.tap(self.services, "service", ConnectionError).call)
-        self.served = replace(served, frozen=self.plan)
-
-    def assembly(self, instance: str) -> Assembly:
-        """Makes the use cases of one process."""
-        tap = self.pulse.tap
-        return Assembly(
+        call = self.pulse.tap(self.services, "service", ConnectionError).call
+        ports: dict[str, Any] = {
+            "store": self.store,
+            "queues": self.queues,
+            "rejects": self.rejects,
+            "shared_records": self.shared_records,
+            "alerts": self.alerts,
+            "notices": self.notices,
+            "lanes": self.lanes,
+            "lane_queue": MemoryLaneQueue(self.events),
+            "ledgers": self.objects,
+        }
+        self.tapped = memory_assembly(
+            self._now,
             settings=self.settings,
             telemetry=self.telemetry,
-            now=self.time_of(instance),
-            new_id=lambda: f"probe-{next(self.probes)}",
-            app=self.served,
-            store=tap(self.store, "store"),
-            queues=tap(self.queues, "queues"),
-            rejects=tap(self.rejects, "rejects"),
-            shared_records=tap(self.shared_records, "shared_records"),
-            alerts=tap(self.alerts, "alerts"),
-            notices=tap(self.notices, "notices"),
-            lanes=tap(self.lanes, "lanes"),
-            lane_queue=tap(MemoryLaneQueue(self.events), "lane queue"),
-            ledgers=tap(self.objects, "objects"),
-            sleep=self.wait,
+            app=through(self.app, call, self.plan),
+            sleep=self.pump.wait,
             jitter=lambda: 0.5,
+            **{name: self.pulse.tap(port, name) for name, port in ports.items()},
         )
+        self.pump.lines = self._lines()
+
+    def assembly(self, instance: str) -> Assembly:
+        """What makes the use cases of one process."""
+        return replace(self.tapped, now=self.time_of(instance))
 
     def time_of(self, instance: str) -> Callable[[], int]:
         """The clock of one process."""
@@ -117,8 +119,8 @@ class Parts:
         ahead = self.skew if number.isdigit() and int(number) % 2 else 0
         return lambda: self.loop.now + ahead
 
-    def lines(self) -> dict[str, Line]:
-        """What is triggered by which queue."""
+    def _lines(self) -> dict[str, Line]:
+        """Each queue, with the part that it triggers."""
         scheduler = Part("scheduler")
         found = {
             "orders": Line(self.orders, Part("submission"), self._each("orders", self._submit)),
@@ -136,23 +138,23 @@ class Parts:
         return found
 
     def done(self, message: Received) -> None:
-        """A message has been handled; whoever did it has told and asked for all that follows from it."""
+        """Have the judge check that whoever handled the message sent all that follows from it."""
         self.judge.ended_well()
         reply = understood(message.body)
         if isinstance(reply, Reply) and reply.outcome is Outcome.OK:
             self.judge.handled(reply)
 
     def due(self) -> int | None:
-        """When a Supervisor has to look next (epoch ms); None if nothing waits for it."""
+        """When the next sweep of a Supervisor is due (epoch ms); None if nothing waits for one."""
         waiting = [*(task.due for task in self.store.tasks.values()), *(lane.due for lane in self.lanes.lanes.values())]
         dues = [due for due in waiting if due is not None]
         margin = self.settings.timing.skew_margin
         return max(min(dues) + margin, self.swept_at + SWEPT_EVERY) if dues else None
 
     def sweep(self, instance: str) -> None:
-        """One run of a Supervisor."""
+        """Run one Supervisor."""
         self.swept_at = self.loop.now
-        self.note("", f"{instance} looks for what is overdue")
+        self.note("", f"{instance} sweeps for what is overdue")
         self.assembly(instance).supervisor(instance, self.plan.agents).sweep(_a_minute)
 
     def _submit(self, instance: str) -> Callable[[str], None]:
@@ -167,7 +169,7 @@ class Parts:
         return assembly.agent(agent, guard).handle
 
     def _may_wait(self, agent: str, text: str) -> bool:
-        """Whether the service that is asked may be slow; if not, its operation runs like any other code of a test."""
+        """Whether the requested service may take time; if not, its operation runs without handing over to others."""
         try:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
         except Rejected:
@@ -175,11 +177,11 @@ class Parts:
         return bool(service and service.may_wait)
 
     def _bury(self, agent: str, instance: str) -> None:
-        """With a process goes what it remembered."""
+        """Forget what the process kept in memory."""
         self.guards.pop((agent, instance), None)
 
     def _each(self, queue: str, handler: Callable[[str], Callable[[str], None]]) -> Handle:
-        """Handle messages one by one, and keep what cannot be accepted."""
+        """Handle messages one by one, and store as rejects those that cannot be accepted."""
 
         def handle(instance: str, batch: Sequence[Received]) -> Iterator[int]:
             intake = self.assembly(instance).intake(handler(instance))
@@ -197,28 +199,29 @@ class Parts:
         convoy = self.assembly(instance).convoy(instance)
         return convoy.take([_message("events", message) for message in batch], _a_minute)
 
-    def _queue(self, name: str, usual: int = HIDDEN) -> MemoryQueue:
-        dead = MemoryQueue(name=f"{name}-dead", clock=self._now)
+    def _queue(
+        self,
+        name: str,
+        usual: int = HIDDEN,
+        *,
+        kind: type[MemoryQueue] = MemoryQueue,
+        receives: int = RECEIVES,
+        **more: Any,
+    ) -> MemoryQueue:
+        end = ".fifo" if kind.fifo else ""
+        dead = kind(name=f"{name}-dead{end}", clock=self._now)
         self.dead.append(dead)
-        return MemoryQueue(
-            name=name,
+        return kind(
+            name=name + end,
             clock=self._now,
             visibility_timeout=self.visibility or min(usual, LONGEST_VISIBILITY_S),
             dead_letters=dead,
-            max_receive_count=RECEIVES,
+            max_receive_count=receives,
+            **more,
         )
 
-    def _fifo(self, name: str) -> MemoryFifoQueue:
-        dead = MemoryFifoQueue(name=f"{name}-dead.fifo", clock=self._now)
-        self.dead.append(dead)
-        return MemoryFifoQueue(
-            name=f"{name}.fifo",
-            clock=self._now,
-            visibility_timeout=self.visibility or HIDDEN,
-            deduplication_per_group=True,
-            dead_letters=dead,
-            max_receive_count=RECEIVES_IN_ORDER,
-        )
+    def _fifo(self, name: str) -> MemoryQueue:
+        return self._queue(name, kind=MemoryFifoQueue, receives=RECEIVES_IN_ORDER, deduplication_per_group=True)
 
     def _has_breakers(self) -> bool:
         return any(name.startswith("breaker/") for name in self.shared_records.kept)
@@ -228,7 +231,7 @@ class Parts:
 
 
 def understood(text: str) -> ToScheduler | None:
-    """What a message asks of the Scheduler, if it is for it."""
+    """The message as the Scheduler reads it; None if it is for somebody else."""
     try:
         return decode_for_scheduler(text)
     except Rejected:
@@ -245,7 +248,7 @@ def _kind(message: Received) -> str:
         said = json.loads(message.body)
         return " ".join(str(said[key]) for key in ("type", "step", "attempt") if key in said) or "a message"
     except (ValueError, TypeError):
-        return "what is no message"
+        return "no valid message"
 
 
 def _message(queue: str, message: Received) -> Message:

@@ -1,4 +1,4 @@
-"""The twins in memory that tell a judge of what passes through them."""
+"""The twins in memory that report what passes through them to a judge."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from stepward.testing.seeded.judge import Judge
 
 @dataclass(slots=True)
 class JudgedTasks(MemoryTaskStore):
-    """The state store; `judge` has to be given before the first write. Failures are excused while `excuses` says so."""
+    """The state store. Set `judge` before the first write; failures may be uncounted once `excuses` is true."""
 
     judge: Judge | None = None
     excuses: Callable[[], bool] = lambda: False
 
     def save(self, task: Task, *, replaces: Task) -> bool:
-        """Replace the task, and have the change judged; see the port."""
+        """Replace the task, and have the judge check the change; see the port."""
         before = self.tasks.get(task.order_id)
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
         if saved and before is not None and self.judge:
@@ -35,7 +35,7 @@ class JudgedTasks(MemoryTaskStore):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedQueues(MemoryQueues):
-    """The queues; a Supervisor that is told of a backlog excuses failures."""
+    """The queues. Once a Supervisor sees a backlog, failures may be uncounted."""
 
     judge: Judge
 
@@ -62,17 +62,17 @@ class JudgedQueues(MemoryQueues):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAlerts(MemoryAlerts):
-    """The way to a person."""
+    """The alerts to operators."""
 
     judge: Judge
 
     def tell(self, alert: Alert) -> bool:
-        """Keep it."""
+        """Record it; see the port."""
         self.judge.alerted(alert)
         return MemoryAlerts.tell(self, alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Keep them as one."""
+        """Record them as one message; see the port."""
         for alert in alerts:
             self.judge.alerted(alert)
         MemoryAlerts.summarise(self, alerts)
@@ -80,28 +80,28 @@ class JudgedAlerts(MemoryAlerts):
 
 @dataclass(frozen=True, slots=True)
 class JudgedNotices:
-    """The way to a submitter; `posted` is what it was told."""
+    """The notices to submitters; `posted` holds them all."""
 
     judge: Judge
     posted: list[Notice] = field(default_factory=list)
 
     def post(self, notice: Notice) -> None:
-        """Keep it; see the port."""
+        """Record it; see the port."""
         self.judge.heard(notice)
         self.posted.append(notice)
 
 
 @dataclass(slots=True)
 class NotedTelemetry(MemoryTelemetry):
-    """Logs and metrics; `told` holds each kind of fact once."""
+    """Logs and metrics; `told` holds each entry once, by order, kind, step and attempt."""
 
     diary: Diary = field(kw_only=True)
     told: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
-        """Keep one fact; see the port."""
+        """Record one entry, in the timeline too; see the port."""
         attempt = f" at attempt {entry.attempt}" if entry.attempt else ""
         words = f"{entry.kind}: {entry.step}{attempt}" if entry.step else str(entry.kind)
         self.told.add((order_id, entry.kind, entry.step, entry.attempt))
-        self.diary.note(order_id, " ".join(part for part in (words, f"({entry.note})" if entry.note else "") if part))
+        self.diary.note(order_id, f"{words} ({entry.note})" if entry.note else words)
         MemoryTelemetry.record(self, order_id, entry)

@@ -1,4 +1,4 @@
-"""What moves messages: it takes them from the queues, has them handled, and lets virtual time pass in between."""
+"""Moves messages: takes them from the queues, has them handled, and lets virtual time pass in between."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from threading import Semaphore, Thread, current_thread
 
 from stepward.domain.errors import RetryLater, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.faults.record import Died
-from stepward.testing.memory.fibers import Fiber
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
@@ -20,15 +20,15 @@ from stepward.wire.order import order_id_hint
 
 MOST_STEPS = 20_000
 Handle = Callable[[str, Sequence[Received]], Iterator[int]]
-"""What a process of this name does with a batch; it yields how many messages are done so far."""
+"""Handles a batch in the process of this name; yields how many messages are done so far."""
 
 
 @dataclass(slots=True)
 class Part:
     """One function, and its kind if it is one of several.
 
-    `busy` are the numbers of its processes that are at work, `deaths` counts those that died. `buried` is told of each
-    process that died, by its name.
+    `busy` holds the numbers of its running processes, `deaths` counts those that died. `buried` is called with the name
+    of each process that died.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Part:
     buried: Callable[[str], None] = lambda _: None
 
     def begin(self) -> int:
-        """A process that has nothing to do; the first one that is still alive, if it can be."""
+        """Start work in the first process that is alive and idle; its number."""
         found = next(number for number in count(self.deaths) if number not in self.busy)
         self.busy.add(found)
         return found
@@ -47,9 +47,9 @@ class Part:
 
 @dataclass(slots=True)
 class Line:
-    """A queue, and the part that it triggers; `lost` and `doubled` count messages that will come never, or twice.
+    """A queue and the part that it triggers. `lost` and `doubled` count messages that will never come, or come twice.
 
-    `understood` tells what a message asks of a task, `waits` whether others have to act while it is handled.
+    `understood` reads a message for the Scheduler; `waits` says whether others have to act while one is handled.
     """
 
     queue: MemoryQueue
@@ -62,15 +62,67 @@ class Line:
     doubled: int = 0
 
     def ready_at(self) -> int | None:
-        """When it has something for the part (epoch ms); None while it has nothing, or the part is fully at work."""
+        """When the part can take a message (epoch ms); None if none waits, or all its processes are busy."""
         return self.queue.ready_at() if len(self.part.busy) < self.part.most_at_once else None
 
 
 @dataclass(slots=True)
-class Pump:
-    """Goes from event to event. `due` says when the Supervisor has to look, `sweep` has a process look.
+class Fiber:
+    """An invocation that can wait: it runs until it waits or ends, while its caller stands still, so nothing races."""
 
-    `done` hears of each message that was handled, before it is deleted.
+    act: Callable[[], None]
+    thread: Thread = field(init=False)
+    error: BaseException | None = None
+    is_closed: bool = False
+    go: Semaphore = field(default_factory=lambda: Semaphore(0))
+    back: Semaphore = field(default_factory=lambda: Semaphore(0))
+
+    def __post_init__(self) -> None:
+        self.thread = Thread(target=self._run, daemon=True)
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the caller runs inside it."""
+        return current_thread() is self.thread
+
+    def resume(self) -> None:
+        """Run it until it waits or ends; raises its error."""
+        if self.thread.ident is None:
+            self.thread.start()
+        else:
+            self.go.release()
+        self.back.acquire()
+        if self.error is not None:
+            raise self.error
+
+    def wait(self) -> None:
+        """Let others run until it is resumed; called inside it."""
+        self.back.release()
+        self.go.acquire()
+        if self.is_closed:
+            raise Died
+
+    def close(self) -> None:
+        """End it where it waits."""
+        if self.thread.is_alive():
+            self.is_closed = True
+            self.go.release()
+            self.thread.join()
+
+    def _run(self) -> None:
+        try:
+            self.act()
+        except BaseException as error:  # noqa: BLE001 - whoever resumed it raises it again
+            self.error = error
+        finally:
+            self.back.release()
+
+
+@dataclass(slots=True)
+class Pump:
+    """Goes from event to event. `due` says when the next sweep is due, and `sweep` runs it.
+
+    `done` is called with each message that was handled, before it is deleted.
     """
 
     gate: Gate
@@ -84,7 +136,7 @@ class Pump:
     sleeping: list[Fiber] = field(default_factory=list)
 
     def run(self, until: Callable[[], bool], limit: int | None = None) -> None:
-        """Let everything happen up to `limit` (epoch ms), or until that is so; AssertionError if there is no end."""
+        """Let everything happen up to `limit` (epoch ms), or until `until` is true; AssertionError if it never ends."""
         for _ in range(MOST_STEPS):
             if until():
                 return
@@ -97,7 +149,7 @@ class Pump:
         raise AssertionError(f"{MOST_STEPS} events, and no end: something in this application goes round in a circle")
 
     def wait(self, seconds: float) -> None:
-        """Let time pass for whoever runs now, while others act."""
+        """Let time pass for the present invocation, while others act."""
         fiber, who, here = self.fiber, self.pulse.who, self.gate.here
         if seconds <= 0:
             return
@@ -114,12 +166,12 @@ class Pump:
         self.pulse.who, self.gate.here = who, here
 
     def close(self) -> None:
-        """End whatever still waits."""
+        """End every invocation that still waits."""
         for fiber in list(self.sleeping):
             fiber.close()
 
     def _next(self) -> tuple[int, int, Callable[[], None]] | None:
-        """What happens next: somebody who waited goes on, a message is received, or the Supervisor looks."""
+        """The next event: an invocation that waited goes on, a message is received, or a sweep begins."""
         found: list[tuple[int, int, Callable[[], None]]] = []
         if self.gate.loop.waiting:
             at = self.gate.loop.waiting[0][0]
@@ -151,7 +203,7 @@ class Pump:
             self.fiber = outer
 
     def _work(self, line: Line, batch: Sequence[Received]) -> None:
-        """One process handles a batch; what is done is deleted, unless it is to come twice."""
+        """Have one process handle a batch; messages that are done are deleted, unless they are to come twice."""
         done = 0
 
         def handle(instance: str) -> None:
@@ -168,7 +220,7 @@ class Pump:
             for message in batch[done:]:
                 _end(partial(line.queue.change_visibility, message.handle, retry_later.seconds))
         except Transient as error:
-            self.gate.diary.note(order_id_hint(batch[0].body), f"{line.part.name} gives a message back: {error}")
+            self.gate.diary.note(order_id_hint(batch[0].body), f"{line.part.name} returns a message: {error}")
 
     def _acknowledge(self, line: Line, message: Received) -> None:
         if line.doubled:
@@ -182,7 +234,7 @@ class Pump:
         self._invoke(self.supervisor, "", self.sweep)
 
     def _invoke(self, part: Part, about: str, act: Callable[[str], object], cause: ToScheduler | None = None) -> None:
-        """Have one process of the part act; it may die of it."""
+        """Have one process of the part act; it may die."""
         number, outer = part.begin(), self.pulse.who
         instance = f"{part.name}-{number}"
         self.pulse.who = (part.name, part.kind)
@@ -207,7 +259,7 @@ def _groups(batch: Sequence[Received]) -> list[list[Received]]:
 
 
 def _end(call: Callable[[], None]) -> None:
-    """A handle that is too late is refused, and the message comes again."""
+    """Ignore the refusal of a handle that is too late: the message comes again."""
     try:
         call()
     except Refused:

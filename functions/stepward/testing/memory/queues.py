@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from stepward.adapters.sqs.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
 from stepward.domain.messages import Alert, Instruction, Reply, StepRequest
-from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.queue import Clock, MemoryQueue
 from stepward.testing.sqs.rules import Entry
 from stepward.wire.messages import encode
 
@@ -17,8 +17,8 @@ from stepward.wire.messages import encode
 class MemoryQueues:
     """`ports.Queues` in memory; `agents` holds the queue of each agent by its name.
 
-    `lanes` holds the queues for urgent requests, of those agents that have one. An agent is backlogged when more than
-    `backlog` requests wait in its queues.
+    `lanes` holds the priority queues of the agents that have one. An agent is backlogged when more than `backlog`
+    requests wait in its queues.
     """
 
     scheduler: MemoryQueue
@@ -26,6 +26,12 @@ class MemoryQueues:
     agents: Mapping[str, MemoryQueue]
     backlog: int = BACKLOG
     lanes: Mapping[str, MemoryQueue] = field(default_factory=dict)
+
+    @staticmethod
+    def new(clock: Clock, agents: Iterable[str] = ()) -> MemoryQueues:
+        """The queues of a deployment that has these agents."""
+        scheduler, responses = (MemoryQueue(name=name, clock=clock) for name in ("scheduler", "responses"))
+        return MemoryQueues(scheduler, responses, {agent: MemoryQueue(name=agent, clock=clock) for agent in agents})
 
     def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
@@ -45,15 +51,14 @@ class MemoryQueues:
         return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
 
     def _waiting(self, agent: str) -> int:
-        lane = self.lanes.get(agent)
-        return self.agents[agent].waiting + (lane.waiting if lane else 0)
+        return sum(queues[agent].waiting for queues in (self.agents, self.lanes) if agent in queues)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryAlerts:
-    """`ports.Alerts` in memory: `told` holds every single telling, the second one of a fact as well.
+    """`ports.Alerts` in memory: `told` holds every single alert, repetitions included.
 
-    `summaries` holds what was told together, `events` what machines were told.
+    `summaries` holds the alerts that came in one message, `events` all alerts as machines get them.
     """
 
     told: list[Alert] = field(default_factory=list)
@@ -61,28 +66,26 @@ class MemoryAlerts:
     events: list[Alert] = field(default_factory=list)
 
     def tell(self, alert: Alert) -> bool:
-        """Keep it."""
+        """Record it; see the port."""
         self.told.append(alert)
         self.events.append(alert)
         return True
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Keep them as one."""
+        """Record them as one message; see the port."""
         self.summaries.append(tuple(alerts))
         self.events.extend(alerts)
 
 
 def send(queue: MemoryQueue, bodies: Sequence[Outgoing]) -> None:
-    """Send all as the SQS adapter does; raises Transient naming how many were not taken."""
+    """Send all as the SQS adapter does; raises Transient with the number of those that were refused."""
     deliver(for_queue(bodies, fifo=queue.fifo), partial(_send_batch, queue))
 
 
 def _send_batch(queue: MemoryQueue, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
     entries = [
-        Entry(
-            str(position), message.body, message.group or message.tenant, message.deduplication, message.delay or None
-        )
-        for position, message in enumerate(batch)
+        Entry(str(number), message.body, message.group or message.tenant, message.deduplication, message.delay or None)
+        for number, message in enumerate(batch)
     ]
     answer = queue.send_batch(entries)
     return {int(failed.id): Failure(failed.code, final=failed.sender_fault) for failed in answer.failed}

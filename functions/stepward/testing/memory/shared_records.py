@@ -1,4 +1,4 @@
-"""The in-memory twin of the shared records."""
+"""Shared records in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MemorySharedRecords:
         return self.kept.get(name)
 
     def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
-        """Put it if nobody was faster; see the port."""
+        """Write it if nobody was faster; see the port."""
         canonical(shared_record.body)
         with self.lock:
             now = self.kept.get(shared_record.name)

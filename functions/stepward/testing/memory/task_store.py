@@ -1,4 +1,4 @@
-"""The in-memory twin of the state store and the orders database."""
+"""The state store, the orders and the rejects in memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MemoryTaskStore:
         return self.orders.get(order_id)
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
-        """Put order and task, or neither; see the port."""
+        """Store order and task, or neither; see the port."""
         with self.lock:
             before = self.orders.get(order.order_id)
             if before is not None:
@@ -40,7 +40,7 @@ class MemoryTaskStore:
             return Submission.ACCEPTED
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
-        """Task, plan and order as they stand; see the port."""
+        """Task, plan and order at their latest revision; see the port."""
         with self.lock:
             task = self.tasks.get(order_id)
             if task is None:
@@ -75,14 +75,14 @@ class MemoryTaskStore:
 
 @dataclass(slots=True)
 class MemoryRejects:
-    """The in-memory twin of the rejects table."""
+    """The rejects in memory."""
 
     kept: dict[tuple[int, str], Reject] = field(default_factory=dict)
 
     def keep(self, reject: Reject) -> None:
-        """Keep it under its arrival and id; see the port."""
+        """Store it under its arrival and id; see the port."""
         self.kept[reject.received_at, reject.message_id] = reject
 
     def newest(self, limit: int) -> list[Reject]:
-        """The newest first; see the port."""
+        """The newest rejects, newest first; see the port."""
         return [self.kept[key] for key in sorted(self.kept, reverse=True)[:limit]]

@@ -1,4 +1,4 @@
-"""The in-memory twin of logs and metrics."""
+"""Logs and metrics in memory."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 
 @dataclass(slots=True)
 class MemoryTelemetry:
-    """Keeps every fact, with its order id, every sweep, and how services were doing."""
+    """Records every history entry with its order id, the figures of every sweep, and the health of services."""
 
     history: list[tuple[str, HistoryEntry]] = field(default_factory=list)
     sweeps: list[Swept] = field(default_factory=list)
     looks: list[Health] = field(default_factory=list)
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
-        """Keep one fact; see the port."""
+        """Record one history entry; see the port."""
         self.history.append((order_id, entry))
 
     def swept(self, figures: Swept) -> None:
-        """Keep what a sweep found; see the port."""
+        """Record the figures of a sweep; see the port."""
         self.sweeps.append(figures)
 
     def health(self, health: Health) -> None:
-        """Keep how a service is doing; see the port."""
+        """Record the health of a service; see the port."""
         self.looks.append(health)
 
     def count(self, kind: HistoryKind) -> int:
-        """How often this happened."""
+        """How many entries of this kind there are."""
         return sum(entry.kind is kind for _, entry in self.history)

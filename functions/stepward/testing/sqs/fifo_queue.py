@@ -1,4 +1,4 @@
-"""An SQS FIFO queue in memory: order within a group, and five minutes of deduplication."""
+"""An SQS FIFO queue in memory: order within each group, and five minutes of deduplication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes between Lambda and a function that a queue triggers: the event, the context, the answer."""
+"""The event, the context and the answer of a function that a queue triggers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepward.testing.sqs.messages import Received
 
 @dataclass(frozen=True, slots=True)
 class LambdaContext:
-    """What Lambda gives to a handler beside the event; `ends_at` is epoch milliseconds by `clock`."""
+    """The context that Lambda gives to a handler; `ends_at` is epoch milliseconds by `clock`."""
 
     function_name: str
     aws_request_id: str
@@ -33,7 +33,7 @@ class LambdaContext:
 
 
 def event_of(batch: Sequence[Received], arn: str) -> dict[str, Any]:
-    """The event that Lambda makes of a batch from the queue of this ARN."""
+    """The event that Lambda makes of a batch; `arn` is that of the queue."""
     records = [
         {
             "messageId": message.message_id,
@@ -53,7 +53,7 @@ def event_of(batch: Sequence[Received], arn: str) -> dict[str, Any]:
 
 
 def failed_ids(answer: object, ids: set[str]) -> set[str] | None:
-    """The message ids that a handler's answer reports as failed; None where Lambda fails the whole batch."""
+    """The message ids that a handler's answer reports as failed; None if Lambda fails the whole batch."""
     if answer is None or answer == []:
         return set()
     if not isinstance(answer, Mapping):

@@ -1,4 +1,4 @@
-"""Messages of the in-memory queues: as kept, as handed out, and as a batch is answered."""
+"""Messages of the in-memory queues: as stored, as received, and the answers to a batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One entry of a batch that the queue has taken."""
+    """One entry of a batch that the queue accepted."""
 
     id: str
     message_id: str
@@ -18,7 +18,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class NotTaken:
-    """One entry of a batch that the queue has not taken."""
+    """One entry of a batch that the queue refused."""
 
     id: str
     code: str
@@ -27,7 +27,7 @@ class NotTaken:
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """The answer to a batch: each entry stands in one of the two lists."""
+    """The answer to a batch: each entry is in one of the two lists."""
 
     successful: list[Taken] = field(default_factory=list)
     failed: list[NotTaken] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Received:
 
 @dataclass(slots=True)
 class Stored:
-    """A message as a queue keeps it; times are epoch milliseconds."""
+    """A message in its queue; times are epoch milliseconds."""
 
     queue: str
     number: int
@@ -72,7 +72,7 @@ class Stored:
         return self.receive_count > 0 and self.visible_at > now
 
     def as_received(self) -> Received:
-        """What a consumer gets."""
+        """The message as a consumer gets it."""
         attributes = {
             "ApproximateReceiveCount": str(self.receive_count),
             "SentTimestamp": str(self.sent_at),

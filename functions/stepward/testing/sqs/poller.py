@@ -1,7 +1,7 @@
-"""The stand-in for Lambda's event source mapping: takes a batch from a queue, calls the handler, deletes what is done.
+"""Stands in for Lambda's event source mapping: takes a batch from a queue, calls the handler, deletes what is done.
 
-What the handler answers is judged as Lambda judges it, with `ReportBatchItemFailures` unless told otherwise.
-Several receives may make one batch; a function that fails leaves its messages to their visibility timeout.
+It reads the handler's answer as Lambda does, with `ReportBatchItemFailures` by default. Several receives may make one
+batch. If a function fails, its messages come again after their visibility timeout.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Source(Protocol):
         """Up to `most` messages, at most 10, without waiting for any."""
 
     def delete(self, handle: str) -> None:
-        """Delete what the handle stands for; raises Refused if the queue does not let it."""
+        """Delete the message of this handle; raises Refused if the queue refuses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """How one poll ended: the bodies that were deleted, those that stay, and what the handler raised."""
+    """The result of one poll: the bodies that were deleted, those that stayed, and the error of the handler."""
 
     done: tuple[str, ...] = ()
     stayed: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Polled:
 
     @property
     def received(self) -> int:
-        """How many messages the handler was given."""
+        """How many messages the handler got."""
         return len(self.done) + len(self.stayed)
 
 
@@ -61,7 +61,7 @@ class Poller:
     function_name: str = "function"
 
     def poll(self) -> Polled:
-        """Take one batch and have it handled; an empty queue calls nobody."""
+        """Take one batch and have it handled; the handler is not called for an empty queue."""
         batch = self._batch()
         if not batch:
             return Polled()
@@ -74,7 +74,7 @@ class Poller:
         return Polled(tuple(done), tuple(stayed), error)
 
     def drain(self, most_polls: int = 1000) -> list[Polled]:
-        """Poll until nothing can be received; RuntimeError after `most_polls`, for then something feeds itself."""
+        """Poll until nothing can be received; RuntimeError after `most_polls`, as a handler may feed its own queue."""
         polls: list[Polled] = []
         while (polled := self.poll()).received:
             polls.append(polled)

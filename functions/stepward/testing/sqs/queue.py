@@ -1,6 +1,7 @@
-"""An SQS standard queue in memory, as strict as AWS, under a clock that the test holds.
+"""An SQS standard queue in memory, as strict as AWS, under a clock that the test moves.
 
-For one thread: nothing here locks. Order is the order of sending unless `arrange` changes it, for SQS promises none.
+Use it in one thread: it has no locks. Messages come in the order of sending unless `arrange` changes it, for SQS
+promises none.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def _as_sent(_: list[Stored]) -> None:
 class MemoryQueue:
     """A standard queue. Settings are AWS's, in seconds; `clock` gives epoch milliseconds.
 
-    `faults` names the error code with which SQS itself fails an entry of a batch, or "" to take it.
-    `arrange` reorders in place what can be received, e.g. `random.Random(7).shuffle`.
+    `faults` gives the error code with which SQS itself fails an entry of a batch, or "" to accept it.
+    `arrange` reorders the visible messages in place, e.g. `random.Random(7).shuffle`.
     """
 
     name: str
@@ -72,7 +73,7 @@ class MemoryQueue:
 
     @property
     def bodies(self) -> list[str]:
-        """Everything not yet deleted, waiting or in flight, in the order of sending."""
+        """The bodies of all messages that are not deleted, in the order of sending."""
         return [stored.body for stored in self._messages.values()]
 
     @property
@@ -86,7 +87,7 @@ class MemoryQueue:
         return sum(stored.in_flight(self.clock()) for stored in self._messages.values())
 
     def ready_at(self) -> int | None:
-        """When a message can be received next (epoch milliseconds); None if nothing is left to come."""
+        """When the next message can be received (epoch milliseconds); None if there is none."""
         now = self.clock()
         if self._receivable(now):
             return now
@@ -99,7 +100,7 @@ class MemoryQueue:
         return self._take(entry)
 
     def send_batch(self, entries: Sequence[Entry]) -> BatchAnswer:
-        """Send up to 10 messages; each is taken or refused for itself. Raises Refused for the batch as a whole."""
+        """Send up to 10 messages, each accepted or refused by itself; raises Refused for the batch as a whole."""
         check_batch(entries)
         answer = BatchAnswer()
         for entry in entries:
@@ -113,7 +114,7 @@ class MemoryQueue:
         return answer
 
     def receive(self, most: int = 10, *, visibility_timeout: int | None = None) -> list[Received]:
-        """Up to `most` visible messages, hidden for the visibility timeout; used-up ones go to the dead letters."""
+        """Up to `most` visible messages; those received too often move to the dead-letter queue."""
         check_range("MaxNumberOfMessages", most, 1, 10)
         hidden_for = self.visibility_timeout if visibility_timeout is None else visibility_timeout
         check_range("VisibilityTimeout", hidden_for, 0, LONGEST_VISIBILITY_S)
@@ -122,7 +123,7 @@ class MemoryQueue:
         return [self._hand_out(stored, now, hidden_for) for stored in self._receivable(now)[:most]]
 
     def delete(self, handle: str) -> None:
-        """Delete what the handle stands for; a handle that a later receive replaced deletes nothing."""
+        """Delete the message of this handle; a handle that a later receive replaced deletes nothing."""
         stored = self._find(handle)
         if stored is not None and self._may_delete(stored, handle):
             del self._messages[stored.number]

@@ -1,4 +1,4 @@
-"""What SQS refuses, so that the in-memory queues refuse it too."""
+"""The limits of SQS, which the in-memory queues enforce."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 class Refused(StepwardError):
-    """SQS would answer the request with an error of this code; send what SQS accepts."""
+    """SQS would answer the request with an error of this code; send a request that SQS accepts."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -27,7 +27,7 @@ class Refused(StepwardError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message of a batch as SQS takes it; `delay` is in seconds, None takes the queue's own."""
+    """One message of a batch as SQS takes it; `delay` is in seconds, None means the queue's own."""
 
     id: str
     body: str
@@ -37,7 +37,7 @@ class Entry:
 
 
 def check_batch(entries: Sequence[Entry]) -> None:
-    """Refuse what fails a batch as a whole."""
+    """Refuse a batch that fails as a whole."""
     if not entries:
         raise Refused("EmptyBatchRequest", "a batch has at least one entry")
     if len(entries) > MOST_ENTRIES:
@@ -51,7 +51,7 @@ def check_batch(entries: Sequence[Entry]) -> None:
 
 
 def check_body(body: str, largest: int) -> None:
-    """Refuse a body that is empty, larger than the queue allows, or holds a character that XML cannot."""
+    """Refuse a body that is empty, larger than the queue allows, or holds a character that XML does not allow."""
     if not body:
         raise Refused("MissingParameter", "the body is empty")
     if (size := len(_bytes(body))) > largest:

@@ -54,7 +54,7 @@ class SqsSource:
         ]
 
     def delete(self, handle: str) -> None:
-        """Delete what the handle stands for; raises Refused if SQS does not take the handle."""
+        """Delete the message of this handle; raises Refused if SQS refuses the handle."""
         try:
             self.client.delete_message(QueueUrl=self.queue_url, ReceiptHandle=handle)
         except ClientError as error:
