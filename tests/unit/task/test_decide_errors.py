@@ -62,9 +62,9 @@ def test_an_error_stays_due_until_an_operator_is_told() -> None:
     assert life.task.due is not None
     assert life.task.due <= T0 + 100 + TIMING.claim_within
 
-    life.alerted("charge")
+    after = life.alerted("charge").task
 
-    assert (life.task.due, life.step("charge").alert_by) == (None, None)
+    assert (after.due, after.steps["charge"].alert_by) == (None, None)
     assert life.count(HistoryKind.ALERTED) == 1
 
 
