@@ -48,7 +48,7 @@ def planned(
 
 
 def waits(delay: int, rounds: int = 1) -> Policy:
-    """The policy to rest for `delay` milliseconds."""
+    """The policy to wait for `delay` milliseconds."""
     return Policy(Exhausted.WAIT, wait=delay, rounds=rounds)
 
 
@@ -79,28 +79,15 @@ def undoable(**last: Any) -> Plan:
     )
 
 
-def undoable_diamond() -> Plan:
-    """`pick` and `pay` side by side between `check` and `ship`, each with an undo."""
-    waits_for = {"check": (), "pick": ("check",), "pay": ("check",), "ship": ("pick", "pay")}
-    return Plan("diamond", 1, tuple(planned(name, *after, undo=f"un{name}") for name, after in waits_for.items()))
+def sequence(*names: str, **each: Any) -> Plan:
+    """Steps one after another; `each` says more of every one."""
+    return Plan("line", 1, tuple(planned(name, *names[:at][-1:], **each) for at, name in enumerate(names)))
 
 
-def sequence(*names: str, complete_within: int = MINUTE, threshold: int = 3) -> Plan:
-    """Steps one after another."""
-    waits: list[tuple[str, ...]] = [(), *((name,) for name in names[:-1])]
-    steps = (
-        planned(name, *after, complete_within=complete_within, threshold=threshold)
-        for name, after in zip(names, waits, strict=True)
-    )
-    return Plan("line", 1, tuple(steps))
-
-
-def diamond(complete_within: int = MINUTE, threshold: int = 3) -> Plan:
-    """`pick` and `pay` side by side between `check` and `ship`."""
+def diamond(*, undo: bool = False, **each: Any) -> Plan:
+    """`pick` and `pay` side by side between `check` and `ship`; `undo` gives each an undo."""
     waits = {"check": (), "pick": ("check",), "pay": ("check",), "ship": ("pick", "pay")}
-    steps = (
-        planned(name, *after, complete_within=complete_within, threshold=threshold) for name, after in waits.items()
-    )
+    steps = (planned(name, *after, undo=f"un{name}" if undo else "", **each) for name, after in waits.items())
     return Plan("diamond", 1, tuple(steps))
 
 
@@ -115,43 +102,45 @@ def answer(
 ) -> Reply:
     """The reply of the agent that was asked."""
     done = {"ref": request.step} if outcome is Outcome.OK else {}
-    found = done if result is None else result
-    return Reply(request.order_id, request.step, request.attempt, request.token, outcome, found, error)
+    returned = done if result is None else result
+    return Reply(request.order_id, request.step, request.attempt, request.token, outcome, returned, error)
 
 
 @dataclass(slots=True)
 class Life:
-    """One task led from event to event, every write of which wins; `asked` holds all requests ever sent."""
+    """One task and its events, one after the other; every write wins, and `asked` holds all requests ever sent."""
 
     plan: Plan
     timing: Timing = field(default_factory=Timing)
     now: int = T0
     reply_to: str = ""
     task: Task = field(init=False)
+    before: Task = field(init=False)
     asked: list[StepRequest] = field(default_factory=list)
     history: list[HistoryEntry] = field(default_factory=list)
-    told_submitter: list[Notice] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         known = {"reply_to": self.reply_to, "correlation_id": "checkout-1" if self.reply_to else ""}
         self.task = new_task(ORDER_ID, self.plan, self.now, self.timing, **known)
 
     def apply(self, event: Event, *, at: int | None = None, by: str = "scheduler-1") -> Decision:
-        """Decide, and keep the decision."""
+        """Decide, and write the decision; `before` is the task that it was about."""
         self.now = self.now if at is None else at
+        self.before = self.task
         decision = decide(self.task, self.plan, event, now=self.now, by=by, timing=self.timing)
         self.task = decision.task
         self.asked += requests(decision)
         self.history += decision.history
-        self.told_submitter += notices(decision)
+        self.notices += notices(decision)
         return decision
 
     def start(self, **how: Any) -> Decision:
-        """The Scheduler is told of the submission."""
+        """The Scheduler gets the start of the submission."""
         return self.apply(Start(ORDER_ID), **how)
 
     def look(self, **how: Any) -> Decision:
-        """The Supervisor looks."""
+        """The Supervisor checks the deadlines."""
         return self.apply(DeadlineCheck(), **{"by": "supervisor-1"} | how)
 
     def done(self, step: str, **how: Any) -> Decision:
@@ -159,7 +148,7 @@ class Life:
         return self.apply(answer(self.request(step)), **how)
 
     def declined(self, step: str, error: str = "card declined", **how: Any) -> Decision:
-        """The agent last asked for `step` answers that it will never work."""
+        """The agent last asked for `step` answers that it can never succeed."""
         return self.apply(answer(self.request(step), Outcome.PERMANENT, error=error), **how)
 
     def resubmit(self, step: str, attempt: int, **how: Any) -> Decision:
@@ -167,45 +156,52 @@ class Life:
         return self.apply(Resubmit(ORDER_ID, step, attempt, "ada", "card replaced"), **how)
 
     def retry(self, step: str, attempt: int, **how: Any) -> Decision:
-        """The Supervisor's request to run the step again arrives, as early as it may be told."""
-        rested = max(self.now, self.step(step).not_before or 0)
-        return self.apply(Retry(ORDER_ID, step, attempt), **{"at": rested} | how)
+        """The Supervisor's request to run the step again arrives as soon as the backoff is over."""
+        ready = max(self.now, self.step(step).not_before or 0)
+        return self.apply(Retry(ORDER_ID, step, attempt), **{"at": ready} | how)
 
     def undo(self, why: str = "sold twice", **how: Any) -> Decision:
         """An operator wants it undone."""
         return self.apply(Undo(ORDER_ID, "ada", why), **how)
 
+    def undone(self) -> Decision:
+        """An operator wants it undone, and all of `undoable` is; the decision about the last compensation."""
+        self.undo()
+        self.done("ship/undo")
+        self.done("charge/undo")
+        return self.done("reserve/undo")
+
     def cancel(self, **how: Any) -> Decision:
-        """The submitter wants it no more."""
+        """The submitter cancels it."""
         return self.apply(Cancel(ORDER_ID, "shop", "no longer wanted"), **how)
 
     def pause(self, **how: Any) -> Decision:
-        """An operator halts it."""
+        """An operator pauses it."""
         return self.apply(Pause(ORDER_ID, "ada", "stock is being counted"), **how)
 
     def resume(self, **how: Any) -> Decision:
-        """An operator lets it go on."""
+        """An operator resumes it."""
         return self.apply(Resume(ORDER_ID, "ada", "counted"), **how)
 
     def report(self, **how: Any) -> Decision:
-        """The submitter is to be told where it stands."""
+        """Somebody asks for the submitter to be notified of the state."""
         return self.apply(Report(ORDER_ID), **how)
 
     def overdue(self, step: str, **how: Any) -> Decision:
-        """The Supervisor looks when the running attempt of `step` has just become overdue."""
+        """The Supervisor checks when the running attempt of `step` has just become overdue."""
         limit = self.step(step).complete_by
         assert limit is not None
         return self.look(**{"at": limit + self.timing.skew_margin} | how)
 
     def used_up(self, step: str) -> Decision:
-        """All attempts of this round run past complete-by; what the last of them led to."""
+        """All attempts of this round run past complete-by; the decision about the last of them."""
         for _ in range(self.plan.by_name[step].threshold - self.step(step).failure_count - 1):
             self.overdue(step)
             self.retry(step, self.step(step).attempt)
         return self.overdue(step)
 
-    def told(self, step: str, **how: Any) -> Decision:
-        """The alert of the step's Error is out."""
+    def alerted(self, step: str, **how: Any) -> Decision:
+        """The alert of the step's Error was sent."""
         return self.apply(AlertSent(step, self.step(step).attempt), **how)
 
     def step(self, name: str) -> StepRecord:
@@ -213,68 +209,83 @@ class Life:
         return self.task.steps[name]
 
     def state(self, name: str) -> ProcessState:
-        """Where the step stands."""
+        """The state of the step."""
         return self.task.steps[name].process_state
 
     def request(self, step: str) -> StepRequest:
         """The newest request for `step`."""
         return next(request for request in reversed(self.asked) if request.step == step)
 
+    def ignored(self, decision: Decision) -> bool:
+        """Whether the newest decision leaves the task as it was and sends nothing."""
+        return decision.task == self.before and not decision.messages
+
     def count(self, kind: HistoryKind) -> int:
-        """How often this has happened."""
+        """How often this is in the history."""
         return sum(entry.kind is kind for entry in self.history)
 
 
+def asked(decision: Decision) -> list[str]:
+    """The steps whose agents the decision asks."""
+    return [request.step for request in requests(decision)]
+
+
+def kinds(decision: Decision) -> list[HistoryKind]:
+    """What happened, by its kinds."""
+    return [entry.kind for entry in decision.history]
+
+
 def requests(decision: Decision) -> list[StepRequest]:
-    """What the decision asks of agents."""
+    """The requests to agents that the decision sends."""
     return [message for message in decision.messages if isinstance(message, StepRequest)]
 
 
 def alerts(decision: Decision) -> list[StepFailed]:
-    """What the decision tells operators."""
+    """The alerts of steps that the decision sends."""
     return [message for message in decision.messages if isinstance(message, StepFailed)]
 
 
-def of_lanes(told: Collection[Alert]) -> list[LaneWaits]:
+def of_lanes(sent: Collection[Alert]) -> list[LaneWaits]:
     """The alerts, all of which must be of lanes."""
-    lanes = [alert for alert in told if isinstance(alert, LaneWaits)]
-    assert lanes == list(told)
+    lanes = [alert for alert in sent if isinstance(alert, LaneWaits)]
+    assert lanes == list(sent)
     return lanes
 
 
 def retries(decision: Decision) -> list[Retry]:
-    """What the decision asks the Scheduler to run again."""
+    """The requests to run a step again that the decision sends."""
     return [message for message in decision.messages if isinstance(message, Retry)]
 
 
 def notices(decision: Decision) -> list[Notice]:
-    """What the decision tells the submitter."""
+    """The notices to the submitter that the decision sends."""
     return [message for message in decision.messages if isinstance(message, Notice)]
 
 
 def again(record: StepRecord, now: int) -> Retry:
-    """The request to run the step again when it has rested."""
+    """The request to run the step again after its backoff."""
     return Retry(record.order_id, record.name, record.attempt, (record.not_before or now) - now)
 
 
 OTHER = falls_back("other", undo="unpay")
-"""Another agent takes the step `pay`, and has an undo of its own."""
+"""The fallback of the step `pay`: another agent, with an undo of its own."""
+
+
+def started(plan: Plan, *done: str, **how: Any) -> Life:
+    """A life that has begun, with these steps done."""
+    life = Life(plan, **how)
+    life.start()
+    for step in done:
+        life.done(step)
+    return life
 
 
 def paying(*policies: Policy, threshold: int = 2) -> Life:
     """A life whose step `pay`, under way, has these policies; `reserve` is done."""
     pay = planned("pay", "reserve", undo="refund", threshold=threshold, exhausted=policies)
-    plan = Plan("line", 1, (planned("reserve", undo="release"), pay, planned("ship", "pay")))
-    life = Life(plan)
-    life.start()
-    life.done("reserve")
-    return life
+    return started(Plan("line", 1, (planned("reserve", undo="release"), pay, planned("ship", "pay"))), "reserve")
 
 
-def shipping(**last: Any) -> Life:
-    """`reserve` and `charge` are done, `ship` is under way."""
-    life = Life(undoable(**last))
-    life.start()
-    life.done("reserve")
-    life.done("charge")
-    return life
+def shipping(reply_to: str = "", **last: Any) -> Life:
+    """`reserve` and `charge` are done, `ship` is under way; `last` says more of `ship`."""
+    return started(undoable(**last), "reserve", "charge", reply_to=reply_to)

@@ -1,6 +1,8 @@
-"""What machines hear of a failed step when the event bus takes only a part, or nothing."""
+"""What programs get of a failed step when the event bus takes only a part, or nothing."""
 
 import json
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import boto3
@@ -10,7 +12,7 @@ from moto import mock_aws
 from stepward.adapters.alerts.event_bus import EventBus
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured, Transient
-from stepward.domain.messages import LaneWaits, StepFailed
+from stepward.domain.messages import Alert, LaneWaits, StepFailed
 from tests.contract.worlds.queue_worlds import SqsWorld
 from tests.unit.alerts.flaky_event_bus import FlakyEvents
 
@@ -19,23 +21,27 @@ def alerts(*orders: str, remaining_effects: tuple[str, ...] = ()) -> list[StepFa
     return [StepFailed(order, "charge", 3, "card declined", 1_000_000, remaining_effects) for order in orders]
 
 
+def put(batch: Sequence[Alert], events: FlakyEvents | None = None, error: str = "") -> FlakyEvents:
+    """The alerts are put on the bus, and nothing is wrong, or this."""
+    events = events or FlakyEvents()
+    with pytest.raises(Transient, match=error) if error else nullcontext():
+        EventBus(events.client()).put(batch)
+    return events
+
+
 def test_an_event_says_what_the_alert_says() -> None:
     """S7."""
-    events = FlakyEvents()
-    EventBus(events.client()).put(alerts("a"))
+    events = put(alerts("a"))
     (entry,) = events.entries
-    assert (entry["Source"], entry["DetailType"], entry["EventBusName"]) == (
-        "stepward",
-        "stepward.step.failed",
-        "default",
-    )
+    assert (entry["Source"], entry["EventBusName"]) == ("stepward", "default")
+    assert entry["DetailType"] == "stepward.step.failed"
     assert json.loads(entry["Detail"])["alertId"] == "a/charge/3"
 
 
 def test_an_entry_that_fails_once_is_put_again_alone() -> None:
     """S22: the answer is 200, and one entry was not taken."""
     events = FlakyEvents(lambda order, attempt: "ThrottlingException" if (order, attempt) == ("b", 1) else "")
-    EventBus(events.client()).put(alerts("a", "b", "c"))
+    put(alerts("a", "b", "c"), events)
     assert events.calls == [["a", "b", "c"], ["b"]]
     assert sorted(events.taken) == ["a", "b", "c"]
 
@@ -43,35 +49,30 @@ def test_an_entry_that_fails_once_is_put_again_alone() -> None:
 def test_entries_that_fail_twice_are_counted_in_the_error() -> None:
     """S22: whoever put them has to put them again."""
     events = FlakyEvents(lambda order, _: "InternalFailure" if order in "bc" else "")
-    with pytest.raises(Transient, match=r"2 of 3 messages were not taken \(InternalFailure\)"):
-        EventBus(events.client()).put(alerts("a", "b", "c"))
+    put(alerts("a", "b", "c"), events, r"2 of 3 messages were not taken \(InternalFailure\)")
 
 
 def test_an_entry_that_can_never_be_taken_is_not_put_again() -> None:
     events = FlakyEvents(lambda order, _: "MalformedDetail" if order == "b" else "")
-    with pytest.raises(Transient, match="MalformedDetail"):
-        EventBus(events.client()).put(alerts("a", "b"))
+    put(alerts("a", "b"), events, "MalformedDetail")
     assert events.calls == [["a", "b"]]
 
 
 def test_an_entry_that_the_answer_does_not_name_counts_as_failed() -> None:
     """S22."""
     events = FlakyEvents(forgets=1)
-    with pytest.raises(Transient, match=r"1 of 2 messages were not taken \(NotAnswered\)"):
-        EventBus(events.client()).put(alerts("a", "b"))
+    put(alerts("a", "b"), events, r"1 of 2 messages were not taken \(NotAnswered\)")
     assert events.calls == [["a", "b"], ["b"]]
 
 
 def test_many_go_in_calls_of_ten() -> None:
-    events = FlakyEvents()
-    EventBus(events.client()).put(alerts(*(f"ord-{number}" for number in range(23))))
+    events = put(alerts(*(f"ord-{number}" for number in range(23))))
     assert [len(call) for call in events.calls] == [10, 10, 3]
 
 
 def test_a_failed_undo_has_a_type_of_its_own() -> None:
     """S17."""
-    events = FlakyEvents()
-    EventBus(events.client()).put([*alerts("a"), *alerts("b", remaining_effects=("charge",))])
+    events = put([*alerts("a"), *alerts("b", remaining_effects=("charge",))])
     assert [(entry["DetailType"], json.loads(entry["Detail"])["standing"]) for entry in events.entries] == [
         ("stepward.step.failed", []),
         ("stepward.undo.failed", ["charge"]),
@@ -87,22 +88,21 @@ def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
     assert kinds == ["stepward.step.failed", "stepward.lane.blocked", "stepward.lane.gap"]
 
 
-def test_nothing_to_tell_makes_no_call() -> None:
-    events = FlakyEvents()
-    EventBus(events.client()).put([])
+def test_no_alerts_make_no_call() -> None:
+    events = put([])
     assert events.calls == []
 
 
 @pytest.mark.parametrize(
     ("code", "error"), [("AccessDeniedException", Misconfigured), ("InternalException", Transient)]
 )
-def test_a_bus_that_refuses_the_call_is_told_apart(code: str, error: type[Exception]) -> None:
+def test_a_bus_that_refuses_the_call_is_misconfigured_or_away(code: str, error: type[Exception]) -> None:
     with pytest.raises(error, match="event bus default"):
         EventBus(FlakyEvents(refuses_all=code).client()).put(alerts("a"))
 
 
-def test_people_hear_of_what_the_bus_refuses_and_it_is_not_taken_for_told() -> None:
-    """S7: so both are told again, under the same id."""
+def test_people_are_alerted_of_what_the_bus_refuses_and_it_does_not_count_as_sent() -> None:
+    """S7: so both are sent again, under the same id."""
     refusing = EventBus(FlakyEvents(refuses_all="InternalException").client())
     with mock_aws():
         world = SqsWorld.new(boto3.client("sqs"), boto3.client("sns"), boto3.client("events"))

@@ -27,25 +27,13 @@ from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    SECOND,
-    T0,
-    UNDOES,
-    Life,
-    answer,
-    sequence,
-    undoable,
-    undoable_diamond,
-    waits,
-)
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, UNDOES, Life, answer, diamond, sequence, undoable, waits
 
 PLANS = [
     sequence("reserve", "ship", threshold=1),
     undoable(point_of_no_return=True),
     undoable(threshold=1, exhausted=(waits(30 * SECOND), UNDOES)),
-    undoable_diamond(),
+    diamond(undo=True),
 ]
 Message = ToScheduler | StepRequest
 

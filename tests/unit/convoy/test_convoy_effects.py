@@ -13,6 +13,7 @@ from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
+from tests.unit.convoy.lanes import arrive, blocked
 
 
 def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:
@@ -33,32 +34,25 @@ def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:
 def test_what_comes_after_a_delete_stops_the_order() -> None:
     world = ConvoyWorld()
     world.run(entry("A", 1, "create"), entry("A", 2, "delete"), entry("A", 3, "add"))
-    blocked = world.lane().blocked
-    assert blocked is not None
-    assert blocked.reason == "op: the order was cancelled at 2"
+    assert blocked(world) == (3, "op: the order was cancelled at 2")
 
 
 def test_an_effect_that_fails_for_now_is_tried_again_and_then_stops_the_order() -> None:
     """C6: attempts are counted in the lane."""
     world = ConvoyWorld(rules=LaneRules(attempts=10))
-    world.ledger("L1", *order("A", 2))
-    world.walk(world.ledgers.receive(1))
-
-    for _ in range(world.rules.attempts):
+    arrive(world, *order("A", 2))
+    for _ in range(10):
         world.gate.arm(Fault.FAILS, at="submit")
         world.work(world.events.receive())
         world.clock.now += MINUTE
 
-    blocked = world.lane().blocked
-    assert blocked is not None
-    assert blocked.reason == f"it failed {world.rules.attempts} times; the last error: MemoryTaskStore.submit failed"
+    assert blocked(world) == (1, "it failed 10 times; the last error: MemoryTaskStore.submit failed")
 
 
 def test_an_effect_that_fails_once_is_had_the_next_time() -> None:
-    """C4: nothing is deleted before its work is done, and nothing overtakes it."""
+    """C4: nothing is deleted before its work is done, and nothing comes before it."""
     world = ConvoyWorld()
-    world.ledger("L1", *order("A", 2))
-    world.walk(world.ledgers.receive(1))
+    arrive(world, *order("A", 2))
     world.gate.arm(Fault.FAILS, at="submit")
 
     world.work(world.events.receive())
@@ -73,8 +67,7 @@ def test_an_effect_that_fails_once_is_had_the_next_time() -> None:
 def test_a_consumer_that_dies_between_effect_and_write_has_the_effect_once() -> None:
     """C4, I7: the effect comes first and can be asked for again."""
     world = ConvoyWorld()
-    world.ledger("L1", *order("A", 2), entry("A", 3, "delete"))
-    world.walk(world.ledgers.receive(1))
+    arrive(world, *order("A", 2), entry("A", 3, "delete"))
     world.gate.arm(Fault.DIES_BEFORE, at="Lanes.save")
 
     with pytest.raises(Died):
@@ -88,17 +81,15 @@ def test_a_consumer_that_dies_between_effect_and_write_has_the_effect_once() -> 
     assert world.telemetry.count(HistoryKind.SUBMITTED) == 1
 
 
-def test_a_task_that_cannot_be_read_stops_the_order_at_its_cancellation() -> None:
-    """C6: no number of tries makes it readable, so an operator is told at once."""
+def test_a_corrupt_task_stops_the_order_at_its_cancellation() -> None:
+    """C6: no number of tries makes it readable, so an operator is alerted at once."""
     world = ConvoyWorld()
     world.run(*order("A", 1))
     world.store = Damaged(shard_of=lambda _: 0)
 
     world.run(entry("A", 2, "delete"))
 
-    blocked = world.lane().blocked
-    assert blocked is not None
-    assert blocked.reason == "the order's task cannot be read: A: it lacks CreatedAt"
+    assert blocked(world) == (2, "the order's task cannot be read: A: it lacks CreatedAt")
 
 
 class Damaged(MemoryTaskStore):

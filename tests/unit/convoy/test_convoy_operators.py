@@ -1,4 +1,4 @@
-"""What operators do about a lane that stands still: conditional, in the order's trail, and once."""
+"""What operators do about a blocked lane: conditional, in the order's audit log, and once."""
 
 from typing import Any
 
@@ -7,30 +7,26 @@ import pytest
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.history import HistoryKind
-from stepward.testing.faults.record import Died
-from tests.factories import MINUTE, of_lanes
+from tests.factories import of_lanes
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
+from tests.unit.convoy.lanes import arrive, blocked, poisoned, with_gap, work_and_die
 
 MENDED = entry("A", 2, "add", amount="2.00")
 
 
-def blocked(length: int = 4) -> ConvoyWorld:
-    """An order that stands still at its second event, with the rest behind it."""
-    world, events = ConvoyWorld(), order("A", length)
-    events[1] = {**events[1], "op": "remove"}
-    world.run(*events)
-    return world
+@pytest.fixture
+def world() -> ConvoyWorld:
+    """Order A, stopped at its second event, with two behind it."""
+    return poisoned(2, length=4)
 
 
-def audit_log(world: ConvoyWorld, order_id: str = "A") -> list[tuple[str, str, bool, str]]:
-    return [(e.command, e.step, e.applied, e.note) for e in AuditLog(world.shared_records).of(order_id)]
+def audit_log(world: ConvoyWorld) -> list[tuple[str, str, bool, str]]:
+    return [(e.command, e.step, e.applied, e.note) for e in AuditLog(world.shared_records).of("A")]
 
 
-def test_a_skipped_event_is_skipped_and_what_waited_is_applied_in_order() -> None:
-    """C6: with who and why in the history and in the trail."""
-    world = blocked()
-
+def test_a_skipped_event_is_skipped_and_what_waited_is_applied_in_order(world: ConvoyWorld) -> None:
+    """C6: with who and why in the history and in the audit log."""
     world.skip("A", 2)
     world.run()
 
@@ -39,10 +35,8 @@ def test_a_skipped_event_is_skipped_and_what_waited_is_applied_in_order() -> Non
     assert audit_log(world) == [("convoy skip", "event 2", True, "")]
 
 
-def test_a_replaced_event_takes_its_place_and_the_old_one_is_kept() -> None:
+def test_another_event_can_replace_one_which_becomes_a_reject(world: ConvoyWorld) -> None:
     """C6: nothing that was sent is lost."""
-    world = blocked()
-
     world.replace("A", 2, MENDED)
     world.run()
 
@@ -54,21 +48,19 @@ def test_a_replaced_event_takes_its_place_and_the_old_one_is_kept() -> None:
 def test_a_retry_tries_the_same_event_again() -> None:
     """C6: an effect that failed until the order stopped works after the cause is mended."""
     world = ConvoyWorld(rules=LaneRules(attempts=1))
-    world.ledger("L1", *order("A", 2))
-    world.walk(world.ledgers.receive(1))
+    arrive(world, *order("A", 2))
     world.gate.arm(Fault.FAILS, at="submit")
     world.work(world.events.receive())
-    stopped = world.lane().blocked is not None
+    assert world.lane().blocked is not None
 
     world.retry("A")
     world.run()
 
-    assert (stopped, world.applied()) == (True, [1, 2])
+    assert world.applied() == [1, 2]
     assert audit_log(world) == [("convoy retry", "", True, "")]
 
 
-def test_a_retry_of_what_is_still_wrong_stops_again_without_a_second_alert() -> None:
-    world = blocked()
+def test_a_retry_of_what_is_still_wrong_stops_again_without_a_second_alert(world: ConvoyWorld) -> None:
     since = world.lane().blocked
 
     world.retry("A")
@@ -79,10 +71,8 @@ def test_a_retry_of_what_is_still_wrong_stops_again_without_a_second_alert() -> 
 
 
 def test_an_event_that_never_came_can_be_skipped() -> None:
-    """C5: a gap is closed by an operator or by the event itself; that one is kept if it comes after all."""
-    world, events = ConvoyWorld(), order("A", 3)
-    world.run(events[0], events[2])
-
+    """C5: an operator or the event itself closes a gap; the event is stored as a reject if it comes after all."""
+    world, events = with_gap(3)
     world.skip("A", 2)
     world.run()
     world.run(events[1])
@@ -92,9 +82,7 @@ def test_an_event_that_never_came_can_be_skipped() -> None:
 
 
 def test_an_event_that_never_came_can_be_given() -> None:
-    world, events = ConvoyWorld(), order("A", 3)
-    world.run(events[0], events[2])
-
+    world, _ = with_gap(3)
     world.replace("A", 2, MENDED)
     world.run()
 
@@ -111,9 +99,9 @@ def test_an_event_that_never_came_can_be_given() -> None:
         ({"op": "add"}, "the new event is not valid: orderId: is missing"),
     ],
 )
-def test_a_replacement_that_cannot_be_is_refused_with_a_reason(event: dict[str, Any], note: str) -> None:
-    world = blocked()
-
+def test_a_replacement_that_cannot_be_is_refused_with_a_reason(
+    world: ConvoyWorld, event: dict[str, Any], note: str
+) -> None:
     world.replace("A", 2, event)
     world.run()
 
@@ -121,22 +109,13 @@ def test_a_replacement_that_cannot_be_is_refused_with_a_reason(event: dict[str, 
     assert world.lane().last == 1
 
 
-@pytest.mark.parametrize(
-    ("position", "note"),
-    [
-        (1, "event 1 is not what stops the lane; event 2 does"),
-        (3, "event 3 is not what stops the lane; event 2 does"),
-        (-1, "event u1 is not what stops the lane; event 2 does"),
-    ],
-)
-def test_only_what_stops_the_lane_can_be_skipped(position: int, note: str) -> None:
+@pytest.mark.parametrize(("position", "name"), [(1, "1"), (3, "3"), (-1, "u1")])
+def test_only_what_blocks_the_lane_can_be_skipped(world: ConvoyWorld, position: int, name: str) -> None:
     """C6: conditional on what the operator saw."""
-    world = blocked()
-
     world.skip("A", position)
     world.run()
 
-    assert audit_log(world)[0][2:] == (False, note)
+    assert audit_log(world)[0][2:] == (False, f"event {name} is not what stops the lane; event 2 does")
     assert world.telemetry.count(HistoryKind.REFUSED) == 1
 
 
@@ -150,7 +129,7 @@ def test_a_lane_that_goes_on_has_nothing_to_skip_or_retry() -> None:
     world.retry("nobody")
     world.run()
 
-    assert [entry[3] for entry in audit_log(world)] == [
+    assert [note for _, _, _, note in audit_log(world)] == [
         "event 3 is not what the lane waits for",
         "event 2 is not what the lane waits for",
         "nothing to retry: no event stops the lane",
@@ -160,38 +139,27 @@ def test_a_lane_that_goes_on_has_nothing_to_skip_or_retry() -> None:
 
 def test_a_command_that_comes_twice_has_its_effect_once() -> None:
     """C6: the lane remembers by its name the newest command that had its effect."""
-    world, events = ConvoyWorld(), order("A", 4)
-    events[1] = {**events[1], "op": "remove"}
-    events[2] = {**events[2], "op": "remove"}
-    world.run(*events)
+    world = poisoned(2, 3, length=4)
 
-    world.retry("A", asked="once")
-    world.retry("A", asked="once")
+    for _ in range(2):
+        world.retry("A", asked="once")
     world.run()
-    world.skip("A", 2, asked="skip")
-    world.skip("A", 2, asked="skip")
+    for _ in range(2):
+        world.skip("A", 2, asked="skip")
     world.run()
 
-    blocked_at = world.lane().blocked
-    assert blocked_at is not None
-    assert blocked_at.position == 3
+    assert blocked(world)[0] == 3
     assert [applied for _, _, applied, _ in audit_log(world)] == [True, True]
     assert world.telemetry.count(HistoryKind.RETRIED) == 1
 
 
 @pytest.mark.parametrize("after", range(1, 8))
-def test_a_death_within_a_command_leaves_nothing_half_done(after: int) -> None:
-    """C6: the command comes again, and one entry of the trail tells of it."""
-    world = blocked()
+def test_a_death_within_a_command_leaves_nothing_half_done(world: ConvoyWorld, after: int) -> None:
+    """C6: the command comes again, and the audit log has one entry of it."""
     world.skip("A", 2)
     world.gate.arm(Fault.DIES_AFTER, after)
 
-    try:
-        world.work(world.events.receive())
-    except Died:
-        world.clock.now += MINUTE
-    world.gate.calm()
-    world.run()
+    work_and_die(world)
 
     assert world.applied() == [1, 3, 4]
     assert audit_log(world) == [("convoy skip", "event 2", True, "")]
@@ -205,12 +173,10 @@ def test_events_without_a_usable_sequence_are_resolved_one_by_one() -> None:
     world.retry("A")
     world.skip("A", -1)
     world.run()
-    second = world.lane().blocked
+    assert blocked(world)[0] == -2
     world.replace("A", -2, MENDED)
     world.run()
 
-    assert second is not None
-    assert second.position == -2
     assert (world.applied(), world.lane().unsequenced, world.lane().blocked) == ([1, 2], (), None)
     assert audit_log(world)[0][3] == "nothing to retry: event u1 has no usable sequence; replace it or skip it"
     assert [alert.event for alert in of_lanes(world.alerts.told)] == ["u1", "u2"]

@@ -1,4 +1,4 @@
-"""Events of one order are applied in their sequence, once, whatever way they come."""
+"""Events of one order are applied in their sequence, once, however they come."""
 
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ from stepward.domain.history import HistoryKind
 from tests.factories import MINUTE, of_lanes
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
+from tests.unit.convoy.lanes import arrive, blocked, with_gap
 
 
 def test_interleaved_orders_are_each_applied_in_order() -> None:
@@ -34,13 +35,12 @@ def test_events_that_come_in_one_batch_are_applied_in_one_write() -> None:
 
 def test_an_event_ahead_of_its_turn_waits_for_it() -> None:
     """C5: 3 comes before 2, and is applied after it."""
-    world, events = ConvoyWorld(), order("A", 3)
+    world, events = with_gap(3)
+    assert world.applied() == [1]
 
-    world.run(events[0], events[2])
-    before = world.applied()
     world.run(events[1])
 
-    assert (before, world.applied()) == ([1], [1, 2, 3])
+    assert world.applied() == [1, 2, 3]
 
 
 def test_a_gap_is_never_jumped_however_long_it_stays() -> None:
@@ -62,9 +62,8 @@ def test_the_same_event_again_is_a_duplicate_and_nothing_else() -> None:
 
     world.run(*order("A", 2))
 
-    assert world.applied() == [1, 2]
+    assert (world.applied(), world.lane().revision) == ([1, 2], 1)
     assert world.telemetry.count(HistoryKind.DUPLICATE) == 2
-    assert world.lane().revision == 1
     assert not world.rejects.kept
 
 
@@ -93,7 +92,7 @@ def test_what_comes_after_the_end_is_refused_and_kept() -> None:
 
 
 def test_the_end_closes_the_order_once_all_before_it_is_applied() -> None:
-    """C5: an end that comes early waits; what had come for places behind it goes to the rejects."""
+    """C5: an end that comes early waits; what had come for positions behind it becomes a reject."""
     world, events = ConvoyWorld(), order("A", 5)
     events[2]["end"] = True
 
@@ -112,52 +111,41 @@ def test_a_poison_event_stops_its_own_order_only() -> None:
 
     world.run(a[0], b[0], a[1], b[1], a[2], b[2])
 
-    blocked = world.lane("A").blocked
-    assert blocked is not None
-    assert (blocked.position, blocked.reason) == (2, "op: Invalid enum value 'remove'")
+    assert blocked(world) == (2, "op: Invalid enum value 'remove'")
     assert (world.applied("A"), world.lane("A").highest, world.applied("B")) == ([1], 3, [1, 2, 3])
     assert [(alert.order_id, alert.event) for alert in of_lanes(world.alerts.told)] == [("A", "2")]
 
 
+CREATE, MODIFY = entry("A", 1, "create"), entry("A", 2, "modify")
+
+
 @pytest.mark.parametrize(
-    ("second", "reason"),
+    ("events", "reason"),
     [
-        (entry("A", 2, "create"), "op: the order was created before"),
-        (entry("A", 2, "modify", modifies=1), ""),
-        (entry("A", 2, "modify"), "modifies: is missing: a modify names the sequence of the event that it changes"),
-        (entry("A", 2, "modify", modifies=2), "modifies: is 2; it must be lower than the event's own 2"),
-        (entry("A", 2, "add", modifies=1), "modifies: is only for a modify, which names"),
+        ([entry("A", 1, "add", amount="1.00")], "op: no create came before this add"),
+        ([CREATE, entry("A", 2, "create")], "op: the order was created before"),
+        ([CREATE, MODIFY | {"modifies": 1}], ""),
+        ([CREATE, MODIFY], "modifies: is missing: a modify names the sequence of the event that it changes"),
+        ([CREATE, MODIFY | {"modifies": 2}], "modifies: is 2; it must be lower than the event's own 2"),
+        ([CREATE, entry("A", 2, "add", modifies=1)], "modifies: is only for a modify, which names"),
+        (
+            [*order("A", 2), *(entry("A", 1 + n, "modify", modifies=n) for n in (2, 3))],
+            "modifies: 3 is no earlier create or add of this order",
+        ),
     ],
 )
-def test_an_event_that_the_order_does_not_allow_stops_it(second: dict[str, Any], reason: str) -> None:
+def test_an_event_that_the_order_does_not_allow_stops_it(events: list[dict[str, Any]], reason: str) -> None:
     """C6: refused by the order's state, with field and reason."""
     world = ConvoyWorld()
 
-    world.run(entry("A", 1, "create"), second)
+    world.run(*events)
 
-    blocked = world.lane().blocked
-    assert (blocked.reason if blocked else "").startswith(reason)
-    assert bool(blocked) == bool(reason)
-
-
-def test_nothing_but_a_create_can_be_first() -> None:
-    world = ConvoyWorld()
-    world.run(entry("A", 1, "add", amount="1.00"))
-    blocked = world.lane().blocked
-    assert blocked is not None
-    assert blocked.reason == "op: no create came before this add"
-
-
-def test_a_modify_of_a_modify_is_refused() -> None:
-    world = ConvoyWorld()
-    world.run(*order("A", 2), entry("A", 3, "modify", modifies=2), entry("A", 4, "modify", modifies=3))
-    blocked = world.lane().blocked
-    assert blocked is not None
-    assert blocked.reason == "modifies: 3 is no earlier create or add of this order"
+    assert blocked(world)[1].startswith(reason)
+    assert blocked(world)[0] == (len(events) if reason else 0)
 
 
 def test_an_event_without_a_usable_sequence_stops_its_order_visibly() -> None:
-    """C6: nobody can tell its place; it is kept, and what comes after it waits."""
+    """C6: nobody can know its position; it is stored, and what comes after it waits."""
     world = ConvoyWorld()
 
     world.run(entry("A", 1, "create"), entry("A", None, "add"), entry("A", 2, "add"))
@@ -183,8 +171,7 @@ def test_the_newest_events_move_out_of_a_lane_that_grows() -> None:
     for event in order("A", 40):
         world.run(event)
 
-    held = sum(len(kept.event.body) for kept in world.lane().recent)
-    assert held < LONGEST_RECENT
+    assert sum(len(stored.event.body) for stored in world.lane().recent) < LONGEST_RECENT
     assert world.applied() == list(range(1, 41))
 
 
@@ -211,8 +198,7 @@ def test_many_large_events_that_waited_are_applied_in_changes_of_bounded_size() 
 
 def test_a_row_alone_changes_the_revision_of_its_lane() -> None:
     """C4: whoever read the lane before the row came may not close the gap without it."""
-    world, events = ConvoyWorld(), order("A", 4)
-    world.run(events[0], events[3])
+    world, events = with_gap(4)
     before = world.lane()
 
     world.run(events[2])
@@ -223,14 +209,11 @@ def test_a_row_alone_changes_the_revision_of_its_lane() -> None:
 
 def test_an_event_that_comes_while_another_consumer_closes_the_gap_is_not_left_behind() -> None:
     """C4: both saw the lane before the other wrote."""
-    world, events = ConvoyWorld(), order("A", 4)
-    world.run(events[0], events[3])
-    world.ledger("L8", events[1])
-    world.walk(world.ledgers.receive(1))
+    world, events = with_gap(4)
+    arrive(world, events[1], ledger_id="L8")
     batch = world.events.receive()
     world.clock.now += MINUTE
-    world.ledger("L9", events[2])
-    world.walk(world.ledgers.receive(1))
+    arrive(world, events[2], ledger_id="L9")
     again = world.events.receive()[1:]
     world.gate.arm(Fault.SUPERSEDED, somebody=partial(world.work, again), at="Lanes.save")
 

@@ -19,7 +19,7 @@ from tests.factories import MINUTE, T0
 
 
 @dataclass
-class Heard:
+class Noting:
     """A convoy that notes what it is given, and fails at the order named."""
 
     fails_at: str = ""
@@ -34,7 +34,7 @@ class Heard:
         self.calls.append((command.order_id, "command", received.message_id))
 
 
-def intake(convoy: Heard) -> LaneIntake:
+def intake(convoy: Noting) -> LaneIntake:
     def decode(text: str) -> object:
         return decode_for_lane(text, EventMessage)
 
@@ -49,41 +49,32 @@ def event(order_id: str) -> str:
     return f'{{"orderId":"{order_id}","sequence":2,"op":"add"}}'
 
 
+A, B = event("A"), event("B")
 COMMAND = encode_command(RetryLane("A", "ann", "mended", "asked-1"))
 IGNORED = '{"Service":"Amazon S3","Event":"s3:TestEvent","Bucket":"b"}'
 
 
-def take(convoy: Heard, *bodies: str) -> list[int]:
-    return list(intake(convoy).take(messages(*bodies), lambda: MINUTE))
+@pytest.mark.parametrize(
+    ("bodies", "done", "calls"),
+    [
+        ([A, A, A], [3], [("A", "m-0", "m-1", "m-2")]),
+        ([A, A, COMMAND, A], [2, 3, 4], [("A", "m-0", "m-1"), ("A", "command", "m-2"), ("A", "m-3")]),
+        ([A, B, B, A], [1, 3, 4], [("A", "m-0"), ("B", "m-1", "m-2"), ("A", "m-3")]),
+        ([], [], []),
+    ],
+    ids=["events of an order together", "a command in its turn", "orders that share a group in turns", "nothing"],
+)
+def test_a_group_is_taken_in_its_order(bodies: list[str], done: list[int], calls: list[tuple[str, ...]]) -> None:
+    convoy = Noting()
+
+    assert list(intake(convoy).take(messages(*bodies), lambda: MINUTE)) == done
+
+    assert convoy.calls == calls
 
 
-def test_the_events_of_an_order_are_taken_together() -> None:
-    convoy = Heard()
-
-    assert take(convoy, event("A"), event("A"), event("A")) == [3]
-
-    assert convoy.calls == [("A", "m-0", "m-1", "m-2")]
-
-
-def test_a_command_is_taken_in_its_turn() -> None:
-    convoy = Heard()
-
-    assert take(convoy, event("A"), event("A"), COMMAND, event("A")) == [2, 3, 4]
-
-    assert convoy.calls == [("A", "m-0", "m-1"), ("A", "command", "m-2"), ("A", "m-3")]
-
-
-def test_orders_that_share_a_group_are_taken_in_turns() -> None:
-    convoy = Heard()
-
-    assert take(convoy, event("A"), event("B"), event("B"), event("A")) == [1, 3, 4]
-
-    assert convoy.calls == [("A", "m-0"), ("B", "m-1", "m-2"), ("A", "m-3")]
-
-
-def test_what_was_done_before_a_failure_is_told() -> None:
-    convoy = Heard(fails_at="B")
-    steps = intake(convoy).take(messages(event("A"), event("B"), event("B"), event("A")), lambda: MINUTE)
+def test_what_was_done_before_a_failure_is_counted() -> None:
+    convoy = Noting(fails_at="B")
+    steps = intake(convoy).take(messages(A, B, B, A), lambda: MINUTE)
 
     assert next(steps) == 1
     with pytest.raises(Transient):
@@ -92,11 +83,11 @@ def test_what_was_done_before_a_failure_is_told() -> None:
     assert convoy.calls[-1] == ("B", "m-1", "m-2")
 
 
-def test_what_names_no_order_is_kept_in_its_turn() -> None:
-    convoy = Heard()
+def test_what_names_no_order_becomes_a_reject_in_its_turn() -> None:
+    convoy = Noting()
     subject = intake(convoy)
 
-    assert list(subject.take(messages(event("A"), "no JSON", IGNORED, event("A")), lambda: MINUTE)) == [1, 2, 3, 4]
+    assert list(subject.take(messages(A, "no JSON", IGNORED, A), lambda: MINUTE)) == [1, 2, 3, 4]
 
     assert convoy.calls == [("A", "m-0"), ("A", "m-3")]
     (reject,) = subject.rejects.newest(10)
@@ -106,16 +97,12 @@ def test_what_names_no_order_is_kept_in_its_turn() -> None:
     assert [entry.kind for _, entry in telemetry.history] == [HistoryKind.REJECTED, HistoryKind.IGNORED]
 
 
-def test_an_empty_group_is_nothing_to_do() -> None:
-    assert take(Heard()) == []
-
-
 def test_nothing_is_begun_when_the_time_of_the_run_is_up() -> None:
-    """Cut off in its midst, the whole batch would wait for the queue's own timeout."""
-    convoy, left = Heard(), iter([MINUTE, 1])
-    subject = intake(convoy).take(messages(event("A"), event("B")), lambda: next(left))
+    """Cut off half-way, the whole batch would wait for the queue's own timeout."""
+    convoy, left = Noting(), iter([MINUTE, 1])
+    subject = intake(convoy).take(messages(A, B), lambda: next(left))
 
-    with pytest.raises(RetryLater) as back:
+    with pytest.raises(RetryLater) as retry_later:
         list(subject)
 
-    assert (back.value.seconds, convoy.calls) == (0, [("A", "m-0")])
+    assert (retry_later.value.seconds, convoy.calls) == (0, [("A", "m-0")])

@@ -1,4 +1,4 @@
-"""The lane of an order, as values: where an event stands, what it makes of the lane, and when somebody must look."""
+"""The lane of an order, as values: where an event belongs, how it changes the lane, and when the lane is due."""
 
 from dataclasses import replace
 from types import MappingProxyType
@@ -53,8 +53,8 @@ def test_a_place_stands_in_one_way_to_its_lane(lane: Lane, position: int, stands
 
 
 @given(last=st.integers(0, 9), end=st.integers(0, 9), position=st.integers(0, 12), blocked=st.booleans())
-def test_only_the_place_after_the_last_one_is_next(last: int, end: int, position: int, *, blocked: bool) -> None:
-    """C5: and none while the lane stands still."""
+def test_only_the_position_after_the_last_one_is_next(last: int, end: int, position: int, *, blocked: bool) -> None:
+    """C5: and none while the lane is blocked."""
     lane = Lane("A", last=last, highest=last, end=end, blocked=Blocked(last + 1, "no", T0) if blocked else None)
     if turn(lane, position) is Turn.NEXT:
         assert position == last + 1
@@ -70,7 +70,7 @@ def test_the_first_event_says_whether_numbers_count_where_they_are_optional() ->
     assert not opened("A", None, optional).sequenced
 
 
-def test_without_numbers_the_first_place_is_kept_for_the_create() -> None:
+def test_without_numbers_the_first_position_is_reserved_for_the_create() -> None:
     add, create = event(None, ledger_id="L"), event(None, Op.CREATE, ledger_id="L")
     assert position_for(UNNUMBERED, add) == 2
     assert position_for(replace(UNNUMBERED, highest=2), add) == 3
@@ -78,18 +78,19 @@ def test_without_numbers_the_first_place_is_kept_for_the_create() -> None:
     assert position_for(replace(UNNUMBERED, last=1, highest=3), create) == 4
 
 
-def test_without_numbers_an_event_that_no_ledger_brought_has_no_place() -> None:
+def test_without_numbers_an_event_that_no_ledger_brought_has_no_position() -> None:
     """Nothing would tell its second delivery from another event."""
     assert position_for(UNNUMBERED, event(None)) == 0
 
 
 def test_a_ledgers_entries_are_known_up_to_the_newest_one() -> None:
     """C3: only in lanes without numbers; a ledger without a name says nothing."""
-    lane = with_offset(UNNUMBERED, event(None, ledger_id="L", index=4))
-    assert is_repeated(lane, event(None, ledger_id="L", index=4))
-    assert is_repeated(lane, event(None, ledger_id="L", index=3))
-    assert not is_repeated(lane, event(None, ledger_id="L", index=5))
-    assert not is_repeated(lane, event(None, ledger_id="M", index=4))
+    fourth = event(None, ledger_id="L", index=4)
+    lane = with_offset(UNNUMBERED, fourth)
+    assert is_repeated(lane, fourth)
+    assert is_repeated(lane, replace(fourth, index=3))
+    assert not is_repeated(lane, replace(fourth, index=5))
+    assert not is_repeated(lane, replace(fourth, ledger_id="M"))
     assert not is_repeated(replace(lane, sequenced=True), event(ledger_id="L", index=4))
     assert with_offset(UNNUMBERED, event(None)) is UNNUMBERED
 
@@ -102,7 +103,7 @@ def test_a_lane_forgets_the_oldest_ledgers() -> None:
 
 
 @pytest.mark.parametrize("kind", [Op.ADD, Op.DELETE, Op.CREATE])
-def test_only_a_change_is_overtaken_by_something_newer(kind: Op) -> None:
+def test_only_a_modify_is_superseded_by_something_newer(kind: Op) -> None:
     lane = replace(UNNUMBERED, as_of=T0)
     assert superseded(lane, event(None, Op.MODIFY, as_of=T0 - 1))
     assert not superseded(lane, event(None, Op.MODIFY, as_of=T0))
@@ -111,8 +112,7 @@ def test_only_a_change_is_overtaken_by_something_newer(kind: Op) -> None:
 
 
 def test_a_skipped_event_leaves_no_trace_in_the_state_of_the_order() -> None:
-    kept = StoredEvent(1, event(1, Op.CREATE, end=True, as_of=T0), "skipped")
-    lane = advanced(Lane("A"), kept)
+    lane = advanced(Lane("A"), StoredEvent(1, event(1, Op.CREATE, end=True, as_of=T0), "skipped"))
     assert (lane.last, lane.created, lane.end, lane.as_of) == (1, False, 0, None)
 
 
@@ -140,18 +140,14 @@ def test_a_gap_is_as_old_as_its_first_sight() -> None:
     assert (second.due, closed.due) == (T0 + RULES.gap_within, T0 + 10 + RULES.gap_within)
 
 
-def test_a_trouble_that_was_told_is_owed_no_more_until_another_one_comes() -> None:
+def test_a_trouble_that_was_alerted_of_is_owed_no_more_until_another_one_comes() -> None:
     """C6."""
     stopped = replace(Lane("A"), blocked=Blocked(1, "no", T0), highest=1)
     known = alerted(stopped, Alerted.BLOCKED, RULES)
     again = settled(known, replace(known, highest=4), RULES, T0 + 5)
     other = settled(known, replace(known, blocked=Blocked(2, "no", T0 + 5)), RULES, T0 + 5)
-    assert owed(stopped, RULES, T0) is Alerted.BLOCKED
-    assert [owed(lane, RULES, T0 + HOUR) for lane in (known, again, other)] == [
-        Alerted.NOTHING,
-        Alerted.NOTHING,
-        Alerted.BLOCKED,
-    ]
+    assert owed(stopped, RULES, T0) is owed(other, RULES, T0 + HOUR) is Alerted.BLOCKED
+    assert owed(known, RULES, T0 + HOUR) is owed(again, RULES, T0 + HOUR) is Alerted.NOTHING
 
 
 @given(
@@ -179,12 +175,12 @@ def test_whoever_is_owed_something_is_listed_by_then(
 
 
 @pytest.mark.parametrize(("position", "name"), [(7, "7"), (-1, "u1"), (-20, "u20")])
-def test_a_place_has_one_name(position: int, name: str) -> None:
+def test_a_position_has_one_name(position: int, name: str) -> None:
     assert (sequence_name(position), position_of(name)) == (name, position)
 
 
 @pytest.mark.parametrize("name", ["", "0", "u0", "-1", "u-1", "1.5", "²", "u", "uu1", "1" * 11])
-def test_what_names_no_place_names_none(name: str) -> None:
+def test_what_names_no_position_names_none(name: str) -> None:
     assert position_of(name) is None
 
 

@@ -1,4 +1,4 @@
-"""The decision about a lane, without any world: whatever the order and the batches in which its events come."""
+"""The decision about a lane, without any ports: whatever the order and the batches in which its events come."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ def event(position: int, *, end: bool = False) -> OrderEvent:
 
 
 @dataclass
-class Life:
+class LaneLife:
     """A lane with its rows, and all that was decided of it."""
 
     lane: Lane = field(default_factory=lambda: Lane("A"))
     rows: dict[int, StoredEvent] = field(default_factory=dict)
     needs: list[Need] = field(default_factory=list)
-    kept: set[str] = field(default_factory=set)
-    told: list[tuple[HistoryKind, str]] = field(default_factory=list)
+    rejects: set[str] = field(default_factory=set)
+    history: list[tuple[HistoryKind, str]] = field(default_factory=list)
     effect: str | Transient = ""
 
     def live(self, wanted: Wanted) -> LaneDecision:
@@ -40,14 +40,14 @@ class Life:
             self.needs.append(found)
             known[found] = self._answer(found)
         assert decide(self.lane, known, wanted, RULES, 7) == found, "the same answers, the same decision"
-        self.rows |= {kept.position: kept for kept in [*found.older, *found.rows]}
+        self.rows |= {stored.position: stored for stored in [*found.older, *found.rows]}
         self.lane = found.lane
-        self._keep(found.rejections)
-        self.told += [(entry.kind, entry.step) for entry in found.history]
+        self._reject(found.rejections)
+        self.history += [(entry.kind, entry.step) for entry in found.history]
         return self.live([]) if found.more else found
 
     def applied(self) -> list[str]:
-        held = self.rows | {kept.position: kept for kept in self.lane.recent}
+        held = self.rows | {stored.position: stored for stored in self.lane.recent}
         return [held[position].event.body for position in range(1, self.lane.last + 1)]
 
     def _answer(self, need: Need) -> object:
@@ -57,18 +57,18 @@ class Life:
             case Perform():
                 return self.effect
             case KeepRejects(rejections):
-                self._keep(rejections)
+                self._reject(rejections)
                 return None
             case _:
                 raise AssertionError(need)
 
-    def _keep(self, rejections: Sequence[Rejection]) -> None:
-        self.kept |= {rejection.event.body for rejection in rejections}
+    def _reject(self, rejections: Sequence[Rejection]) -> None:
+        self.rejects |= {rejection.event.body for rejection in rejections}
 
 
 @st.composite
 def arrivals(draw: st.DrawFn) -> tuple[int, int, list[list[int]]]:
-    """So many places, the last before the end, and batches that bring each of them, some twice."""
+    """So many positions, the end, and batches that bring each of them, some twice."""
     length = draw(st.integers(1, 12))
     positions = [*range(1, length + 1), *draw(st.lists(st.integers(1, length)))]
     mixed, cuts = draw(st.permutations(positions)), draw(st.sets(st.integers(1, len(positions))))
@@ -82,20 +82,20 @@ def test_each_event_is_applied_once_in_sequence_and_what_is_behind_the_end_is_re
 ) -> None:
     """C4, C5, I7."""
     length, end, batches = come
-    life = Life()
+    life = LaneLife()
 
     for batch in batches:
         life.live([event(position, end=position == end) for position in batch])
 
     assert life.applied() == [f"body {position}" for position in range(1, end + 1)]
-    assert life.kept == {f"body {position}" for position in range(end + 1, length + 1)}
+    assert life.rejects == {f"body {position}" for position in range(end + 1, length + 1)}
     assert (life.lane.last, life.lane.highest, life.lane.end) == (end, end, end)
-    applied = [step for kind, step in life.told if kind is HistoryKind.APPLIED]
+    applied = [step for kind, step in life.history if kind is HistoryKind.APPLIED]
     assert applied == [f"event {position}" for position in range(1, end + 1)]
 
 
 def test_a_decision_names_what_it_needs_one_after_the_other() -> None:
-    life = Life()
+    life = LaneLife()
     life.live([event(2), event(1)])
     assert [type(need) for need in life.needs] == [ReadRows, ReadRows, Perform, ReadRows]
 
@@ -103,7 +103,7 @@ def test_a_decision_names_what_it_needs_one_after_the_other() -> None:
 def test_an_effect_that_fails_for_now_leaves_the_rest_of_the_batch_untouched() -> None:
     """C6."""
     error = Transient("the store is away")
-    life = Life(effect=error)
+    life = LaneLife(effect=error)
 
     found = life.live([event(1), event(2)])
 

@@ -1,15 +1,14 @@
-"""The Supervisor's look at the lanes, beside that at the tasks."""
+"""The Supervisor's sweep of the lanes, beside that of the tasks."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane, LaneRules, due
 from stepward.domain.errors import Corrupt, Transient
+from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
-from stepward.ports import Lanes
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
 from tests.factories import MINUTE, SECOND, of_lanes
@@ -17,6 +16,7 @@ from tests.unit.engine.world import SHARDS, World
 
 RULES = LaneRules(gap_within=10 * MINUTE)
 PLENTY = 10 * MINUTE
+LATER = RULES.gap_within + MINUTE
 
 
 def shard_of(order_id: str) -> int:
@@ -53,99 +53,87 @@ class SweptLanes(World):
         super().__post_init__()
         self.lanes = Faulty(shard_of)
 
-    def patrolling(self, instance: str = "supervisor-1", lanes: Lanes | None = None) -> Supervise:
-        assembly = replace(self.assembly(lane_rules=self.rules), lanes=lanes or self.lanes)
-        return assembly.supervisor(instance, self.plan.agents)
+    def sweep(self, after: int = 0, remaining: Callable[[], int] = lambda: PLENTY) -> Swept:
+        """A Supervisor sweeps after so many milliseconds."""
+        self.clock.now += after
+        assembly = replace(self.assembly(lane_rules=self.rules), lanes=self.lanes)
+        return assembly.supervisor("supervisor-1", self.plan.agents).sweep(remaining)
 
     def put(self, lane: Lane) -> None:
         lane = replace(lane, revision=1, due=due(lane, self.rules))
         assert self.lanes.save(lane, replaces=Lane(lane.order_id))
 
-    def gap(self, order_id: str) -> None:
-        """A lane that waits for its second event from now on."""
-        self.put(Lane(order_id, last=1, highest=3, gap_since=self.clock.now, touched_at=self.clock.now))
+    def gap(self, *order_ids: str) -> None:
+        """Lanes that wait for their second event from now on."""
+        for order_id in order_ids:
+            self.put(Lane(order_id, last=1, highest=3, gap_since=self.clock.now, touched_at=self.clock.now))
 
-    def told(self) -> list[tuple[str, str]]:
+    def alerted(self) -> list[tuple[str, str]]:
         return [(alert.order_id, alert.trouble.value) for alert in of_lanes(self.alerts.told)]
 
-    def pass_by(self, milliseconds: int) -> None:
-        self.clock.now += milliseconds
+
+@pytest.fixture
+def world() -> SweptLanes:
+    return SweptLanes()
 
 
-def plenty() -> int:
-    return PLENTY
-
-
-def test_a_gap_that_stays_open_is_told_once_and_never_jumped() -> None:
-    """C5: however often somebody looks."""
-    world = SweptLanes()
+def test_a_gap_that_stays_open_is_alerted_of_once_and_never_jumped(world: SweptLanes) -> None:
+    """C5: however often a Supervisor sweeps."""
     world.gap("A")
-    world.pass_by(RULES.gap_within - 1)
-    world.patrolling().sweep(plenty)
-    assert world.told() == []
+    world.sweep(RULES.gap_within - 1)
+    assert world.alerted() == []
 
-    world.pass_by(MINUTE)
-    for _ in range(2):
-        world.patrolling().sweep(plenty)
+    world.sweep(MINUTE)
+    world.sweep()
 
-    assert world.told() == [("A", "gap")]
+    assert world.alerted() == [("A", "gap")]
     lane = world.lanes.lanes["A"]
     assert (lane.alerted, lane.due, lane.last) == (Alerted.GAP, None, 1)
     assert world.kinds().count(HistoryKind.GAP) == 1
 
 
-def test_a_block_that_its_consumer_died_before_telling_is_told() -> None:
+def test_a_block_that_its_consumer_died_before_alerting_of_is_alerted_of(world: SweptLanes) -> None:
     """C6."""
-    world = SweptLanes()
     world.put(Lane("A", last=1, highest=2, blocked=Blocked(2, "amount: is missing", world.clock.now)))
-    world.pass_by(RULES.alert_within + MINUTE)
+    world.sweep(RULES.alert_within + MINUTE)
 
-    world.patrolling().sweep(plenty)
-
-    assert world.told() == [("A", "blocked")]
+    assert world.alerted() == [("A", "blocked")]
     assert world.lanes.lanes["A"].alerted is Alerted.BLOCKED
 
 
-def test_a_lane_that_nothing_reaches_is_told_where_that_is_asked_for() -> None:
+def test_a_lane_that_nothing_reaches_is_alerted_of_if_that_is_asked_for() -> None:
     world = SweptLanes(rules=replace(RULES, idle_after=MINUTE))
     world.put(Lane("A", last=1, highest=1, touched_at=world.clock.now))
-    world.pass_by(2 * MINUTE)
+    world.sweep(2 * MINUTE)
 
-    world.patrolling().sweep(plenty)
-
-    assert world.told() == [("A", "idle")]
+    assert world.alerted() == [("A", "idle")]
 
 
-def test_more_lanes_than_people_can_follow_are_told_in_a_summary_and_noted() -> None:
-    world = SweptLanes()
+def test_more_lanes_than_people_can_follow_come_in_a_summary_and_are_noted(world: SweptLanes) -> None:
     names = [f"ord-{number}" for number in range(40)]
-    for name in names:
-        world.gap(name)
-    world.pass_by(RULES.gap_within + MINUTE)
+    world.gap(*names)
 
-    figures = world.patrolling().sweep(plenty)
+    figures = world.sweep(LATER)
 
     (summary,) = world.alerts.summaries
-    assert {order_id for order_id, _ in world.told()} | {alert.order_id for alert in summary} == set(names)
+    assert {order_id for order_id, _ in world.alerted()} | {alert.order_id for alert in summary} == set(names)
     assert {lane.alerted for lane in world.lanes.lanes.values()} == {Alerted.GAP}
     assert (figures.listed, figures.overdue) == (40, 0)
 
 
-def test_lanes_whose_alerts_did_not_get_out_stay_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """C6: until a later look tells of them."""
-    world = SweptLanes()
+def test_lanes_whose_alerts_did_not_get_out_stay_due(world: SweptLanes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C6: until a later sweep alerts of them."""
     world.gap("A")
-    world.pass_by(RULES.gap_within + MINUTE)
     before = world.lanes.lanes["A"]
     with monkeypatch.context() as throttled:
         throttled.setattr(MemoryAlerts, "tell", _throttled)
         throttled.setattr(MemoryAlerts, "summarise", _throttled)
-        world.patrolling().sweep(plenty)
+        world.sweep(LATER)
     assert world.lanes.lanes["A"] == before
 
-    world.patrolling().sweep(plenty)
+    world.sweep()
 
-    assert world.told() == [("A", "gap")]
+    assert world.alerted() == [("A", "gap")]
     assert world.lanes.lanes["A"].due is None
 
 
@@ -153,92 +141,74 @@ def _throttled(*_: object) -> bool:
     raise Transient("the topic is throttled")
 
 
-def test_what_there_was_no_time_to_look_at_stays_due() -> None:
-    world = SweptLanes()
+def test_what_there_was_no_time_to_sweep_stays_due(world: SweptLanes) -> None:
     world.gap("A")
-    world.pass_by(RULES.gap_within + MINUTE)
     before = world.lanes.lanes["A"]
-
-    world.patrolling().sweep(lambda: 1)
+    world.sweep(LATER, lambda: 1)
 
     assert world.lanes.lanes["A"] == before
-    world.patrolling().sweep(plenty)
-    assert world.told() == [("A", "gap")]
+    world.sweep()
+    assert world.alerted() == [("A", "gap")]
 
 
-def test_tasks_and_lanes_are_told_together() -> None:
-    world = SweptLanes()
+def test_tasks_and_lanes_are_swept_together(world: SweptLanes) -> None:
     world.ask("A")
     world.gap("A")
-    world.pass_by(RULES.gap_within + MINUTE)
 
-    figures = world.patrolling().sweep(plenty)
+    figures = world.sweep(LATER)
 
     assert (figures.listed, figures.overdue) == (2, 1)
     assert HistoryKind.RECOVERED in world.kinds()
-    assert world.told() == [("A", "gap")]
+    assert world.alerted() == [("A", "gap")]
 
 
-def test_a_lane_that_cannot_be_read_does_not_stop_the_rest() -> None:
-    world = SweptLanes()
+def test_a_corrupt_lane_does_not_stop_the_rest(world: SweptLanes) -> None:
     names = [f"ord-{number}" for number in range(8)]
-    for name in names:
-        world.gap(name)
+    world.gap(*names)
     world.lanes.corrupt.add("ord-3")
-    world.pass_by(RULES.gap_within + MINUTE)
 
-    figures = world.patrolling().sweep(plenty)
+    figures = world.sweep(LATER)
 
-    assert sorted(order_id for order_id, _ in world.told()) == [name for name in names if name != "ord-3"]
+    assert sorted(order_id for order_id, _ in world.alerted()) == [name for name in names if name != "ord-3"]
     assert (figures.complete, figures.swept) == (True, SHARDS)
     assert [order_id for order_id, entry in world.telemetry.history if entry.kind is HistoryKind.CORRUPT] == ["ord-3"]
 
 
-def test_a_shard_whose_lanes_cannot_be_listed_is_not_counted_as_swept() -> None:
-    world = SweptLanes()
-    for name in ("A", "B"):
-        world.gap(name)
+def test_a_shard_whose_lanes_cannot_be_listed_is_not_counted_as_swept(world: SweptLanes) -> None:
+    world.gap("A", "B")
     world.lanes.unlisted.add(shard_of("A"))
-    world.pass_by(RULES.gap_within + MINUTE)
 
-    figures = world.patrolling().sweep(plenty)
+    figures = world.sweep(LATER)
 
-    assert world.told() == [("B", "gap")]
+    assert world.alerted() == [("B", "gap")]
     assert (figures.complete, figures.swept) == (False, SHARDS - 1)
 
 
-def test_without_traffic_it_costs_one_more_query_per_shard() -> None:
+def test_without_traffic_it_costs_one_more_query_per_shard(world: SweptLanes) -> None:
     """S12: cost follows what is overdue."""
-    world = SweptLanes()
-
-    world.patrolling().sweep(plenty)
+    world.sweep()
 
     assert sorted(world.lanes.listed) == list(range(SHARDS))
 
 
-def test_a_shard_that_another_supervisor_holds_is_left_to_it() -> None:
+def test_a_shard_that_another_supervisor_holds_is_left_to_it(world: SweptLanes) -> None:
     """S15."""
-    world = SweptLanes()
     world.gap("A")
-    world.pass_by(RULES.gap_within + MINUTE)
+    world.clock.now += LATER
     for shard in range(SHARDS):
         assert world.leases("supervisor-2").take(shard)
 
-    assert world.patrolling().sweep(plenty).skipped == SHARDS
+    assert world.sweep().skipped == SHARDS
 
     assert world.lanes.listed == []
 
 
-def test_the_patrol_ends_in_time() -> None:
-    world = SweptLanes()
-    for number in range(200):
-        world.gap(f"ord-{number}")
-    world.pass_by(RULES.gap_within + MINUTE)
+def test_the_sweep_ends_in_time(world: SweptLanes) -> None:
+    world.gap(*(f"ord-{number}" for number in range(200)))
     left = iter(range(12 * SECOND, 0, -500))
 
-    figures = world.patrolling().sweep(lambda: next(left))
+    figures = world.sweep(LATER, lambda: next(left))
 
     assert not figures.complete
     assert 0 < figures.listed < 200
-    listed = len(world.told()) + sum(len(summary) for summary in world.alerts.summaries)
-    assert listed == figures.listed
+    assert len(world.alerted()) + sum(len(summary) for summary in world.alerts.summaries) == figures.listed

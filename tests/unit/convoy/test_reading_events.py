@@ -13,6 +13,7 @@ from stepward.testing.memory.queues import send
 from stepward.wire import strict_json
 from stepward.wire.order_event import EventMessage
 from tests.lab.convoy.world import TODAY, ConvoyWorld, order
+from tests.unit.convoy.lanes import arrive
 
 
 class Priced(EventMessage, frozen=True, kw_only=True):
@@ -39,20 +40,14 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def sent(world: ConvoyWorld, *entries: dict[str, Any]) -> None:
-    """The entries are split, and wait in the queue of the lanes."""
-    world.ledger(f"L{next(world.names)}", *entries)
-    world.walk(world.ledgers.receive(1))
-
-
 def together(world: ConvoyWorld, entries: list[dict[str, Any]]) -> Iterator[Callable[[], None]]:
-    sent(world, *entries)
+    arrive(world, *entries)
     yield world.run
 
 
 def one_by_one(world: ConvoyWorld, entries: list[dict[str, Any]]) -> Iterator[Callable[[], None]]:
-    for each in entries:
-        sent(world, each)
+    for number, each in enumerate(entries):
+        arrive(world, each, ledger_id=f"L{number}")
         yield world.run
 
 
@@ -90,7 +85,7 @@ def test_an_order_reads_as_the_text_of_its_event_does() -> None:
 
 @pytest.mark.parametrize("waits", [True, False], ids=["behind a gap", "in the way"])
 def test_an_event_is_judged_by_what_is_deployed_when_its_turn_comes(*, waits: bool) -> None:
-    """C6: a fault in the code that is deployed away needs no new event."""
+    """C6: a fault that another deployment removes needs no new event."""
     world, events = ConvoyWorld(schema=Priced), order("A", 3)
     unpriced = {name: value for name, value in events[1].items() if name != "amount"}
     if waits:
@@ -106,5 +101,5 @@ def test_an_event_is_judged_by_what_is_deployed_when_its_turn_comes(*, waits: bo
         world.run()
 
     assert (world.applied(), world.lane().blocked) == ([1, 2, 3], None)
-    assert [kept.event.fault for kept in world.history()] == ["", "", ""]
+    assert [stored.event.fault for stored in world.history()] == ["", "", ""]
     assert sorted(balance(world.lanes, world.lane()).additions) == [2, 3]

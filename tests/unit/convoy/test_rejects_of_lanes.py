@@ -1,46 +1,32 @@
-"""What a lane cannot take is kept once, whoever dies, and never by a change that was not written."""
-
-from functools import partial
+"""What a lane cannot take becomes a reject once, whoever dies, and never by a change that was not written."""
 
 import pytest
 
 from stepward.domain.history import HistoryKind
-from stepward.testing.faults.record import Died
 from tests.factories import MINUTE
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
+from tests.unit.convoy.lanes import arrive, poisoned, with_gap, work_and_die
 
-
-def taken(world: ConvoyWorld) -> None:
-    """A consumer takes what waits, and dies of the fault that is armed; then another one does."""
-    try:
-        world.work(world.events.receive())
-    except Died:
-        world.clock.now += MINUTE
-    world.run()
+MENDED = entry("A", 2, "add", amount="2.00")
+TIMES_OF_DEATH = pytest.mark.parametrize("fault", [Fault.DIES_BEFORE, Fault.DIES_AFTER])
 
 
 @pytest.fixture
 def blocked() -> ConvoyWorld:
-    """An order that stands still at its second event, with one behind it."""
-    world, events = ConvoyWorld(), order("A", 3)
-    events[1] = {**events[1], "op": "remove"}
-    world.run(*events)
-    return world
+    """An order that is stopped at its second event, with one behind it."""
+    return poisoned(2)
 
 
 def test_a_lost_race_leaves_nothing_behind() -> None:
-    """C4: the end was skipped meanwhile, so that what comes after it is no reject, and nothing is told twice."""
-    world, events = ConvoyWorld(), order("A", 5)
-    world.run(events[0], events[4])
-    world.ledger("L9", {**events[1], "end": True}, events[2])
-    world.walk(world.ledgers.receive(1))
+    """C4: the end was skipped meanwhile, so that what comes after it is no reject, and nothing is logged twice."""
+    world, events = with_gap(5)
+    arrive(world, {**events[1], "end": True}, events[2], ledger_id="L9")
     batch = world.events.receive()
     world.telemetry.history.clear()
-    skipping = partial(world.skip, "A", 2)
 
     def somebody() -> None:
-        skipping()
+        world.skip("A", 2)
         world.clock.now += MINUTE
         world.work([message for message in world.events.receive() if message.body not in {m.body for m in batch}])
 
@@ -52,69 +38,67 @@ def test_a_lost_race_leaves_nothing_behind() -> None:
     assert (world.telemetry.count(HistoryKind.REJECTED), world.telemetry.count(HistoryKind.ENDED)) == (1, 0)
 
 
-def test_what_arrives_and_cannot_be_taken_is_kept_though_its_consumer_dies() -> None:
+def test_what_arrives_and_cannot_be_taken_becomes_a_reject_though_its_consumer_dies() -> None:
     """C5: its lane is written by then, and its message is not deleted."""
     world, events = ConvoyWorld(), order("A", 3)
     world.run(events[0])
-    world.ledger("L9", events[1], {**events[0], "currency": "EUR"}, events[2])
-    world.walk(world.ledgers.receive(1))
+    arrive(world, events[1], {**events[0], "currency": "EUR"}, events[2], ledger_id="L9")
     world.gate.arm(Fault.DIES_BEFORE, at="Rejects.keep")
 
-    taken(world)
+    work_and_die(world)
 
     assert (world.gate.hit, world.applied()) == (1, [1, 2, 3])
     assert world.reasons() == ["sequence: 1 came before with other content"]
 
 
 @pytest.mark.parametrize("at", ["Rejects.keep", "Lanes.save", "SharedRecords.write"])
-@pytest.mark.parametrize("fault", [Fault.DIES_BEFORE, Fault.DIES_AFTER])
+@TIMES_OF_DEATH
 def test_an_event_that_was_replaced_is_kept_though_the_consumer_dies(
     blocked: ConvoyWorld, fault: Fault, at: str
 ) -> None:
     """C6: nothing that was sent is lost."""
-    blocked.replace("A", 2, entry("A", 2, "add", amount="2.00"))
+    blocked.replace("A", 2, MENDED)
     blocked.gate.arm(fault, at=at)
 
-    taken(blocked)
+    work_and_die(blocked)
 
     assert (blocked.gate.hit, blocked.applied()) == (1, [1, 2, 3])
     assert blocked.reasons() == ["sequence: replaced by ann: corrected"]
 
 
 @pytest.mark.parametrize("after", range(4))
-@pytest.mark.parametrize("fault", [Fault.DIES_BEFORE, Fault.DIES_AFTER])
 @pytest.mark.parametrize("at", ["Rejects.keep", "Lanes.save"])
-def test_what_came_for_places_behind_the_end_is_kept_though_the_consumer_dies(
+@TIMES_OF_DEATH
+def test_what_came_for_positions_behind_the_end_becomes_a_reject_though_the_consumer_dies(
     after: int, fault: Fault, at: str
 ) -> None:
     """C5."""
     world, events = ConvoyWorld(), order("A", 5)
     world.run(events[0], events[3], events[4])
-    world.ledger("L9", {**events[2], "end": True}, events[1])
-    world.walk(world.ledgers.receive(1))
+    arrive(world, {**events[2], "end": True}, events[1], ledger_id="L9")
     world.gate.arm(fault, after, at=at)
 
-    taken(world)
+    work_and_die(world)
 
     assert (world.applied(), world.lane().end, world.lane().highest) == ([1, 2, 3], 3, 3)
     assert world.reasons() == ["sequence: the order was ended at 3; nothing comes after it"] * 2
 
 
-def test_an_event_of_no_place_that_another_holds_is_kept_though_the_consumer_dies() -> None:
+def test_an_unsequenced_event_whose_position_another_holds_becomes_a_reject_though_the_consumer_dies() -> None:
     """C6: it was replaced by one for which another had come."""
     world = ConvoyWorld()
     world.run(*order("A", 2), entry("A", None, "add"))
     world.replace("A", -1, entry("A", 2, "add", amount="9.00"))
     world.gate.arm(Fault.DIES_BEFORE, at="Rejects.keep")
 
-    taken(world)
+    work_and_die(world)
 
     assert world.reasons() == ["sequence: 2 came before with other content"]
     assert (world.applied(), world.lane().blocked) == ([1, 2], None)
 
 
 def test_a_later_command_does_not_reject_again_what_an_earlier_one_has(blocked: ConvoyWorld) -> None:
-    blocked.replace("A", 2, entry("A", 2, "add", amount="2.00"))
+    blocked.replace("A", 2, MENDED)
     blocked.run()
     blocked.run({**entry("A", 4, "add"), "op": "remove"})
 

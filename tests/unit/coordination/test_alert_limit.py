@@ -31,11 +31,11 @@ def test_a_clock_that_was_far_ahead_silences_nobody() -> None:
 @given(st.lists(st.integers(0, SPAN), max_size=200))
 def test_no_span_ever_has_more_than_its_number(waits: list[int]) -> None:
     """S7: wherever it begins."""
-    kept: tuple[int, ...] = ()
+    times: tuple[int, ...] = ()
     let_out, now = [], T0
     for wait in waits:
         now += wait
-        if (more := admitted(kept, now)) is not None:
-            kept = more
+        if (more := admitted(times, now)) is not None:
+            times = more
             let_out.append(now)
     assert all(later - first >= SPAN for first, later in zip(let_out, let_out[MOST_SINGLES:], strict=False))

@@ -1,4 +1,4 @@
-"""Each rule of the breaker for itself."""
+"""The rules of the breaker, one by one."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -43,6 +43,15 @@ def opened(now: int = T0) -> Breaker:
     return breaker
 
 
+CALLED_AT_T0 = Permit(T0)
+
+
+@pytest.fixture
+def breaker() -> Breaker:
+    """It opened at T0."""
+    return opened()
+
+
 def probed(breaker: Breaker, probe: str = "p-1", within: int = MINUTE) -> tuple[Breaker, Permit]:
     now = breaker.until
     claimed = probing(breaker, now, probe, now + within)
@@ -54,25 +63,22 @@ def probed(breaker: Breaker, probe: str = "p-1", within: int = MINUTE) -> tuple[
 def test_it_opens_after_so_many_failures_in_a_row() -> None:
     breaker = Breaker()
     for number in range(1, LIMITS.failures):
-        breaker = failed(breaker, Permit(T0), T0, LIMITS)
+        breaker = failed(breaker, CALLED_AT_T0, T0, LIMITS)
         assert (breaker.mode, breaker.failures) == (Mode.CLOSED, number)
 
-    breaker = failed(breaker, Permit(T0), T0 + 5, LIMITS)
+    breaker = failed(breaker, CALLED_AT_T0, T0 + 5, LIMITS)
 
     assert (breaker.mode, breaker.since, breaker.until) == (Mode.OPEN, T0 + 5, T0 + 5 + LIMITS.open_for)
     assert isinstance(permission(breaker, T0 + 5), Refused)
 
 
 def test_a_success_ends_a_row_of_failures() -> None:
-    breaker = failed(failed(Breaker(), Permit(T0), T0, LIMITS), Permit(T0), T0, LIMITS)
+    breaker = failed(failed(Breaker(), CALLED_AT_T0, T0, LIMITS), CALLED_AT_T0, T0, LIMITS)
 
-    breaker = succeeded(breaker, Permit(T0), T0)
-
-    assert breaker == Breaker()
+    assert succeeded(breaker, CALLED_AT_T0, T0) == Breaker()
 
 
-def test_an_open_one_lets_nobody_through_until_its_time_is_over() -> None:
-    breaker = opened()
+def test_an_open_one_lets_nobody_through_until_its_time_is_over(breaker: Breaker) -> None:
     before = breaker.until - 1
 
     assert not may_probe(breaker, before)
@@ -131,14 +137,12 @@ def test_a_call_from_before_it_closed_does_not_count_against_it() -> None:
     claimed, permit = probed(opened())
     closed = succeeded(claimed, permit, permit.at)
 
-    assert failed(closed, Permit(T0), permit.at + MINUTE, LIMITS) == closed
+    assert failed(closed, CALLED_AT_T0, permit.at + MINUTE, LIMITS) == closed
 
 
-def test_what_calls_from_before_tell_does_not_move_an_open_one() -> None:
-    breaker = opened()
-
-    assert succeeded(breaker, Permit(T0), T0 + SECOND) == breaker
-    assert failed(breaker, Permit(T0), T0 + SECOND, LIMITS) == breaker
+def test_the_end_of_a_call_from_before_does_not_move_an_open_one(breaker: Breaker) -> None:
+    assert succeeded(breaker, CALLED_AT_T0, T0 + SECOND) == breaker
+    assert failed(breaker, CALLED_AT_T0, T0 + SECOND, LIMITS) == breaker
 
 
 def test_a_pause_holds_whatever_the_breaker_does() -> None:
@@ -153,7 +157,7 @@ def test_a_pause_holds_whatever_the_breaker_does() -> None:
     assert unavailable(after, T0 + HOUR)
 
 
-def test_what_was_put_back_in_a_pause_has_its_turn_after_it() -> None:
+def test_what_was_returned_to_its_queue_in_a_pause_has_its_turn_after_it() -> None:
     resumed_at = T0 + HOUR
 
     ended = resumed(paused(Breaker(), PAUSE), resumed_at)
@@ -165,16 +169,14 @@ def test_what_was_put_back_in_a_pause_has_its_turn_after_it() -> None:
     assert resumed(paused(opened(), PAUSE), resumed_at) == opened()
 
 
-def test_it_is_unavailable_only_while_a_request_would_be_put_back() -> None:
+def test_it_is_unavailable_only_while_a_request_would_be_returned(breaker: Breaker) -> None:
     """Once a probe is due somebody has to be sent, or nobody would ever try the service again."""
-    breaker = opened()
-
     assert unavailable(breaker, breaker.until - 1)
     assert not unavailable(breaker, breaker.until)
     assert unsettled(breaker, breaker.until)
 
 
-def test_it_is_settled_when_all_that_was_put_back_has_had_its_turn() -> None:
+def test_it_is_settled_when_all_that_was_returned_has_had_its_turn() -> None:
     claimed, permit = probed(opened())
     closed = succeeded(claimed, permit, T0)
 
@@ -183,7 +185,7 @@ def test_it_is_settled_when_all_that_was_put_back_has_had_its_turn() -> None:
     assert not unsettled(Breaker(), T0)
 
 
-def test_changes_of_mode_and_new_probes_are_told() -> None:
+def test_changes_of_mode_and_new_probes_are_logged() -> None:
     claimed, permit = probed(opened())
     again = probing(claimed, claimed.until, "p-2", claimed.until + 1)
 
@@ -196,14 +198,14 @@ def test_changes_of_mode_and_new_probes_are_told() -> None:
 
 
 @pytest.mark.parametrize("breaker", [Breaker(), opened(), replace(probed(opened())[0], pause=PAUSE)])
-def test_it_comes_back_as_it_was_kept(breaker: Breaker) -> None:
+def test_it_is_read_as_it_was_stored(breaker: Breaker) -> None:
     assert Breaker.of(breaker.body()) == breaker
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"mode": "ajar"}, {"mode": "open", "colour": 1}, {"mode": "open", "pause": {"who": "ada"}}]
 )
-def test_a_body_that_is_no_breaker_is_unreadable(body: dict[str, Any]) -> None:
+def test_a_body_that_is_no_breaker_is_corrupt(body: dict[str, Any]) -> None:
     with pytest.raises(Corrupt, match="a breaker"):
         Breaker.of(body)
 
@@ -215,8 +217,7 @@ def test_the_open_times_do_not_overflow() -> None:
     assert failed(claimed, permit, T0, LIMITS).until == T0 + LIMITS.longest
 
 
-def test_waits_by_the_clock_are_never_negative() -> None:
-    breaker = opened()
+def test_waits_by_the_clock_are_never_negative(breaker: Breaker) -> None:
     found = [permission(breaker, T0 + step * SECOND) for step in range(30)]
 
     waits = [each.wait for each in found if isinstance(each, Refused)]

@@ -95,11 +95,11 @@ class SharedBreaker(RuleBasedStateMachine):
         assert 0 <= self.breaker.failures < LIMITS.failures
 
     @invariant()
-    def it_is_kept_whole(self) -> None:
+    def it_is_stored_whole(self) -> None:
         assert Breaker.of(self.breaker.body()) == self.breaker
 
     def teardown(self) -> None:
-        """A service that is well is called again, by one who comes back whenever told to."""
+        """A service that is well is called again, by one who comes back after each wait."""
         breaker, now, turns = replace(self.breaker, pause=None), self.now, 0
         while breaker.mode is not Mode.CLOSED:
             turns += 1

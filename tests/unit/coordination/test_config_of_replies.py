@@ -1,4 +1,4 @@
-"""The settings that say where submitters may be told, and which agents have a lane."""
+"""The settings that say where notices may go, and which agents have a priority queue."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_deployment_that_does_not_know_its_own_queues_allows_none() -> None:
         _ = Config({**ENV, "STEPWARD_OWN_PREFIX": ""}).reply_queues
 
 
-def test_no_agent_has_a_lane_unless_the_deployment_says_so() -> None:
+def test_no_agent_has_a_priority_queue_unless_the_deployment_says_so() -> None:
     """S21."""
     assert Config({}).agent_priority_queues == {}
     assert Config({"STEPWARD_AGENT_PRIORITY_QUEUES": '{"payments": "url"}'}).agent_priority_queues == {

@@ -1,4 +1,4 @@
-"""Guards of one agent, in instances of their own, that agree by one shared record."""
+"""Guards of one agent, each in an instance of its own, that agree by one shared record."""
 
 from dataclasses import dataclass
 
@@ -43,38 +43,46 @@ def breaks(world: World) -> list[HistoryKind]:
     return [kind for kind in world.kinds() if kind in BREAKS]
 
 
-def breaker_until(shared_records: MemorySharedRecords) -> int:
-    return int(shared_records.kept["breaker/worker"].body["until"])
+@pytest.fixture
+def world() -> World:
+    return World()
 
 
-def test_the_shared_record_is_read_once_a_second() -> None:
-    world = World()
-    world.shared_records = shared_records = Counting()
+@pytest.fixture
+def counting(world: World) -> Counting:
+    """The shared records of the world."""
+    world.shared_records = counting = Counting()
+    return counting
+
+
+def open_it(world: World) -> int:
+    """As many failures as open the breaker, each in an instance of its own; when a probe is due."""
+    for _ in range(LIMITS.failures):
+        world.guard(LIMITS).failed(Permit(T0), T0)
+    return breaker(world).until
+
+
+def test_the_shared_record_is_read_once_a_second(world: World, counting: Counting) -> None:
     guard = world.guard(LIMITS)
 
     for _ in range(50):
         guard.succeeded(Permit(T0), world.clock())
         assert isinstance(guard.admit(world.clock(), T0 + MINUTE), Permit)
-    assert shared_records.reads == 1
+    assert counting.reads == 1
 
     guard.admit(world.clock() + SECOND, T0 + MINUTE)
-    assert shared_records.reads == 2
+    assert counting.reads == 2
 
 
-def test_failures_are_counted_across_instances() -> None:
-    world = World()
-    guards = [world.guard(LIMITS) for _ in range(LIMITS.failures)]
-
-    for guard in guards:
-        guard.failed(Permit(T0), T0)
+def test_failures_are_counted_across_instances(world: World) -> None:
+    open_it(world)
 
     assert breaker(world).mode is Mode.OPEN
     assert breaks(world) == [HistoryKind.BREAKER_OPENED]
     assert isinstance(world.guard(LIMITS).admit(T0, T0 + MINUTE), Refused)
 
 
-def test_a_success_anywhere_ends_the_row() -> None:
-    world = World()
+def test_a_success_anywhere_ends_the_row(world: World) -> None:
     one, other = world.guard(LIMITS), world.guard(LIMITS)
     for _ in range(LIMITS.failures - 1):
         one.failed(Permit(T0), T0)
@@ -85,8 +93,7 @@ def test_a_success_anywhere_ends_the_row() -> None:
     assert (breaker(world).mode, breaker(world).failures) == (Mode.CLOSED, 1)
 
 
-def test_of_many_that_ask_at_the_same_moment_one_probes() -> None:
-    world = World()
+def test_of_many_that_ask_at_the_same_moment_one_probes(world: World) -> None:
     guards = [world.guard(LIMITS) for _ in range(INSTANCES)]
     for guard in guards:
         guard.failed(Permit(T0), T0)
@@ -98,9 +105,8 @@ def test_of_many_that_ask_at_the_same_moment_one_probes() -> None:
     assert breaks(world) == [HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING]
 
 
-def test_a_second_click_on_pause_or_resume_does_nothing_and_says_so() -> None:
+def test_a_second_click_on_pause_or_resume_does_nothing_and_says_so(world: World) -> None:
     """S13."""
-    world = World()
     breakers = Breakers(world.shared_records)
 
     assert breakers.pause("worker", PAUSE)
@@ -111,20 +117,18 @@ def test_a_second_click_on_pause_or_resume_does_nothing_and_says_so() -> None:
     assert world.shared_records.writes == 2
 
 
-def test_a_guard_that_cannot_claim_its_probe_waits() -> None:
-    world = World()
-    world.shared_records = shared_records = Counting()
+def test_a_guard_that_cannot_claim_its_probe_waits(world: World, counting: Counting) -> None:
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
         guard.failed(Permit(T0), T0)
-    shared_records.trouble = Transient("throttled")
+    due = breaker(world).until
+    counting.trouble = Transient("throttled")
 
-    assert isinstance(guard.admit(breaker_until(shared_records), T0 + HOUR), Refused)
+    assert isinstance(guard.admit(due, T0 + HOUR), Refused)
 
 
-def test_supervisors_know_whose_requests_would_only_be_put_back() -> None:
+def test_supervisors_know_whose_requests_would_only_be_returned(world: World) -> None:
     """Of an agent that is due for a probe the requests go out, and what ran past its time does not count."""
-    world = World()
     guard, watch, backlogged = world.guard(LIMITS), world.watch(), frozenset({"other"})
     assert watch.check(backlogged, T0) == DeadlineCheck(backlogged)
     for _ in range(LIMITS.failures):
@@ -141,19 +145,16 @@ def test_supervisors_know_whose_requests_would_only_be_put_back() -> None:
     assert watch.check(backlogged, due + SETTLES_IN) == DeadlineCheck(backlogged)
 
 
-def test_a_supervisor_that_cannot_read_a_breaker_goes_on() -> None:
-    world = World()
-    world.shared_records = Counting(trouble=Transient("throttled"))
+def test_a_supervisor_that_cannot_read_a_breaker_goes_on(world: World, counting: Counting) -> None:
+    counting.trouble = Transient("throttled")
 
-    look = world.watch().check(frozenset(), T0)
-
-    assert look == DeadlineCheck()
+    assert world.watch().check(frozenset(), T0) == DeadlineCheck()
     assert world.kinds() == [HistoryKind.POSTPONED]
 
 
 @pytest.mark.parametrize("within", [MINUTE, HOUR, 12 * HOUR, 14 * 24 * HOUR])
 def test_a_request_never_comes_back_a_thousand_times(within: int) -> None:
-    """However briefly it is put back each time: a queue that takes 1,000 receives keeps it from the dead letters."""
+    """However briefly it is returned each time: a queue that allows 1,000 receives spares it the dead-letter queue."""
     age, receives = 0, 1
     while age < within:
         age, receives = age + least_absence(age), receives + 1
@@ -163,17 +164,15 @@ def test_a_request_never_comes_back_a_thousand_times(within: int) -> None:
     assert absence(2 * HOUR, 1.0) == LONGEST_ABSENCE
 
 
-def test_guards_agree_by_what_is_kept_and_not_by_what_they_remember() -> None:
+def test_guards_agree_by_what_is_stored_and_not_by_what_they_remember(world: World) -> None:
     """A guard that has not heard of the opening yet cannot claim a probe before its time."""
-    world = World()
     stale = world.guard(LIMITS)
     stale.admit(T0, T0 + MINUTE)
-    for _ in range(LIMITS.failures):
-        world.guard(LIMITS).failed(Permit(T0), T0)
-    kept = breaker(world)
+    open_it(world)
+    stored = breaker(world)
 
     stale.failed(Permit(T0), T0 + 1)
     stale.succeeded(Permit(T0), T0 + 1)
 
-    assert breaker(world) == kept
+    assert breaker(world) == stored
     assert isinstance(stale.admit(T0 + 2, T0 + MINUTE), Refused)

@@ -9,13 +9,13 @@ from stepward.app.supervisor.leases import Leases
 from stepward.domain.coordination.lease import lease_of
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt, Misconfigured, StepwardError, Transient
+from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
+from stepward.ports import TaskStore
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE, SECOND
 from tests.unit.engine.world import LEASE, SHARDS, World
-
-PLENTY = 10 * MINUTE
 
 
 @dataclass(slots=True)
@@ -50,10 +50,9 @@ class Slow(MemoryTaskStore):
         yield from MemoryTaskStore.due(self, shard, until)
 
 
-def overdue(count: int = 9, shared_records: MemorySharedRecords | None = None) -> World:
+def overdue(count: int = 9) -> World:
     """Orders of every shard whose first step is overdue."""
     world = World()
-    world.shared_records = shared_records or world.shared_records
     for number in range(count):
         world.ask(f"ord-{number}")
     world.clock.now += 2 * MINUTE
@@ -63,6 +62,22 @@ def overdue(count: int = 9, shared_records: MemorySharedRecords | None = None) -
 def slow(world: World, meanwhile: Callable[[int], object]) -> Slow:
     store = world.store
     return Slow(store.shard_of, store.orders, store.tasks, store.plans, store.lock, meanwhile)
+
+
+def sweep(world: World, instance: str = "supervisor-1", store: TaskStore | None = None) -> Swept:
+    return world.supervise(store, instance).sweep(lambda: 10 * MINUTE)
+
+
+@pytest.fixture
+def world() -> World:
+    return overdue()
+
+
+@pytest.fixture
+def faulty(world: World) -> Faulty:
+    """The shared records of the world."""
+    world.shared_records = faulty = Faulty()
+    return faulty
 
 
 def failures(world: World) -> set[int]:
@@ -81,71 +96,64 @@ def fence(world: World, shard: int) -> int:
     return lease.fence
 
 
-def test_a_shard_that_another_one_holds_is_skipped_and_counted() -> None:
+def test_a_shard_that_another_one_holds_is_skipped_and_counted(world: World) -> None:
     """S15."""
-    world = overdue()
     held_by_the_dead(world, 2)
 
-    figures = world.supervise().sweep(lambda: PLENTY)
+    figures = sweep(world)
 
     assert (figures.swept, figures.skipped, figures.complete) == (SHARDS - 1, 1, True)
     untouched = {order_id for order_id, task in world.store.tasks.items() if not task.steps["reserve"].failure_count}
     assert untouched == {order_id for order_id in world.store.tasks if world.store.shard_of(order_id) == 2}
 
 
-def test_a_dead_ones_shard_is_taken_over_within_two_periods() -> None:
+def test_a_dead_ones_shard_is_taken_over_within_two_periods(world: World) -> None:
     """S15: Supervisors are woken every minute."""
-    world = overdue()
     held_by_the_dead(world, *range(SHARDS))
     world.clock.now += MINUTE
-    assert world.supervise().sweep(lambda: PLENTY).skipped == SHARDS
+    assert sweep(world).skipped == SHARDS
 
     world.clock.now += MINUTE
 
-    assert world.supervise().sweep(lambda: PLENTY).swept == SHARDS
+    assert sweep(world).swept == SHARDS
     assert failures(world) == {1}
 
 
-def test_a_shard_is_given_back_once_it_is_swept() -> None:
+def test_a_shard_is_given_back_once_it_is_swept(world: World) -> None:
     """S15: the next one finds it free, and the fence higher."""
-    world = overdue()
     for number in (1, 2, 3):
-        figures = world.supervise(instance=f"supervisor-{number}").sweep(lambda: PLENTY)
+        figures = sweep(world, f"supervisor-{number}")
         assert (figures.swept, figures.skipped) == (SHARDS, 0)
 
     assert [fence(world, shard) for shard in range(SHARDS)] == [3] * SHARDS
 
 
-def test_a_shard_is_swept_by_one_at_a_time() -> None:
+def test_a_shard_is_swept_by_one_at_a_time(world: World) -> None:
     """S15, tl_two_supervisors: a second one that runs through while the first is busy skips just that shard."""
-    world = overdue()
     found: list[tuple[int, int]] = []
 
     def another_runs(_shard: int) -> None:
-        figures = world.supervise(instance="supervisor-2").sweep(lambda: PLENTY)
+        figures = sweep(world, "supervisor-2")
         found.append((figures.swept, figures.skipped))
 
-    world.supervise(slow(world, another_runs)).sweep(lambda: PLENTY)
+    sweep(world, store=slow(world, another_runs))
 
     assert found == [(SHARDS - 1, 1)] * SHARDS
     assert failures(world) == {1}
 
 
-def test_one_that_was_faster_keeps_the_shard() -> None:
+def test_one_that_was_faster_keeps_the_shard(world: World, faulty: Faulty) -> None:
     """S15: the other one takes it between our read and our write."""
-    shared_records = Faulty()
-    world = overdue(shared_records=shared_records)
-    shared_records.before_write = lambda: world.leases("supervisor-2").take(0)
+    faulty.before_write = lambda: world.leases("supervisor-2").take(0)
 
     assert world.leases("supervisor-1").take(0) is None
-    lease = lease_of(shared_records.kept["lease/0"].body)
+    lease = lease_of(faulty.kept["lease/0"].body)
     assert lease is not None
     assert lease.holder == "supervisor-2"
 
 
-def test_a_run_leaves_a_shard_when_its_lease_is_over() -> None:
+def test_a_run_leaves_a_shard_when_its_lease_is_over(world: World) -> None:
     """tl_zombie_reply: one that was held up may have been replaced; what it has not reached stays due."""
-    world = overdue()
     first: list[int] = []
 
     def hangs(shard: int) -> None:
@@ -153,7 +161,7 @@ def test_a_run_leaves_a_shard_when_its_lease_is_over() -> None:
             first.append(shard)
             world.clock.now += LEASE
 
-    figures = world.supervise(slow(world, hangs)).sweep(lambda: PLENTY)
+    figures = sweep(world, store=slow(world, hangs))
 
     assert (figures.complete, figures.swept) == (False, SHARDS - 1)
     left = {world.store.shard_of(name) for name, task in world.store.tasks.items() if task.revision == 2}
@@ -162,33 +170,31 @@ def test_a_run_leaves_a_shard_when_its_lease_is_over() -> None:
 
 @pytest.mark.parametrize("error", [Transient("throttled"), Misconfigured("no such table"), Corrupt("not JSON")])
 @pytest.mark.parametrize("when", ["unread", "unwritten"])
-def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(when: str, error: StepwardError) -> None:
+def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(
+    world: World, faulty: Faulty, when: str, error: StepwardError
+) -> None:
     """S12, S15: two of them, each without a lease; every recovery is conditional, so each failure counts once."""
-    shared_records = Faulty()
-    world = overdue(shared_records=shared_records)
-    setattr(shared_records, when, error)
+    setattr(faulty, when, error)
     for number in (1, 2):
         leases = world.leases(f"supervisor-{number}")
         assert [leases.take(shard) is not None for shard in range(SHARDS)] == [True] * SHARDS
 
-    figures = world.supervise().sweep(lambda: PLENTY)
-    world.supervise(instance="supervisor-2").sweep(lambda: PLENTY)
+    figures = sweep(world)
+    sweep(world, "supervisor-2")
 
     assert (figures.swept, figures.overdue, failures(world)) == (SHARDS, 9, {1})
     assert world.telemetry.count(HistoryKind.UNLEASED) >= SHARDS
     assert any(str(error) in entry.note for _, entry in world.telemetry.history)
 
 
-def test_a_lease_that_cannot_be_given_back_runs_out() -> None:
+def test_a_lease_that_cannot_be_given_back_runs_out(world: World, faulty: Faulty) -> None:
     """S15."""
-    shared_records = Faulty()
-    world = overdue(shared_records=shared_records)
     leases = world.leases()
     hold = leases.take(0)
     assert hold is not None
-    shared_records.unwritten = Transient("throttled")
+    faulty.unwritten = Transient("throttled")
     leases.give_back(0, hold)
-    shared_records.unwritten = None
+    faulty.unwritten = None
     assert world.telemetry.count(HistoryKind.UNLEASED) == 1
     assert world.leases("supervisor-2").take(0) is None
 
@@ -197,9 +203,8 @@ def test_a_lease_that_cannot_be_given_back_runs_out() -> None:
     assert world.leases("supervisor-2").take(0)
 
 
-def test_one_that_was_replaced_does_not_give_back_the_others_lease() -> None:
+def test_one_that_was_replaced_does_not_give_back_the_others_lease(world: World) -> None:
     """tl_zombie_reply: its write is conditional on its own."""
-    world = overdue()
     leases = world.leases("supervisor-1")
     hold = leases.take(0)
     assert hold is not None
@@ -211,28 +216,25 @@ def test_one_that_was_replaced_does_not_give_back_the_others_lease() -> None:
     assert world.leases("supervisor-3").take(0) is None
 
 
-def test_the_lease_begins_before_it_is_asked_for() -> None:
+def test_the_lease_begins_before_it_is_asked_for(world: World, faulty: Faulty) -> None:
     """delta-rs 153: a slow write makes it shorter for its holder, never longer."""
-    shared_records = Faulty()
-    world = overdue(shared_records=shared_records)
     before = world.clock.now
 
     def slow_write() -> None:
         world.clock.now += 20 * SECOND
 
-    shared_records.before_write = slow_write
+    faulty.before_write = slow_write
     hold = world.leases().take(0)
 
     assert hold is not None
     assert hold.until == before + LEASE
 
 
-def test_a_record_that_no_supervisor_wrote_holds_nobody_up() -> None:
+def test_a_record_that_no_supervisor_wrote_holds_nobody_up(world: World) -> None:
     """S15."""
-    world = overdue()
     world.shared_records.write(SharedRecord("lease/0", 5, {"holder": 1}), replaces=None)
 
-    assert world.supervise().sweep(lambda: PLENTY).swept == SHARDS
+    assert sweep(world).swept == SHARDS
 
 
 def test_supervisors_that_are_woken_together_begin_at_different_shards() -> None:
@@ -241,7 +243,7 @@ def test_supervisors_that_are_woken_together_begin_at_different_shards() -> None
     firsts = set()
     for number in range(8):
         seen: list[int] = []
-        world.supervise(slow(world, seen.append), f"supervisor-{number}").sweep(lambda: PLENTY)
+        sweep(world, f"supervisor-{number}", slow(world, seen.append))
         firsts.add(seen[0])
 
     assert len(firsts) > 1

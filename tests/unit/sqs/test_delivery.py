@@ -9,13 +9,9 @@ from stepward.adapters.sqs.delivery import MOST_BYTES, Outgoing, batches
 MIB = 1024 * 1024
 
 
-def sizes(messages: list[Outgoing]) -> list[list[int]]:
-    return [[len(message.body.encode()) for message in batch] for batch in batches(messages)]
-
-
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([1, 1000, 100_000, 400_000, 524_288, 524_289, MIB])), st.sampled_from("xé€"))
-def test_every_call_keeps_both_limits_and_nothing_changes_its_place(lengths: list[int], sign: str) -> None:
+def test_every_call_is_within_both_limits_and_nothing_changes_its_position(lengths: list[int], sign: str) -> None:
     messages = [Outgoing(sign * max(1, length // len(sign.encode()))) for length in lengths]
     packed = list(batches(messages))
     assert [message for batch in packed for message in batch] == messages
@@ -34,9 +30,9 @@ def test_every_call_keeps_both_limits_and_nothing_changes_its_place(lengths: lis
     ],
 )
 def test_a_call_is_filled_up_to_its_limit(lengths: list[int], expected: list[int]) -> None:
-    assert [len(batch) for batch in sizes([Outgoing("x" * length) for length in lengths])] == expected
+    assert [len(batch) for batch in batches([Outgoing("x" * length) for length in lengths])] == expected
 
 
 def test_size_is_counted_in_bytes() -> None:
-    assert [len(batch) for batch in sizes([Outgoing("€" * (MIB // 3)), Outgoing("€")])] == [1, 1]
+    assert [len(batch) for batch in batches([Outgoing("€" * (MIB // 3)), Outgoing("€")])] == [1, 1]
     assert MOST_BYTES == MIB

@@ -20,7 +20,7 @@ CASES = Path(__file__).parents[2] / "field_cases"
 
 @dataclass
 class Taker:
-    """Takes message after message, and fails at those that it was told."""
+    """Takes message after message, and fails at those named."""
 
     fails_at: frozenset[str] = frozenset()
     error: Exception = field(default_factory=lambda: Transient("not now"))

@@ -1,6 +1,7 @@
-"""What the messages of a batch send goes out together, and each failure finds its message."""
+"""Whatever the messages of a batch send goes out together, and each failure finds its message."""
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -15,8 +16,10 @@ from tests.unit.sqs.flaky_sqs import FlakySqs
 URL = "https://sqs.us-east-1.amazonaws.com/111122223333/"
 
 
-def outbox(sqs: FlakySqs) -> Outbox:
-    return Outbox(SqsQueues(sqs.client(), f"{URL}scheduler", f"{URL}responses", {"payments": f"{URL}agent-payments"}))
+def flaky(fails: Callable[[str, int], str] = lambda _body, _attempt: "") -> tuple[FlakySqs, Outbox]:
+    sqs = FlakySqs(fails)
+    queues = SqsQueues(sqs.client(), f"{URL}scheduler", f"{URL}responses", {"payments": f"{URL}agent-payments"})
+    return sqs, Outbox(queues)
 
 
 def request(order_id: str, agent: str = "payments") -> StepRequest:
@@ -32,8 +35,7 @@ def orders_in(call: list[str]) -> list[str]:
 
 
 def test_nothing_is_sent_before_the_batch_is_done() -> None:
-    sqs = FlakySqs()
-    box = outbox(sqs)
+    sqs, box = flaky()
     with box.on_behalf_of("m-0"):
         box.to_scheduler([Start("ord-0")])
 
@@ -43,8 +45,7 @@ def test_nothing_is_sent_before_the_batch_is_done() -> None:
 
 
 def test_what_many_messages_send_to_one_queue_shares_its_calls() -> None:
-    sqs = FlakySqs()
-    box = outbox(sqs)
+    sqs, box = flaky()
     for number in range(12):
         with box.on_behalf_of(f"m-{number}"):
             box.to_agents([request(f"ord-{number}")])
@@ -55,8 +56,7 @@ def test_what_many_messages_send_to_one_queue_shares_its_calls() -> None:
 
 
 def test_what_was_sent_is_not_sent_again() -> None:
-    sqs = FlakySqs()
-    box = outbox(sqs)
+    sqs, box = flaky()
     with box.on_behalf_of("m-0"):
         box.reply([reply("ord-0")])
     box.flush()
@@ -67,8 +67,7 @@ def test_what_was_sent_is_not_sent_again() -> None:
 
 def test_if_a_queue_does_not_take_them_those_who_sent_to_it_come_back_and_no_others() -> None:
     """S22: each finds what its first delivery wrote, and sends again."""
-    sqs = FlakySqs(fails=lambda body, _: "InternalError" if "charge" in body else "")
-    box = outbox(sqs)
+    sqs, box = flaky(lambda body, _: "InternalError" if "charge" in body else "")
     with box.on_behalf_of("m-0"):
         box.to_agents([request("ord-0")])
     with box.on_behalf_of("m-1"):
@@ -80,8 +79,8 @@ def test_if_a_queue_does_not_take_them_those_who_sent_to_it_come_back_and_no_oth
     assert [orders_in(call) for call in sqs.taken if call] == [["ord-1"]]
 
 
-def test_an_agent_without_a_queue_is_told_at_once_to_the_message_that_asks_for_it() -> None:
-    box = outbox(FlakySqs())
+def test_an_agent_without_a_queue_is_an_error_at_once_of_the_message_that_asks_for_it() -> None:
+    _, box = flaky()
     with box.on_behalf_of("m-0"), pytest.raises(Misconfigured, match="no queue for agent courier"):
         box.to_agents([request("ord-0", agent="courier")])
 
@@ -89,8 +88,8 @@ def test_an_agent_without_a_queue_is_told_at_once_to_the_message_that_asks_for_i
 
 
 def test_messages_that_are_worked_on_side_by_side_keep_their_own_names() -> None:
-    sqs = FlakySqs(fails=lambda body, _: "InternalError" if "ord-3" in body else "")
-    box, together = outbox(sqs), Barrier(5)
+    _, box = flaky(lambda body, _: "InternalError" if "ord-3" in body else "")
+    together = Barrier(5)
 
     def work(number: int) -> None:
         with box.on_behalf_of(f"m-{number}"):

@@ -1,4 +1,4 @@
-"""What the notices make of the answers of SQS: only what may pass holds anything up."""
+"""What the answers of SQS mean for a notice: only a fault that may pass holds anything up."""
 
 import json
 from collections.abc import Callable
@@ -33,8 +33,8 @@ FIELD_CASES = Path(__file__).parents[2] / "field_cases"
 GONE = json.loads((FIELD_CASES / "reply_queue_gone.json").read_text())["errors"]
 
 
-def client(answer: Callable[..., Any]) -> SQSClient:
-    made = boto3.client("sqs", config=Config(retries={"mode": "standard", "max_attempts": 1}))
+def client(answer: Callable[..., Any], region: str = "us-east-1") -> SQSClient:
+    made = boto3.client("sqs", region_name=region, config=Config(retries={"mode": "standard", "max_attempts": 1}))
     made.meta.events.register("before-send.sqs.SendMessage", cast("Callable[..., None]", answer))
     return made
 
@@ -46,24 +46,20 @@ def refusing(code: str, status: int = 400) -> SQSClient:
     return client(answer)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        *GONE,
-        "AccessDeniedException",
-        "KMS.DisabledException",
-        "KmsAccessDenied",
-        "KmsNotFound",
-        "InvalidAddress",
-        "InvalidMessageContents",
-        "UnsupportedOperation",
-        "SomethingNew",
-    ],
-)
+def post(made: Callable[[str], SQSClient], telemetry: MemoryTelemetry | None = None) -> None:
+    """The notice is posted through this client of a region."""
+    CheckedNotices(SqsReplyQueues(made), ALLOWED, telemetry or MemoryTelemetry()).post(NOTICE)
+
+
+DENIED = "AccessDeniedException", "KMS.DisabledException", "KmsAccessDenied", "KmsNotFound"
+WRONG = "InvalidAddress", "InvalidMessageContents", "UnsupportedOperation", "SomethingNew"
+
+
+@pytest.mark.parametrize("code", [*GONE, *DENIED, *WRONG])
 def test_a_queue_that_is_gone_or_denied_costs_a_metric_and_nothing_else(code: str) -> None:
-    """S19, field case 76: one fact, one call, and the order goes on."""
+    """S19, field case 76: one log entry, one call, and the order goes on."""
     telemetry = MemoryTelemetry()
-    CheckedNotices(SqsReplyQueues(lambda _: refusing(code)), ALLOWED, telemetry).post(NOTICE)
+    post(lambda _: refusing(code), telemetry)
     [(order_id, entry)] = telemetry.history
     assert (order_id, entry.kind, entry.note) == ("ord-1", HistoryKind.NOTICE_LOST, f"completed: {URL}: {code}")
 
@@ -80,22 +76,22 @@ def test_a_queue_that_is_gone_or_denied_costs_a_metric_and_nothing_else(code: st
         ("ServiceUnavailable", 503),
     ],
 )
-def test_a_queue_that_is_busy_is_told_again(code: str, status: int) -> None:
-    """S19: a notice is told at least once."""
+def test_a_queue_that_is_busy_is_tried_again(code: str, status: int) -> None:
+    """S19: a notice is sent at least once."""
     telemetry = MemoryTelemetry()
     with pytest.raises(Transient, match=f"{URL}: {code}; send again"):
-        CheckedNotices(SqsReplyQueues(lambda _: refusing(code, status)), ALLOWED, telemetry).post(NOTICE)
+        post(lambda _: refusing(code, status), telemetry)
     assert telemetry.history == []
 
 
-def test_a_queue_that_cannot_be_reached_is_told_again() -> None:
+def test_a_queue_that_cannot_be_reached_is_tried_again() -> None:
     """S19."""
 
     def answer(**_: object) -> None:
         raise ConnectTimeoutError(endpoint_url=URL)
 
     with pytest.raises(Transient, match="ConnectTimeoutError"):
-        CheckedNotices(SqsReplyQueues(lambda _: client(answer)), ALLOWED, MemoryTelemetry()).post(NOTICE)
+        post(lambda _: client(answer))
 
 
 def test_a_call_goes_to_the_region_and_host_that_were_checked() -> None:
@@ -109,20 +105,17 @@ def test_a_call_goes_to_the_region_and_host_that_were_checked() -> None:
 
     def of(region: str) -> SQSClient:
         regions.append(region)
-        made = boto3.client("sqs", region_name=region, config=Config(retries={"max_attempts": 0}))
-        made.meta.events.register("before-send.sqs.SendMessage", cast("Callable[..., None]", answer))
-        return made
+        return client(answer, region)
 
-    CheckedNotices(SqsReplyQueues(of), ALLOWED, MemoryTelemetry()).post(NOTICE)
+    post(of)
     assert (regions, hosts) == (["eu-west-1"], ["https://sqs.eu-west-1.amazonaws.com/"])
 
 
 @pytest.mark.parametrize(("code", "reason"), [("QueueDoesNotExist", None), ("InvalidMessageContents", "\x0b")])
 def test_the_twin_in_memory_tells_lost_from_busy(code: str, reason: str | None) -> None:
     queue = MemoryQueue(name="replies-shop", clock=lambda: T0)
-    post = MemoryReplyQueues({URL: queue} if reason else {})
     address = ReplyAddress(URL, fifo=False, region="eu-west-1")
-    assert post(address, Outgoing(reason or "hello")) == f"{URL}: {code}"
+    assert MemoryReplyQueues({URL: queue} if reason else {})(address, Outgoing(reason or "hello")) == f"{URL}: {code}"
     queue.faults = lambda _: "InternalError"
     with pytest.raises(Transient, match="InternalError"):
         MemoryReplyQueues({URL: queue})(address, Outgoing("hello"))

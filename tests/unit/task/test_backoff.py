@@ -11,7 +11,7 @@ def test_waits_double_up_to_a_limit() -> None:
 @settings(deadline=None)
 @given(st.integers(0, 10_000), st.floats(0, 1))
 def test_a_wait_is_never_nothing_and_never_long(tries: int, jitter: float) -> None:
-    """S5: a service that fails is given a rest; the deadline, not the number of tries, ends the attempt."""
+    """S5: a service that fails gets a pause; the deadline, not the number of tries, ends the attempt."""
     assert FIRST_WAIT / 2 <= next_wait(tries, jitter) <= LONGEST_WAIT
 
 

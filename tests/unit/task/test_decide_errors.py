@@ -1,4 +1,4 @@
-"""Steps that end in Error: who is told, how often, and how an operator runs them again."""
+"""Steps that end in Error: who is alerted, how often, and how an operator runs them again."""
 
 import pytest
 
@@ -8,21 +8,40 @@ from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import AlertSent
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
-from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, diamond, requests, retries, sequence
+from tests.factories import (
+    MINUTE,
+    ORDER_ID,
+    T0,
+    Life,
+    alerts,
+    asked,
+    diamond,
+    kinds,
+    requests,
+    retries,
+    sequence,
+    started,
+)
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 TIMING = Timing()
 
 
 def declined() -> tuple[Life, Decision]:
-    life = Life(sequence("reserve", "charge", "ship"))
-    life.start()
-    life.done("reserve")
+    """`charge` is in Error."""
+    life = started(sequence("reserve", "charge", "ship"), "reserve")
     return life, life.declined("charge", at=T0 + 100)
 
 
+def halted() -> Life:
+    """`pay` is in Error, and `pick` runs beside it."""
+    life = started(diamond(), "check")
+    life.declined("pay")
+    return life
+
+
 def test_a_permanent_fault_ends_the_step_in_error_at_once() -> None:
-    """S7: the reason is kept, nothing more is claimed, and an operator is told."""
+    """S7: the reason is stored, nothing more is claimed, and an operator is alerted."""
     life, decision = declined()
 
     record = life.step("charge")
@@ -32,12 +51,8 @@ def test_a_permanent_fault_ends_the_step_in_error_at_once() -> None:
     assert (life.state("ship"), life.task.process_state) == (PENDING, ERROR)
 
 
-def test_an_agent_that_gives_no_reason_is_told_of_as_such() -> None:
-    life = Life(sequence("reserve"))
-    life.start()
-
-    (alert,) = alerts(life.declined("reserve", error=""))
-
+def test_an_agent_that_gives_no_reason_is_alerted_of_as_such() -> None:
+    (alert,) = alerts(started(sequence("reserve")).declined("reserve", error=""))
     assert alert.reason == "the agent gave no reason"
 
 
@@ -47,15 +62,14 @@ def test_an_error_stays_due_until_an_operator_is_told() -> None:
     assert life.task.due is not None
     assert life.task.due <= T0 + 100 + TIMING.claim_within
 
-    life.told("charge")
+    after = life.alerted("charge").task
 
-    after = life.task
     assert (after.due, after.steps["charge"].alert_by) == (None, None)
     assert life.count(HistoryKind.ALERTED) == 1
 
 
-def test_an_alert_that_is_not_confirmed_is_told_again() -> None:
-    """S7, I1: the same fact under the same name, until it is out."""
+def test_an_alert_that_is_not_confirmed_is_sent_again() -> None:
+    """S7, I1: the same alert under the same name, until it is out."""
     life, first = declined()
     due = T0 + 100 + TIMING.claim_within + TIMING.skew_margin
 
@@ -67,28 +81,17 @@ def test_an_alert_that_is_not_confirmed_is_told_again() -> None:
     assert alerts(life.look(at=due + TIMING.claim_within + TIMING.skew_margin)) == again
 
 
-def test_a_confirmed_alert_is_not_told_again() -> None:
-    """S7: an operator is told once."""
+def test_a_confirmed_alert_is_not_sent_again() -> None:
+    """S7: an operator is alerted once, and a confirmation that comes twice writes nothing."""
     life, _ = declined()
-    life.told("charge")
-    before = life.task
+    once = life.alerted("charge").task
 
-    decision = life.look(at=T0 + 60 * MINUTE)
-
-    assert (decision.task, decision.messages) == (before, ())
-
-
-def test_an_alert_is_confirmed_once() -> None:
-    """A confirmation that comes twice writes nothing."""
-    life, _ = declined()
-    life.told("charge")
-    before = life.task
-
-    assert life.told("charge").task is before
+    assert life.alerted("charge").task is once
+    assert life.ignored(life.look(at=T0 + 60 * MINUTE))
 
 
 def test_a_confirmation_of_an_earlier_error_does_not_silence_a_later_one() -> None:
-    """S7, I1: attempt 1 was told of; attempt 2 is another fact."""
+    """S7, I1: the alert of attempt 1 was sent; attempt 2 is another one."""
     life, _ = declined()
     life.resubmit("charge", 1)
     life.declined("charge")
@@ -98,12 +101,12 @@ def test_a_confirmation_of_an_earlier_error_does_not_silence_a_later_one() -> No
     assert life.step("charge").alert_by is not None
 
 
-def test_an_error_reply_that_comes_twice_tells_again_only_if_nobody_was_told() -> None:
+def test_an_error_reply_that_comes_twice_alerts_again_only_if_nobody_was_alerted() -> None:
     """Design rule 1: crash between write and alert; the redelivered reply sends it, a confirmed one is quiet."""
     life, first = declined()
     assert alerts(life.declined("charge")) == alerts(first)
 
-    life.told("charge")
+    life.alerted("charge")
 
     assert life.declined("charge").messages == ()
 
@@ -118,24 +121,16 @@ def test_an_operator_runs_a_failed_step_again() -> None:
     assert (record.process_state, record.failure_count, record.attempt) == (PROCESSING, 0, 2)
     assert (record.error, record.alert_by, record.ended_at) == (None, None, None)
     assert (request.step, request.fence, request.idempotency_key) == ("charge", 3, f"{ORDER_ID}/charge")
+    entry = next(entry for entry in life.task.history if entry.kind is HistoryKind.RESUBMITTED)
+    assert (entry.step, entry.attempt, entry.by, entry.note) == ("charge", 1, "ada", "card replaced")
     life.done("charge")
     life.done("ship")
     assert life.task.process_state is PROCESSED
 
 
-def test_who_resubmitted_and_why_is_remembered() -> None:
-    life, _ = declined()
-
-    life.resubmit("charge", 1)
-
-    entry = next(entry for entry in life.task.history if entry.kind is HistoryKind.RESUBMITTED)
-    assert (entry.step, entry.attempt, entry.by, entry.note) == ("charge", 1, "ada", "card replaced")
-
-
 def test_a_step_resubmitted_after_its_threshold_has_all_attempts_again() -> None:
     """S7, I5."""
-    life = Life(sequence("reserve", threshold=1))
-    life.start()
+    life = started(sequence("reserve", threshold=1))
     life.look(at=T0 + 2 * MINUTE)
 
     life.resubmit("reserve", 1)
@@ -164,11 +159,10 @@ def test_a_click_on_a_step_that_is_done_meanwhile_is_refused_with_a_reason() -> 
     life, _ = declined()
     life.resubmit("charge", 1)
     life.done("charge")
-    before = life.task
 
     decision = life.resubmit("charge", 1)
 
-    assert (decision.task, decision.messages) == (before, ())
+    assert life.ignored(decision)
     assert decision.history[0].note == "nothing to resubmit: the step is Processed at attempt 2"
 
 
@@ -177,11 +171,10 @@ def test_a_click_on_an_earlier_error_is_refused() -> None:
     life, _ = declined()
     life.resubmit("charge", 1)
     life.declined("charge")
-    before = life.task
 
     decision = life.resubmit("charge", 1)
 
-    assert decision.task is before
+    assert decision.task is life.before
     assert decision.history[0].note == "nothing to resubmit: the step is Error at attempt 2"
 
 
@@ -189,11 +182,10 @@ def test_a_click_on_an_earlier_error_is_refused() -> None:
 def test_a_click_on_a_step_that_has_not_failed_is_refused(step: str) -> None:
     """S7."""
     life, _ = declined()
-    before = life.task
 
     decision = life.resubmit(step, life.step(step).attempt)
 
-    assert (decision.task, requests(decision)) == (before, [])
+    assert (decision.task, requests(decision)) == (life.before, [])
     assert life.count(HistoryKind.REFUSED) == 1
 
 
@@ -202,20 +194,17 @@ def test_a_reply_to_the_attempt_that_was_resubmitted_changes_nothing() -> None:
     life, _ = declined()
     stale = life.request("charge")
     life.resubmit("charge", 1)
-
     life.asked.append(stale)
-    assert life.done("charge").history[0].kind is HistoryKind.LATE_REPLY
+
+    assert kinds(life.done("charge")) == [HistoryKind.LATE_REPLY]
     assert (life.state("charge"), life.step("charge").attempt) == (PROCESSING, 2)
 
 
 def test_a_step_beside_an_error_still_completes_but_starts_nothing() -> None:
     """S1, I3: what runs may end; what comes after it waits for the operator."""
-    life = Life(diamond())
-    life.start()
-    life.done("check")
-    life.declined("pay")
+    life = halted()
 
-    assert requests(life.done("pick")) == []
+    assert asked(life.done("pick")) == []
     assert (life.state("pick"), life.state("ship")) == (PROCESSED, PENDING)
 
     life.resubmit("pay", 1)
@@ -226,37 +215,27 @@ def test_a_step_beside_an_error_still_completes_but_starts_nothing() -> None:
 
 def test_one_click_revives_all_that_the_error_had_halted() -> None:
     """S7, I1: the step beside it that was freed meanwhile is claimed in the same write."""
-    life = Life(diamond())
-    life.start()
-    life.done("check")
-    life.declined("pay")
+    life = halted()
     life.look(at=T0 + 2 * MINUTE)
-    rested = life.step("pick").not_before
 
-    assert [request.step for request in requests(life.resubmit("pay", 1, at=rested))] == ["pick", "pay"]
+    assert asked(life.resubmit("pay", 1, at=life.step("pick").not_before)) == ["pick", "pay"]
 
 
 def test_a_task_of_two_errors_goes_on_when_both_are_resubmitted() -> None:
     """S7, I1: the first click waits for the second, and nothing is left behind."""
-    life = Life(diamond())
-    life.start()
-    life.done("check")
-    life.declined("pay")
+    life = halted()
     life.declined("pick")
-    life.told("pay")
-    life.told("pick")
+    life.alerted("pay")
+    life.alerted("pick")
 
-    assert requests(life.resubmit("pay", 1)) == []
+    assert asked(life.resubmit("pay", 1)) == []
     assert (life.state("pay"), life.task.process_state) == (PENDING, ERROR)
-    assert {request.step for request in requests(life.resubmit("pick", 1))} == {"pick", "pay"}
+    assert set(asked(life.resubmit("pick", 1))) == {"pick", "pay"}
 
 
 def test_a_halted_task_starts_nothing_new() -> None:
     """S1, S7: while one step is in Error, a step beside it is freed but not run again."""
-    life = Life(diamond())
-    life.start()
-    life.done("check")
-    life.declined("pay")
+    life = halted()
 
     assert retries(life.look(at=T0 + 2 * MINUTE)) == []
     assert life.state("pick") is PENDING

@@ -16,67 +16,64 @@ from tests.factories import (
     T0,
     Life,
     answer,
+    asked,
     diamond,
+    kinds,
     requests,
     sequence,
+    started,
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 
 
-@pytest.mark.parametrize("order", [("pick", "pay"), ("pay", "pick")])
-def test_replies_of_parallel_steps_may_come_in_any_order(order: tuple[str, str]) -> None:
-    """tl_out_of_order_replies, I3: the records decide, not the order of arrival."""
-    life = Life(diamond())
-    life.start()
-    life.done("check")
-    first, second = order
+@pytest.fixture
+def life() -> Life:
+    """`reserve` runs, and `ship` waits for it."""
+    return started(sequence("reserve", "ship"))
 
-    assert requests(life.done(first)) == []
+
+@pytest.mark.parametrize(("first", "second"), [("pick", "pay"), ("pay", "pick")])
+def test_replies_of_parallel_steps_may_come_in_any_order(first: str, second: str) -> None:
+    """tl_out_of_order_replies, I3: the records decide, not the order of arrival."""
+    life = started(diamond(), "check")
+
+    assert asked(life.done(first)) == []
     assert life.state("ship") is PENDING
-    assert [request.step for request in requests(life.done(second))] == ["ship"]
+    assert asked(life.done(second)) == ["ship"]
     life.done("ship")
     assert life.task.process_state is PROCESSED
 
 
 def test_replies_after_a_recovery_may_come_in_any_order() -> None:
-    """tl_out_of_order_replies: the reply of the second attempt overtakes that of the first."""
-    life = Life(diamond())
-    life.start()
-    life.done("check")
+    """tl_out_of_order_replies: the reply of the second attempt comes before that of the first."""
+    life = started(diamond(), "check")
     first = life.request("pick")
     life.look(at=T0 + 2 * MINUTE)
-    life.retry("pick", 1)
-    life.retry("pay", 1)
+    for step in ("pick", "pay"):
+        life.retry(step, 1)
+    for step in ("pick", "pay"):
+        life.done(step)
 
-    life.done("pick")
-    life.done("pay")
     assert life.state("ship") is PROCESSING
-    before = life.task
-    assert life.apply(answer(first)).task is before
+    assert life.apply(answer(first)).task is life.before
 
 
 def test_a_reply_that_comes_twice_advances_the_task_once() -> None:
     """tl_duplicate_reply, design rule 1: the second sends again what the first has claimed, and writes nothing."""
-    life = Life(sequence("reserve", "charge", "ship"))
-    life.start()
+    life = started(sequence("reserve", "charge", "ship"))
     reply = answer(life.request("reserve"))
     first = life.apply(reply)
 
     second = life.apply(reply, at=T0 + 30, by="scheduler-2")
 
     assert second.task is first.task
-    assert [(request.step, request.token) for request in requests(second)] == [
-        (request.step, request.token) for request in requests(first)
-    ]
-    assert requests(second)[0].budget == MINUTE - 30
+    assert requests(second) == [replace(requests(first)[0], budget=MINUTE - 30)]
     assert second.history == ()
 
 
-def test_a_reply_that_comes_twice_is_quiet_once_its_successor_is_done() -> None:
+def test_a_reply_that_comes_twice_is_quiet_once_its_successor_is_done(life: Life) -> None:
     """tl_duplicate_reply."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
     reply = answer(life.request("reserve"))
     life.apply(reply)
     life.done("ship")
@@ -95,22 +92,15 @@ def test_a_start_that_comes_twice_asks_again_for_what_it_claimed() -> None:
     assert requests(second) == [replace(requests(first)[0], budget=MINUTE - SECOND)]
 
 
-def test_a_start_that_comes_late_disturbs_nothing() -> None:
+def test_a_start_that_comes_late_disturbs_nothing(life: Life) -> None:
     """S18: what another message claimed is not asked for again by `start`."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
     life.done("reserve")
-    before = life.task
 
-    decision = life.start()
-
-    assert (decision.task, decision.messages) == (before, ())
+    assert life.ignored(life.start())
 
 
-def test_a_retry_that_comes_twice_claims_once() -> None:
+def test_a_retry_that_comes_twice_claims_once(life: Life) -> None:
     """Design rule 1, I2."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
     life.look(at=T0 + 2 * MINUTE)
     first = life.retry("reserve", 1)
 
@@ -121,51 +111,37 @@ def test_a_retry_that_comes_twice_claims_once() -> None:
     assert life.step("reserve").attempt == 2
 
 
-def test_a_retry_for_an_earlier_attempt_claims_nothing() -> None:
+def test_a_retry_for_an_earlier_attempt_claims_nothing(life: Life) -> None:
     """I2: a retry that was on its way for long finds another attempt waiting."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
     life.look(at=T0 + 2 * MINUTE)
     life.retry("reserve", 1)
     life.look(at=T0 + 4 * MINUTE)
-    before = life.task
 
-    assert life.retry("reserve", 1).task is before
+    assert life.retry("reserve", 1).task is life.before
     assert life.state("reserve") is PENDING
 
 
 @pytest.mark.parametrize("change", [{"token": "another"}, {"attempt": 2}, {"attempt": 0}])
-def test_a_reply_of_another_attempt_or_token_changes_nothing(change: dict[str, Any]) -> None:
+def test_a_reply_of_another_attempt_or_token_changes_nothing(life: Life, change: dict[str, Any]) -> None:
     """Design rule 4, I2: only the holder completes a step; attempt and token are both compared."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-    before = life.task
-
     decision = life.apply(replace(answer(life.request("reserve")), **change))
 
-    assert (decision.task, decision.messages) == (before, ())
-    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
+    assert life.ignored(decision)
+    assert kinds(decision) == [HistoryKind.LATE_REPLY]
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
 @pytest.mark.parametrize("late", [1, MINUTE])
-def test_a_late_reply_changes_nothing(outcome: Outcome, late: int) -> None:
+def test_a_late_reply_changes_nothing(life: Life, outcome: Outcome, late: int) -> None:
     """S6: past complete-by neither success nor error is taken, though nobody else owns the step yet."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-    before = life.task
-
     decision = life.apply(answer(life.request("reserve"), outcome, error="no"), at=T0 + MINUTE + late)
 
-    assert (decision.task, decision.messages) == (before, ())
-    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
+    assert life.ignored(decision)
+    assert kinds(decision) == [HistoryKind.LATE_REPLY]
 
 
-def test_a_reply_at_complete_by_is_in_time() -> None:
+def test_a_reply_at_complete_by_is_in_time(life: Life) -> None:
     """S6."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-
     life.done("reserve", at=T0 + MINUTE)
 
     assert life.state("reserve") is PROCESSED
@@ -173,11 +149,9 @@ def test_a_reply_at_complete_by_is_in_time() -> None:
 
 def test_a_reply_to_an_earlier_life_of_the_order_id_changes_nothing() -> None:
     """Design rule 4: the token holds the time of submission."""
-    earlier, later = Life(sequence("reserve"), now=T0), Life(sequence("reserve"), now=T0 + 1)
-    earlier.start()
-    later.start()
+    earlier, later = started(sequence("reserve")), started(sequence("reserve"), now=T0 + 1)
 
-    assert later.apply(answer(earlier.request("reserve"))).history[0].kind is HistoryKind.LATE_REPLY
+    assert kinds(later.apply(answer(earlier.request("reserve")))) == [HistoryKind.LATE_REPLY]
     assert later.state("reserve") is PROCESSING
 
 
@@ -191,7 +165,5 @@ def test_a_reply_to_an_earlier_life_of_the_order_id_changes_nothing() -> None:
 )
 def test_a_message_about_an_unknown_step_is_rejected(event: Retry | Resubmit | Reply) -> None:
     """Design rules 7 and 11: it never creates a step."""
-    life = Life(sequence("reserve"))
-
     with pytest.raises(Rejected, match=r"step: 'wrap' is not a step of this task"):
-        life.apply(event)
+        Life(sequence("reserve")).apply(event)

@@ -2,92 +2,79 @@
 
 from dataclasses import replace
 
+import pytest
+
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.claim import CLAIMS_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    T0,
-    Life,
-    alerts,
-    diamond,
-    requests,
-    sequence,
-)
+from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, asked, diamond, requests, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 
 
-def test_a_new_task_is_pending_unlocked_and_never_tried() -> None:
-    """S9: LockedBy and CompleteBy are absent, ProcessState is Pending, FailureCount is 0."""
-    life = Life(sequence("reserve", "ship"))
+@pytest.fixture
+def fresh() -> Life:
+    """Nothing has begun."""
+    return Life(sequence("reserve", "ship"))
 
-    for name, record in life.task.steps.items():
+
+@pytest.fixture
+def life() -> Life:
+    """`reserve` runs, and `ship` waits for it."""
+    return started(sequence("reserve", "ship"))
+
+
+def test_a_new_task_is_pending_unlocked_and_never_tried(fresh: Life) -> None:
+    """S9: LockedBy and CompleteBy are absent, ProcessState is Pending, FailureCount is 0."""
+    for name, record in fresh.task.steps.items():
         assert (record.order_id, record.name) == (ORDER_ID, name)
         assert (record.locked_by, record.complete_by, record.process_state) == (None, None, PENDING)
         assert (record.failure_count, record.attempt, record.token) == (0, 0, None)
-    assert life.task.process_state is PENDING
+    assert fresh.task.process_state is PENDING
 
 
-def test_a_claim_locks_the_step_for_one_instance_until_complete_by() -> None:
+def test_a_claim_locks_the_step_for_one_instance_until_complete_by(fresh: Life) -> None:
     """S10: LockedBy, CompleteBy and Processing are set in one write, on the next revision."""
-    life = Life(sequence("reserve", "ship"))
+    fresh.start(by="scheduler-7", at=T0 + 5)
 
-    life.start(by="scheduler-7", at=T0 + 5)
-
-    record = life.step("reserve")
+    record = fresh.step("reserve")
     assert (record.locked_by, record.complete_by, record.process_state) == ("scheduler-7", T0 + 5 + MINUTE, PROCESSING)
     assert (record.attempt, record.fence, record.started_at) == (1, 1, T0 + 5)
-    assert life.task.revision == 2
-    assert life.task.process_state is PROCESSING
+    assert (fresh.task.revision, fresh.task.process_state) == (2, PROCESSING)
 
 
-def test_a_claim_asks_the_agent_with_all_that_it_needs() -> None:
+def test_a_claim_asks_the_agent_with_all_that_it_needs(life: Life) -> None:
     """S4, S5: the request carries the deadline, the time left and one identifier for all attempts."""
-    life = Life(sequence("reserve", "ship"))
-    (request,) = requests(life.start())
+    (request,) = life.asked
 
-    assert (request.order_id, request.step, request.agent, request.operation) == (
-        ORDER_ID,
-        "reserve",
-        "worker",
-        "reserve",
-    )
+    assert (request.order_id, request.step, request.agent) == (ORDER_ID, "reserve", "worker")
+    assert (request.operation, request.results) == ("reserve", {})
     assert (request.attempt, request.fence, request.idempotency_key) == (1, 1, f"{ORDER_ID}/reserve")
     assert (request.complete_by, request.budget) == (T0 + MINUTE, MINUTE)
     assert request.token == life.step("reserve").token
-    assert request.results == {}
 
 
 def test_only_the_first_step_of_a_sequence_is_claimed_at_first() -> None:
     """S2, I3."""
-    life = Life(sequence("reserve", "charge", "ship"))
-    life.start()
+    life = started(sequence("reserve", "charge", "ship"))
 
     assert [life.state(name) for name in ("reserve", "charge", "ship")] == [PROCESSING, PENDING, PENDING]
 
 
-def test_completing_a_step_and_claiming_the_next_are_one_write() -> None:
+def test_completing_a_step_and_claiming_the_next_are_one_write(life: Life) -> None:
     """S2, S16: no state in between from which a dying Scheduler would have to be resumed."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-
     (request,) = requests(life.done("reserve", at=T0 + 10))
 
     done = life.step("reserve")
     assert (done.process_state, done.locked_by, done.complete_by, done.ended_at) == (PROCESSED, None, None, T0 + 10)
     assert done.result == {"ref": "reserve"}
     assert (request.step, request.results) == ("ship", {"reserve": {"ref": "reserve"}})
-    assert life.state("ship") is PROCESSING
-    assert life.task.revision == 3
+    assert (life.state("ship"), life.task.revision) == (PROCESSING, 3)
 
 
-def test_a_task_ends_when_its_last_step_is_done() -> None:
-    """S1, I1: it leaves the index, nothing more is asked, and the time it took is told."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
+def test_a_task_ends_when_its_last_step_is_done(life: Life) -> None:
+    """S1, I1: it leaves the index, nothing more is asked, and the history has the time it took."""
     life.done("reserve", at=T0 + 10)
 
     decision = life.done("ship", at=T0 + 25)
@@ -101,29 +88,20 @@ def test_a_task_ends_when_its_last_step_is_done() -> None:
 
 def test_independent_steps_are_claimed_side_by_side() -> None:
     """S1: a graph runs in parallel what does not wait for each other."""
-    life = Life(diamond())
-    life.start()
+    life = started(diamond())
 
-    assert [request.step for request in requests(life.done("check"))] == ["pick", "pay"]
+    assert asked(life.done("check")) == ["pick", "pay"]
     assert len({life.step(name).fence for name in ("check", "pick", "pay")}) == 3
     assert life.step("pick").token != life.step("pay").token
 
 
-def test_a_retry_of_a_step_that_must_wait_claims_nothing() -> None:
+def test_a_retry_of_a_step_that_must_wait_claims_nothing(life: Life) -> None:
     """I3: whoever asks, a step waits for its predecessors."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-    before = life.task
-
-    decision = life.retry("ship", 0)
-
-    assert (decision.task, decision.messages) == (before, ())
+    assert life.ignored(life.retry("ship", 0))
 
 
-def test_a_running_step_is_claimed_by_nobody_else() -> None:
+def test_a_running_step_is_claimed_by_nobody_else(life: Life) -> None:
     """S10, I2: neither start nor retry takes a step that is Processing."""
-    life = Life(sequence("reserve", "ship"))
-    life.start(by="scheduler-1")
     token = life.step("reserve").token
 
     life.start(by="scheduler-2", at=T0 + 10)
@@ -135,9 +113,7 @@ def test_a_running_step_is_claimed_by_nobody_else() -> None:
 
 def test_every_claim_has_a_token_and_a_fence_of_its_own() -> None:
     """Design rule 4: the fence only rises, whatever happens to the steps."""
-    life = Life(diamond(threshold=5))
-    life.start()
-    life.done("check")
+    life = started(diamond(threshold=5), "check")
     for round_ in range(1, 4):
         life.look(at=life.now + 2 * MINUTE)
         life.retry("pick", round_)
@@ -148,10 +124,8 @@ def test_every_claim_has_a_token_and_a_fence_of_its_own() -> None:
     assert len({request.token for request in life.asked}) == len(life.asked)
 
 
-def test_all_attempts_of_a_step_carry_one_idempotency_key() -> None:
+def test_all_attempts_of_a_step_carry_one_idempotency_key(life: Life) -> None:
     """S5, design rule 5, I4."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
     life.look(at=T0 + 2 * MINUTE)
     life.retry("reserve", 1)
     life.done("reserve")
@@ -166,37 +140,37 @@ def test_all_attempts_of_a_step_carry_one_idempotency_key() -> None:
 def test_a_long_order_ends() -> None:
     """tl_recursion_chain: 20 steps need 21 runs of the Scheduler; the bound of the engine's own leaves them be."""
     names = [f"step-{number:02}" for number in range(20)]
-    life = Life(sequence(*names, threshold=1))
-    life.start()
-    for name in names:
-        life.done(name)
+    life = started(sequence(*names, threshold=1), *names)
 
     assert life.task.process_state is PROCESSED
     assert [request.step for request in life.asked] == names
 
 
-def test_a_task_that_is_claimed_too_often_ends_in_error() -> None:
-    """Design rule 14, tl_recursion_chain: something drives it in a circle, and an operator is told."""
-    life = Life(sequence("reserve", threshold=2), Timing(outage_after=0))
-    life.start()
-    claims = CLAIMS_PER_THRESHOLD * 2
-    for attempt in range(1, claims + 1):
+def claimed_too_often(threshold: int) -> Life:
+    """`reserve` was claimed as often as the bound allows, and once more was tried."""
+    life = started(sequence("reserve", threshold=threshold), timing=Timing(outage_after=0))
+    for attempt in range(1, CLAIMS_PER_THRESHOLD * threshold):
         life.look(at=life.now + 2 * MINUTE)
-        decision = life.retry("reserve", attempt)
+        life.retry("reserve", attempt)
+    life.look(at=life.now + 2 * MINUTE)
+    return life
+
+
+def test_a_task_that_is_claimed_too_often_ends_in_error() -> None:
+    """Design rule 14, tl_recursion_chain: something drives it in a circle, and an operator is alerted."""
+    life = claimed_too_often(threshold=2)
+    claims = CLAIMS_PER_THRESHOLD * 2
+
+    (alert,) = alerts(life.retry("reserve", claims))
 
     assert (life.state("reserve"), len(life.asked)) == (ERROR, claims)
-    assert [alert.reason for alert in alerts(decision)] == [
-        "the task was claimed too often; something drives it in a circle"
-    ]
+    assert alert.reason == "the task was claimed too often; something drives it in a circle"
 
 
 def test_an_operator_opens_the_bound_of_claims_again() -> None:
     """S7: a resubmitted step has the whole bound before it, and a fence that still rises."""
-    life = Life(sequence("reserve", threshold=1), Timing(outage_after=0))
-    life.start()
-    for attempt in range(1, CLAIMS_PER_THRESHOLD + 1):
-        life.look(at=life.now + 2 * MINUTE)
-        life.retry("reserve", attempt)
+    life = claimed_too_often(threshold=1)
+    life.retry("reserve", CLAIMS_PER_THRESHOLD)
 
     life.resubmit("reserve", CLAIMS_PER_THRESHOLD)
 
@@ -206,8 +180,7 @@ def test_an_operator_opens_the_bound_of_claims_again() -> None:
 
 def test_a_decision_leaves_the_task_it_was_given_as_it_was() -> None:
     """A lost race decides again from what was read, so nothing read may have changed."""
-    life = Life(diamond())
-    life.start()
+    life = started(diamond())
     before, copy = life.task, replace(life.task, steps=dict(life.task.steps))
 
     life.done("check")

@@ -2,13 +2,12 @@
 
 from stepward.domain.messages import Pause, Resubmit, Undo
 from stepward.domain.task.record import HISTORY_LIMIT
-from tests.factories import MINUTE, ORDER_ID, Life, sequence, undoable
+from tests.factories import MINUTE, ORDER_ID, Life, sequence, started, undoable
 
 
 def test_what_happened_is_remembered_up_to_a_limit() -> None:
-    """A task can never outgrow its row: only the newest troubles are kept."""
-    life = Life(sequence("reserve", threshold=100))
-    life.start()
+    """A task can never outgrow its row: only the newest troubles are stored."""
+    life = started(sequence("reserve", threshold=100))
     for attempt in range(1, HISTORY_LIMIT + 10):
         life.look(at=life.now + 2 * MINUTE)
         life.retry("reserve", attempt)
@@ -19,30 +18,14 @@ def test_what_happened_is_remembered_up_to_a_limit() -> None:
 
 def test_a_smooth_run_leaves_no_history() -> None:
     """An ordinary record stays small."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-    life.done("reserve")
-    life.done("ship")
-
-    assert life.task.history == ()
+    assert started(sequence("reserve", "ship"), "reserve", "ship").task.history == ()
 
 
-def test_the_reason_of_an_error_is_kept_short() -> None:
-    """A task can never outgrow its row: a reason is cut."""
-    life = Life(sequence("reserve", "ship"))
-    life.start()
-
+def test_reasons_and_names_are_cut() -> None:
+    """A task can never outgrow its row: whatever an agent answers, and an operator types."""
+    life = started(undoable())
     life.declined("reserve", "x" * 5_000)
-
     assert life.step("reserve").error == "x" * 200
-    assert all(len(entry.note) <= 200 for entry in life.task.history)
-
-
-def test_the_words_of_an_operator_are_kept_short() -> None:
-    """A task can never outgrow its row: whatever name and reason come with a command."""
-    life = Life(undoable())
-    life.start()
-    life.declined("reserve", "x" * 5_000)
     long = "y" * 5_000
 
     life.apply(Resubmit(ORDER_ID, "reserve", 1, long, long))
@@ -55,11 +38,8 @@ def test_the_words_of_an_operator_are_kept_short() -> None:
 
 
 def test_a_command_without_a_reason_says_so() -> None:
-    """What stands in the task also says that it is so."""
+    """The text in the task also says that it is paused, or undone."""
     life = Life(undoable())
-    life.apply(Pause(ORDER_ID, "ada", ""))
-    assert life.task.paused == "no reason given"
 
-    life.apply(Undo(ORDER_ID, "ada", ""))
-
-    assert life.task.undoing == "no reason given"
+    assert life.apply(Pause(ORDER_ID, "ada", "")).task.paused == "no reason given"
+    assert life.apply(Undo(ORDER_ID, "ada", "")).task.undoing == "no reason given"

@@ -1,24 +1,21 @@
-"""S19, I8: what the submitter is told: each notice matches a state that was really reached."""
+"""S19, I8: the notices to the submitter: each matches a state that was really reached."""
 
 from dataclasses import replace
 
 from stepward.domain.messages import Notice, Status
 from stepward.domain.workflow.plan import Exhausted, Plan
-from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, planned, sequence, undoable
+from tests import factories
+from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, planned, sequence, started, undoable
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
 
 
-def told(life: Life) -> list[tuple[str, str, int]]:
-    return [(notice.status.value, notice.step, notice.revision) for notice in life.told_submitter]
+def sent(life: Life) -> list[tuple[str, str, int]]:
+    return [(notice.status.value, notice.step, notice.revision) for notice in life.notices]
 
 
 def shipping(**last: object) -> Life:
-    life = Life(undoable(**last), reply_to=QUEUE)
-    life.start()
-    life.done("reserve")
-    life.done("charge")
-    return life
+    return factories.shipping(QUEUE, **last)
 
 
 def test_a_submitter_hears_of_each_step_with_rising_revisions() -> None:
@@ -26,7 +23,7 @@ def test_a_submitter_hears_of_each_step_with_rising_revisions() -> None:
     life = shipping()
     life.done("ship")
 
-    assert told(life) == [
+    assert sent(life) == [
         ("received", "", 2),
         ("step-completed", "reserve", 3),
         ("step-completed", "charge", 4),
@@ -41,7 +38,7 @@ def test_a_notice_carries_what_the_submitter_needs_to_know_it_by() -> None:
     life.start(at=T0 + 5)
     life.done("reserve", at=T0 + 9)
 
-    assert life.told_submitter == [
+    assert life.notices == [
         Notice(ORDER_ID, "checkout-1", QUEUE, Status.RECEIVED, "", 2, T0),
         Notice(ORDER_ID, "checkout-1", QUEUE, Status.STEP_COMPLETED, "reserve", 3, T0 + 9),
         Notice(ORDER_ID, "checkout-1", QUEUE, Status.COMPLETED, "", 3, T0 + 9),
@@ -50,137 +47,129 @@ def test_a_notice_carries_what_the_submitter_needs_to_know_it_by() -> None:
 
 def test_who_named_no_queue_hears_nothing() -> None:
     """S19."""
-    life = Life(undoable())
-    life.start()
-    life.done("reserve")
+    life = started(undoable(), "reserve")
     life.undo()
     life.undo()
     life.report()
 
-    assert life.told_submitter == []
+    assert life.notices == []
 
 
-def test_an_undo_is_told_from_its_beginning_to_its_end() -> None:
+def test_an_undo_is_notified_from_its_beginning_to_its_end() -> None:
     """S19, S17: a compensation is no step of the submitter's."""
     life = shipping()
-    del life.told_submitter[:]
+    del life.notices[:]
     life.undo()
     for name in ("ship/undo", "charge/undo", "reserve/undo"):
         life.done(name)
 
-    assert told(life) == [("undoing", "", 5), ("undone", "", 8)]
+    assert sent(life) == [("undoing", "", 5), ("undone", "", 8)]
 
 
-def test_an_undo_that_has_nothing_to_undo_is_told_once() -> None:
-    """I8: it never stood at undoing."""
+def test_an_undo_that_has_nothing_to_undo_is_notified_once() -> None:
+    """I8: it was never Undoing."""
     life = Life(undoable(), reply_to=QUEUE)
 
     life.cancel()
 
-    assert told(life) == [("received", "", 2), ("undone", "", 2)]
+    assert sent(life) == [("received", "", 2), ("undone", "", 2)]
 
 
-def test_an_error_and_an_undo_that_fails_are_told_apart() -> None:
+def test_an_error_and_an_undo_that_fails_have_statuses_of_their_own() -> None:
     """S19, S17."""
     life = shipping()
     life.declined("ship")
     life.undo()
     life.declined("ship/undo")
 
-    assert told(life)[3:] == [("failed", "ship", 5), ("undoing", "", 6), ("undo-failed", "ship/undo", 7)]
+    assert sent(life)[3:] == [("failed", "ship", 5), ("undoing", "", 6), ("undo-failed", "ship/undo", 7)]
 
 
-def test_a_refusal_that_undoes_is_told_as_undoing() -> None:
-    """I8: the step never stood in Error."""
+def test_a_refusal_that_undoes_is_notified_as_undoing() -> None:
+    """I8: the step was never in Error."""
     life = shipping(on_permanent=Exhausted.UNDO)
     life.declined("ship")
 
-    assert told(life)[-1] == ("undoing", "", 5)
+    assert sent(life)[-1] == ("undoing", "", 5)
 
 
-def test_a_start_that_comes_again_tells_again() -> None:
+def test_a_start_that_comes_again_notifies_again() -> None:
     """S19: at least once; a copy has the same revision."""
-    life = Life(sequence("reserve"), reply_to=QUEUE)
+    life = started(sequence("reserve"), reply_to=QUEUE)
     life.start()
 
-    life.start()
-
-    assert told(life) == [("received", "", 2)] * 2
+    assert sent(life) == [("received", "", 2)] * 2
 
 
-def test_a_reply_that_comes_again_tells_where_the_order_stands() -> None:
-    """S19, design rule 1: the first telling may be lost with the process."""
+def test_a_message_that_comes_again_notifies_of_the_state_of_the_order() -> None:
+    """S19, design rule 1: the first notice may be lost with the process."""
     life = shipping()
     life.done("ship")
     life.done("ship")
-    assert told(life)[-1] == ("completed", "", 5)
+    assert sent(life)[-1] == ("completed", "", 5)
 
-    failed = shipping()
-    failed.declined("ship")
-    failed.declined("ship")
-    assert told(failed)[-2:] == [("failed", "ship", 5), ("failed", "", 5)]
+    life = shipping()
+    life.declined("ship")
+    life.declined("ship")
+    assert sent(life)[-2:] == [("failed", "ship", 5), ("failed", "", 5)]
 
-    undone = Life(Plan("line", 1, (planned("pay", undo="refund", on_permanent=Exhausted.UNDO),)), reply_to=QUEUE)
-    undone.start()
-    undone.declined("pay")
-    undone.declined("pay")
-    assert told(undone)[-2:] == [("undoing", "", 3)] * 2
+    life = started(Plan("line", 1, (planned("pay", undo="refund", on_permanent=Exhausted.UNDO),)), reply_to=QUEUE)
+    life.declined("pay")
+    life.declined("pay")
+    assert sent(life)[-2:] == [("undoing", "", 3)] * 2
 
-
-def test_an_undo_that_comes_again_tells_where_the_order_stands() -> None:
-    """S19, design rule 1."""
     life = shipping()
     life.undo()
     life.undo()
+    assert sent(life)[-2:] == [("undoing", "", 5)] * 2
 
-    assert told(life)[-2:] == [("undoing", "", 5)] * 2
 
-
-def test_a_report_says_where_the_order_stands_and_changes_nothing() -> None:
+def test_a_report_says_the_state_of_the_order_and_changes_nothing() -> None:
     """S19."""
     life = Life(undoable(), reply_to=QUEUE)
-    before = life.task
-    stood = [notices(life.report())[0].status]
-    assert life.task is before
+
+    def reported() -> str:
+        (notice,) = notices(life.report())
+        assert life.task is life.before
+        return notice.status.value
+
+    assert reported() == "received"
     life.start()
-    stood += [notices(life.report())[0].status]
+    assert reported() == "received"
     life.declined("reserve")
-    stood += [notices(life.report())[0].status]
+    assert reported() == "failed"
     life.undo()
-    stood += [notices(life.report())[0].status]
+    assert reported() == "undoing"
     life.declined("reserve/undo")
-    stood += [notices(life.report())[0].status]
+    assert reported() == "undo-failed"
     life.resubmit("reserve/undo", 1)
     life.done("reserve/undo")
-    stood += [notices(life.report())[0].status]
-
-    assert stood == ["received", "received", "failed", "undoing", "undo-failed", "undone"]
+    assert reported() == "undone"
 
 
-def test_a_threshold_that_undoes_tells_the_submitter() -> None:
-    """S13, S19: the Supervisor's write owes the notice too."""
+def test_a_threshold_that_undoes_notifies_the_submitter() -> None:
+    """S13, S19: the Supervisor's write sends the notice too."""
     life = shipping(threshold=1, exhausted=(UNDOES,))
     life.overdue("ship")
 
-    assert told(life)[-1] == ("undoing", "", 5)
+    assert sent(life)[-1] == ("undoing", "", 5)
 
 
-def test_an_alert_that_is_told_again_tells_the_submitter_again() -> None:
+def test_an_alert_that_is_sent_again_notifies_the_submitter_again() -> None:
     """S19, I1: whoever died before the alert was out may have died before the notice, too."""
     life = shipping(threshold=1)
     life.overdue("ship")
-    assert told(life)[-1] == ("failed", "ship", 5)
+    assert sent(life)[-1] == ("failed", "ship", 5)
 
     life.look(at=life.now + 2 * MINUTE)
 
-    assert told(life)[-1] == ("failed", "", 5)
+    assert sent(life)[-1] == ("failed", "", 5)
 
 
-def test_the_end_of_an_undo_with_nothing_to_take_back_is_told_though_the_supervisors_word_is_lost() -> None:
-    """S19: the task stays due until a look has found it ended and has told of it once more."""
+def test_the_end_of_an_undo_with_nothing_to_take_back_is_notified_though_the_supervisors_notice_is_lost() -> None:
+    """S19: the task stays due until a deadline check has found it ended and has notified once more."""
     (reserve,) = sequence("reserve", threshold=1).steps
-    life = Life(Plan("line", 1, (replace(reserve, undo="", undo_agent="", exhausted=(UNDOES,)),)), reply_to=QUEUE)
-    life.start()
+    life = started(Plan("line", 1, (replace(reserve, exhausted=(UNDOES,)),)), reply_to=QUEUE)
     ended = life.look(at=T0 + 2 * MINUTE)
     assert [notice.status for notice in notices(ended)] == [Status.UNDONE]
     assert life.task.due is not None

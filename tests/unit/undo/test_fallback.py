@@ -1,5 +1,7 @@
 """S13, S21: another agent takes the step, once what the first one did or may have done is undone."""
 
+import pytest
+
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
@@ -9,15 +11,33 @@ from tests.factories import (
     ORDER_ID,
     OTHER,
     UNDOES,
+    Life,
     alerts,
     answer,
+    asked,
+    kinds,
     paying,
     requests,
     retries,
     waits,
 )
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_ = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+
+
+@pytest.fixture
+def exhausted() -> Life:
+    """The attempts of `pay` are used up: it is to be undone, and another agent will take it."""
+    life = paying(OTHER, ALERTS)
+    life.used_up("pay")
+    return life
+
+
+@pytest.fixture
+def life(exhausted: Life) -> Life:
+    """The undo of `pay` runs."""
+    exhausted.retry("pay/undo", 0)
+    return exhausted
 
 
 def test_fallback_undoes_what_the_first_may_have_done_before_another_takes_over() -> None:
@@ -34,24 +54,18 @@ def test_fallback_undoes_what_the_first_may_have_done_before_another_takes_over(
 
     (request,) = requests(life.done("pay/undo"))
     assert (request.agent, request.operation, request.step) == ("other", "by_other", "pay")
-    assert request.idempotency_key == f"{ORDER_ID}/pay/by-other"
-    assert request.attempt == 3
+    assert (request.idempotency_key, request.attempt) == (f"{ORDER_ID}/pay/by-other", 3)
     life.done("pay")
     life.done("ship")
     assert life.task.process_state is PROCESSED
 
 
-def test_the_first_executor_answering_after_all_changes_nothing() -> None:
+def test_the_first_executor_answering_after_all_changes_nothing(exhausted: Life) -> None:
     """S6, S13: it was fenced by the fallback, and is taken back."""
-    life = paying(OTHER, ALERTS)
-    zombie = life.request("pay")
-    life.used_up("pay")
-    life.asked.append(zombie)
-
-    decision = life.done("pay")
-
-    assert (decision.messages, life.state("pay")) == ((), PENDING)
-    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
+    for request in [request for request in exhausted.asked if request.step == "pay"]:
+        decision = exhausted.apply(answer(request))
+        assert (decision.messages, exhausted.state("pay")) == ((), PENDING)
+        assert kinds(decision) == [HistoryKind.LATE_REPLY]
 
 
 def test_when_the_fallback_fails_too_the_next_policy_undoes_both() -> None:
@@ -61,24 +75,18 @@ def test_when_the_fallback_fails_too_the_next_policy_undoes_both() -> None:
     life.retry("pay/undo", 0)
     life.done("pay/undo")
 
-    decision = life.used_up("pay")
+    assert [retry.step for retry in retries(life.used_up("pay"))] == ["pay/by-other/undo"]
 
-    assert [retry.step for retry in retries(decision)] == ["pay/by-other/undo"]
     (undo,) = requests(life.retry("pay/by-other/undo", 0))
     assert (undo.agent, undo.operation) == ("other", "unpay")
     assert undo.idempotency_key == f"{ORDER_ID}/pay/by-other/undo"
-    assert [request.step for request in requests(life.done("pay/by-other/undo"))] == ["reserve/undo"]
-    life.done("reserve/undo")
-    assert life.task.process_state is ProcessState.UNDONE
+    assert asked(life.done("pay/by-other/undo")) == ["reserve/undo"]
+    assert life.done("reserve/undo").task.process_state is UNDONE
     assert [request.step for request in life.asked].count("pay/undo") == 1
 
 
-def test_an_undo_that_fails_keeps_the_fallback_waiting() -> None:
-    """S13, S17: nobody else takes the step while the first one's effect may stand; an operator is told."""
-    life = paying(OTHER, ALERTS)
-    life.used_up("pay")
-    life.retry("pay/undo", 0)
-
+def test_an_undo_that_fails_makes_the_fallback_wait(life: Life) -> None:
+    """S13, S17: nobody else takes the step while the first one's effect may remain; an operator is alerted."""
     decision = life.declined("pay/undo", "no such payment")
 
     assert [alert.step for alert in alerts(decision)] == ["pay/undo"]
@@ -87,7 +95,7 @@ def test_an_undo_that_fails_keeps_the_fallback_waiting() -> None:
     assert [request.agent for request in requests(life.done("pay/undo"))] == ["other"]
 
 
-def test_a_fallback_that_is_resubmitted_keeps_the_step() -> None:
+def test_a_fallback_that_is_resubmitted_still_has_the_step() -> None:
     """S7: who took over goes on; waiting begins anew."""
     life = paying(OTHER, waits(MINUTE), ALERTS, threshold=1)
     life.used_up("pay")
@@ -119,39 +127,28 @@ def test_an_agent_that_takes_no_requests_gives_way_to_its_fallback() -> None:
     assert life.state("pay/undo") is PENDING
 
 
-def test_an_undo_in_the_midst_of_a_fallback_takes_back_both() -> None:
+def test_an_undo_in_the_midst_of_a_fallback_takes_back_both(life: Life) -> None:
     """S17, I6: what the first one did is being undone already, and is not undone twice."""
-    life = paying(OTHER, ALERTS)
-    life.used_up("pay")
-    life.retry("pay/undo", 0)
-
     life.undo()
     life.retry("pay/by-other/undo", 0)
-    life.done("pay/undo")
-    life.done("pay/by-other/undo")
-    life.done("reserve/undo")
+    for name in ("pay/undo", "pay/by-other/undo", "reserve/undo"):
+        life.done(name)
 
-    assert life.task.process_state is ProcessState.UNDONE
+    assert life.task.process_state is UNDONE
     assert [request.step for request in life.asked].count("pay/undo") == 1
 
 
-def test_an_undo_beside_one_that_failed_has_failed_until_that_is_resubmitted() -> None:
-    """S17, I8: the submitter is told what is so."""
-    life = paying(OTHER, ALERTS)
-    life.used_up("pay")
-    life.retry("pay/undo", 0)
+def test_an_undo_beside_one_that_failed_has_failed_until_that_is_resubmitted(life: Life) -> None:
+    """S17, I8: the submitter is notified of the real state."""
     life.declined("pay/undo", "no such payment")
 
     assert requests(life.undo()) == []
-    assert life.task.process_state is ProcessState.UNDO_FAILED
-    assert [request.step for request in requests(life.resubmit("pay/undo", 1))] == ["pay/undo", "pay/by-other/undo"]
+    assert life.task.process_state is UNDO_FAILED
+    assert asked(life.resubmit("pay/undo", 1)) == ["pay/undo", "pay/by-other/undo"]
 
 
-def test_an_effect_that_stands_is_named_once_whoever_had_it() -> None:
+def test_a_remaining_effect_is_named_once_whoever_had_it(life: Life) -> None:
     """S17: an operator reads names of steps."""
-    life = paying(OTHER, ALERTS)
-    life.used_up("pay")
-    life.retry("pay/undo", 0)
     life.undo()
     life.retry("pay/by-other/undo", 0)
 
@@ -160,19 +157,16 @@ def test_an_effect_that_stands_is_named_once_whoever_had_it() -> None:
     assert alert.remaining_effects == ("pay", "reserve")
 
 
-def test_the_first_executor_is_not_taken_for_the_second_once_an_undo_has_begun() -> None:
+def test_the_first_executor_is_not_taken_for_the_second_once_an_undo_has_begun(exhausted: Life) -> None:
     """S17, I6: its answer is no effect of who took over, so that one's undo is not run again."""
-    life = paying(OTHER, ALERTS)
-    life.used_up("pay")
-    late = answer(life.request("pay"))
+    life, late = exhausted, answer(exhausted.request("pay"))
     life.retry("pay/undo", 0)
     life.undo()
     life.retry("pay/by-other/undo", 0)
     for name in ("pay/undo", "pay/by-other/undo", "reserve/undo"):
         life.done(name)
-    before = life.task
 
     decision = life.apply(late)
 
-    assert (decision.task, decision.messages) == (before, ())
-    assert [entry.kind for entry in decision.history] == [HistoryKind.LATE_REPLY]
+    assert life.ignored(decision)
+    assert kinds(decision) == [HistoryKind.LATE_REPLY]

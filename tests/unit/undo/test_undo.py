@@ -6,60 +6,55 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
 from tests.factories import (
+    HOUR,
+    MINUTE,
     ORDER_ID,
     T0,
     Life,
     alerts,
+    asked,
+    diamond,
     planned,
     requests,
     retries,
     shipping,
+    started,
     undoable,
-    undoable_diamond,
 )
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 
 
-def shipped_diamond() -> Life:
-    life = Life(undoable_diamond())
-    life.start()
-    for name in ("check", "pick", "pay", "ship"):
-        life.done(name)
-    return life
+@pytest.fixture
+def life() -> Life:
+    """`reserve` and `charge` are done, `ship` is under way."""
+    return shipping()
 
 
-def test_one_write_fences_what_runs_and_begins_the_undo() -> None:
+def test_one_write_fences_what_runs_and_begins_the_undo(life: Life) -> None:
     """S17, S10: no state in between in which a step could still complete."""
-    life = shipping()
-    revision = life.task.revision
-
     decision = life.undo()
 
     record = life.step("ship")
-    assert life.task.revision == revision + 1
+    assert life.task.revision == life.before.revision + 1
     assert (record.process_state, record.locked_by, record.complete_by) == (STOPPED, None, None)
     assert life.task.process_state is UNDOING
-    assert [request.step for request in requests(decision)] == ["ship/undo"]
+    assert asked(decision) == ["ship/undo"]
 
 
 def test_all_running_steps_of_a_graph_are_fenced_at_once() -> None:
     """S17: and both are compensated side by side, for both are in doubt."""
-    life = Life(undoable_diamond())
-    life.start()
-    life.done("check")
+    life = started(diamond(undo=True), "check")
 
     decision = life.undo()
 
     assert {life.state(name) for name in ("pick", "pay", "ship")} == {STOPPED}
-    assert [request.step for request in requests(decision)] == ["pick/undo", "pay/undo"]
+    assert asked(decision) == ["pick/undo", "pay/undo"]
 
 
 def test_what_has_not_begun_is_dropped_and_needs_no_undo() -> None:
     """S17."""
-    life = Life(undoable())
-    life.start()
-    life.done("reserve")
+    life = started(undoable(), "reserve")
 
     life.undo()
 
@@ -67,105 +62,92 @@ def test_what_has_not_begun_is_dropped_and_needs_no_undo() -> None:
     assert list(life.task.steps)[3:] == ["reserve/undo", "charge/undo"]
 
 
-def test_completed_steps_are_undone_in_reverse_of_their_order() -> None:
+def test_completed_steps_are_undone_in_reverse_of_their_order(life: Life) -> None:
     """S17, I6: each only when what came after it is undone."""
-    life = shipping()
-    asked = [request.step for request in requests(life.undo())]
+    steps = asked(life.undo())
     for name in ("ship/undo", "charge/undo", "reserve/undo"):
-        asked += [request.step for request in requests(life.done(name))]
+        steps += asked(life.done(name))
 
-    assert asked == ["ship/undo", "charge/undo", "reserve/undo"]
+    assert steps == ["ship/undo", "charge/undo", "reserve/undo"]
     assert (life.task.process_state, life.task.due) == (UNDONE, None)
     assert life.count(HistoryKind.UNDONE) == 1
 
 
 def test_independent_compensations_run_side_by_side() -> None:
     """S17, S1: a diamond is undone from its tip, both sides at once, its root last."""
-    life = shipped_diamond()
+    life = started(diamond(undo=True), "check", "pick", "pay", "ship")
 
-    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
-    assert [request.step for request in requests(life.done("ship/undo"))] == ["pick/undo", "pay/undo"]
-    assert requests(life.done("pay/undo")) == []
-    assert [request.step for request in requests(life.done("pick/undo"))] == ["check/undo"]
+    assert asked(life.undo()) == ["ship/undo"]
+    assert asked(life.done("ship/undo")) == ["pick/undo", "pay/undo"]
+    assert asked(life.done("pay/undo")) == []
+    assert asked(life.done("pick/undo")) == ["check/undo"]
 
 
 def test_a_step_without_an_undo_does_not_break_the_order_around_it() -> None:
     """S17, I6: what came after it, however far, is undone before what came before it."""
     plan = Plan("line", 1, (planned("a", undo="un_a"), planned("b", "a"), planned("c", "b", undo="un_c")))
-    life = Life(plan)
-    life.start()
-    for name in ("a", "b", "c"):
-        life.done(name)
+    life = started(plan, "a", "b", "c")
 
-    assert [request.step for request in requests(life.undo())] == ["c/undo"]
-    assert [request.step for request in requests(life.done("c/undo"))] == ["a/undo"]
+    assert asked(life.undo()) == ["c/undo"]
+    assert asked(life.done("c/undo")) == ["a/undo"]
 
 
-def test_a_step_in_doubt_is_undone_although_nobody_holds_it() -> None:
+def test_a_step_in_doubt_is_undone_although_nobody_holds_it(life: Life) -> None:
     """S17, design rule 6: it ran past complete-by and was freed; its outcome is unknown."""
-    life = shipping()
     life.overdue("ship")
     assert life.state("ship") is PENDING
 
-    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+    assert asked(life.undo()) == ["ship/undo"]
 
 
-def test_a_step_in_error_is_undone_too_and_its_alert_is_over() -> None:
-    """S17: the operator who undoes need not be told of the error any more."""
-    life = shipping()
+def test_a_step_in_error_is_undone_too_and_its_alert_is_over(life: Life) -> None:
+    """S17: the operator who undoes need not be alerted of the error any more."""
     life.declined("ship")
 
-    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+    assert asked(life.undo()) == ["ship/undo"]
     assert life.step("ship").alert_by is None
-    assert alerts(life.look(at=T0 + 10 * 60_000)) == []
+    assert alerts(life.look(at=T0 + 10 * MINUTE)) == []
 
 
-def test_a_compensation_has_a_key_of_its_own_and_sees_what_its_step_gave() -> None:
+def test_a_compensation_has_a_key_of_its_own_and_sees_what_its_step_gave(life: Life) -> None:
     """S17, design rule 5: what it needs was stored while going forward."""
-    life = shipping()
     (undo_ship,) = requests(life.undo())
     (undo_charge,) = requests(life.done("ship/undo"))
 
-    assert (undo_ship.idempotency_key, undo_charge.idempotency_key) == (
-        f"{ORDER_ID}/ship/undo",
-        f"{ORDER_ID}/charge/undo",
-    )
+    assert undo_ship.idempotency_key == f"{ORDER_ID}/ship/undo"
+    assert undo_charge.idempotency_key == f"{ORDER_ID}/charge/undo"
     assert (undo_charge.operation, undo_charge.attempt) == ("refund", 1)
     assert undo_charge.results["charge"] == {"ref": "charge"}
     assert "ship" not in undo_ship.results
     assert undo_ship.fence > life.request("ship").fence
 
 
-def test_a_compensation_is_supervised_and_retried_as_any_step() -> None:
+def test_a_compensation_is_supervised_and_retried_as_any_step(life: Life) -> None:
     """S17, S12: under the same key, with a higher fence."""
-    life = shipping()
     (first,) = requests(life.undo())
 
-    decision = life.overdue("ship/undo")
-    assert [retry.step for retry in retries(decision)] == ["ship/undo"]
+    assert [retry.step for retry in retries(life.overdue("ship/undo"))] == ["ship/undo"]
     (second,) = requests(life.retry("ship/undo", 1))
 
     assert (second.idempotency_key, second.attempt) == (first.idempotency_key, 2)
     assert second.fence > first.fence
 
 
-def test_an_undo_that_fails_ends_in_undo_failed_and_names_what_still_stands() -> None:
-    """tl_compensation_fails, S17: an operator is told once; nothing before it is undone by accident."""
-    life = shipping()
+def test_an_undo_that_fails_ends_in_undo_failed_and_names_the_remaining_effects(life: Life) -> None:
+    """tl_compensation_fails, S17: an operator is alerted once; nothing before it is undone by accident."""
     life.undo()
     life.done("ship/undo")
 
     decision = life.declined("charge/undo", "card closed")
 
     assert life.task.process_state is UNDO_FAILED
-    assert [(alert.step, alert.reason, alert.remaining_effects) for alert in alerts(decision)] == [
-        ("charge/undo", "card closed", ("reserve", "charge"))
-    ]
+    (alert,) = alerts(decision)
+    assert (alert.step, alert.reason, alert.remaining_effects) == ("charge/undo", "card closed", ("reserve", "charge"))
     assert requests(decision) == []
     assert life.state("reserve/undo") is PENDING
-    life.told("charge/undo")
-    later = life.look(at=T0 + 3_600_000)
-    assert (later.messages, life.task.due, life.task.needs_attention is not None) == ((), None, True)
+    life.alerted("charge/undo")
+    assert life.look(at=T0 + HOUR).messages == ()
+    assert (life.task.due, life.task.needs_attention is not None) == (None, True)
 
 
 def test_a_compensation_whose_attempts_are_used_up_is_raised_to_an_operator() -> None:
@@ -173,20 +155,17 @@ def test_a_compensation_whose_attempts_are_used_up_is_raised_to_an_operator() ->
     life = shipping(threshold=2)
     life.undo()
 
-    decision = life.used_up("ship/undo")
-
+    assert [alert.step for alert in alerts(life.used_up("ship/undo"))] == ["ship/undo"]
     assert life.task.process_state is UNDO_FAILED
-    assert [alert.step for alert in alerts(decision)] == ["ship/undo"]
     assert life.step("ship/undo").failure_count == 2
 
 
-def test_a_failed_undo_goes_on_from_the_compensation_that_failed() -> None:
+def test_a_failed_undo_goes_on_from_the_compensation_that_failed(life: Life) -> None:
     """tl_compensation_fails, S7, S17: what was undone is not undone again."""
-    life = shipping()
     life.undo()
     life.done("ship/undo")
     life.declined("charge/undo")
-    life.told("charge/undo")
+    life.alerted("charge/undo")
 
     (request,) = requests(life.resubmit("charge/undo", 1))
     assert (request.step, request.attempt, life.task.process_state) == ("charge/undo", 2, UNDOING)
@@ -211,22 +190,19 @@ def test_an_order_that_has_not_begun_is_undone_at_once(word: str) -> None:
     assert life.task.process_state is UNDONE
 
 
-def test_a_cancel_in_mid_flight_undoes_what_was_done() -> None:
-    """S17, S19: the submitter's word, with who and why."""
-    life = shipping()
-
+def test_a_cancel_in_mid_flight_undoes_what_was_done(life: Life) -> None:
+    """S17, S19: the submitter asks, with who and why."""
     life.cancel()
 
     (entry,) = [entry for entry in life.task.history if entry.kind is HistoryKind.UNDO_BEGUN]
     assert (entry.by, entry.note, life.task.undoing) == ("shop", "no longer wanted", "no longer wanted")
 
 
-def test_a_processed_order_can_be_undone() -> None:
+def test_a_processed_order_can_be_undone(life: Life) -> None:
     """S17, I9: it had left the index, and is listed again."""
-    life = shipping()
     life.done("ship")
     assert (life.task.process_state, life.task.due) == (PROCESSED, None)
 
-    assert [request.step for request in requests(life.undo())] == ["ship/undo"]
+    assert asked(life.undo()) == ["ship/undo"]
 
     assert life.task.due == life.step("ship/undo").complete_by

@@ -72,77 +72,49 @@ def test_an_agent_of_a_fallback_is_an_agent_of_the_workflow() -> None:
     assert workflow.plan().agents == ("bank", "broker")
 
 
-@pytest.mark.parametrize(
-    "wait",
-    [
-        Exhausted.WAIT,
-        Wait(minutes(0)),
-        Wait(minutes(-1)),
-        Wait(minutes(1), 0),
-        Wait(minutes(1), 101),
-        Wait(minutes(43201)),
-    ],
-)
-def test_a_wait_that_is_none_or_never_ends_is_refused(wait: Any) -> None:
-    """S13."""
-    assert refusal(step(charge, exhausted=wait)).endswith(
-        "step 'charge': a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)"
-    )
-
-
 def test_the_longest_wait_is_taken() -> None:
     """S13."""
     assert policies(exhausted=Wait(minutes(43200), 100))[0].rounds == 100
 
 
-def test_a_fallback_without_an_operation_is_refused() -> None:
-    """S13."""
-    assert refusal(step(charge, undo=refund, exhausted=Exhausted.FALLBACK)).endswith(
-        "step 'charge': a fallback needs its operation: Fallback(charge_elsewhere)"
-    )
-
-
-def test_a_fallback_for_what_cannot_be_taken_back_is_refused() -> None:
-    """S13, S17: an attempt in doubt might have worked."""
-    told = refusal(step(charge, exhausted=Fallback(charge_there)))
-
-    assert told.endswith(
-        "step 'charge': charge has no undo; an attempt in doubt must be taken back before another agent takes the step"
-    )
-    third = operation(post, "charge_by_post")
-    again = refusal(step(charge, undo=refund, exhausted=[Fallback(charge_there), Fallback(third)]))
-    assert "charge_there has no undo" in again
+NEVER = "a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)"
+IN_DOUBT = "has no undo; an attempt in doubt must be taken back before another agent takes the step"
+OF_ONE_AGENT = "two of its operations are of one agent; a fallback is another agent's"
 
 
 @pytest.mark.parametrize(
-    "chain",
+    ("settings", "reason"),
     [
-        [Fallback(operation(bank, "charge_slowly"), undo=refund)],
-        [Fallback(charge_there, undo=refund_there), Fallback(charge_there, undo=refund_there)],
-        [Fallback(charge_there, undo=refund_there), Fallback(operation(broker, "charge_later"), undo=refund_there)],
+        ({"exhausted": Exhausted.WAIT}, NEVER),
+        ({"exhausted": Wait(minutes(0))}, NEVER),
+        ({"exhausted": Wait(minutes(-1))}, NEVER),
+        ({"exhausted": Wait(minutes(1), 0)}, NEVER),
+        ({"exhausted": Wait(minutes(1), 101)}, NEVER),
+        ({"exhausted": Wait(minutes(43201))}, NEVER),
+        ({"exhausted": Exhausted.FALLBACK}, "a fallback needs its operation: Fallback(charge_elsewhere)"),
+        ({"exhausted": Fallback(charge_there), "undo": None}, f"charge {IN_DOUBT}"),
+        (
+            {"exhausted": [Fallback(charge_there), Fallback(operation(post, "charge_by_post"))]},
+            f"charge_there {IN_DOUBT}",
+        ),
+        ({"exhausted": [Fallback(operation(bank, "charge_slowly"), undo=refund)]}, OF_ONE_AGENT),
+        ({"exhausted": [Fallback(charge_there, undo=refund_there)] * 2}, OF_ONE_AGENT),
+        (
+            {"exhausted": [Fallback(each, undo=refund_there) for each in (charge_there, operation(broker, "later"))]},
+            OF_ONE_AGENT,
+        ),
+        ({"exhausted": [Exhausted.ALERT, Wait(minutes(1))]}, "exhausted goes on after ALERT, which is an end"),
+        ({"exhausted": [Exhausted.UNDO, Wait(minutes(1))]}, "exhausted goes on after UNDO, which is an end"),
+        ({"on_permanent": Exhausted.WAIT}, "on_permanent is ALERT or UNDO, not WAIT"),
+        ({"on_permanent": Exhausted.FALLBACK}, "on_permanent is ALERT or UNDO, not FALLBACK"),
     ],
 )
-def test_a_fallback_to_an_agent_that_had_the_step_is_refused(chain: list[Fallback]) -> None:
-    """S13: what was undone under its key would be refused by its service."""
-    assert refusal(step(charge, undo=refund, exhausted=chain)).endswith(
-        "step 'charge': two of its operations are of one agent; a fallback is another agent's"
-    )
+def test_a_policy_that_cannot_be_followed_is_refused(settings: dict[str, Any], reason: str) -> None:
+    """S7, S13, S17: a wait that is none or never ends, a fallback for what cannot be taken back, what is never reached.
 
-
-@pytest.mark.parametrize("end", [Exhausted.ALERT, Exhausted.UNDO])
-def test_a_policy_after_an_end_is_refused(end: Exhausted) -> None:
-    """S13: it would never be reached."""
-    assert refusal(step(charge, undo=refund, exhausted=[end, Wait(minutes(1))])).endswith(
-        f"step 'charge': exhausted goes on after {end.name}, which is an end"
-    )
-
-
-@pytest.mark.parametrize("policy", [Exhausted.WAIT, Exhausted.FALLBACK])
-def test_a_refusal_for_good_can_only_alert_or_undo(policy: Exhausted) -> None:
-    """S7, S13."""
-    assert refusal(step(charge, on_permanent=policy)).endswith(
-        f"step 'charge': on_permanent is ALERT or UNDO, not {policy.name}"
-    )
+    A service would refuse what was undone under its key, so an agent that had the step does not take it again.
+    """
+    assert refusal(step(charge, **{"undo": refund} | settings)) == f"workflow 'pay', step 'charge': {reason}"
 
 
 @pytest.mark.parametrize("asks", [{"exhausted": Exhausted.UNDO}, {"on_permanent": Exhausted.UNDO}])

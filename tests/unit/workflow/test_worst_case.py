@@ -10,7 +10,7 @@ from stepward.domain.task.record import new_task
 from stepward.domain.task.worst_case import overtime, worst_case
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
-from tests.factories import HOUR, MINUTE, ORDER_ID, SECOND, T0, Life, diamond, planned, sequence
+from tests.factories import HOUR, MINUTE, ORDER_ID, SECOND, T0, diamond, planned, sequence, started
 
 TIMING = Timing(claim_within=MINUTE, skew_margin=5 * SECOND)
 ATTEMPT = MINUTE + MINUTE + 5 * SECOND + MINUTE
@@ -74,8 +74,7 @@ def test_a_recovery_does_not() -> None:
 
 def test_a_look_at_a_due_task_in_overtime_tells_so() -> None:
     """Not finishing is never silent."""
-    life = Life(sequence("a"))
-    life.start()
+    life = started(sequence("a"))
     at = T0 + worst_case(life.plan, life.timing) + SECOND
 
     life.look(at=at)
@@ -85,9 +84,7 @@ def test_a_look_at_a_due_task_in_overtime_tells_so() -> None:
 
 def test_a_look_at_a_task_that_is_not_due_tells_nothing() -> None:
     """Design rule 2: the index is a hint, and what is finished is never late."""
-    life = Life(Plan("line", 1, (PlannedStep("a", "worker", "a", (), MINUTE, 3),)))
-    life.start()
-    life.done("a")
+    life = started(Plan("line", 1, (PlannedStep("a", "worker", "a", (), MINUTE, 3),)), "a")
 
     life.look(at=T0 + 99 * HOUR)
 

@@ -57,7 +57,7 @@ def test_an_idle_lane_offers_nothing_that_changes_it() -> None:
     assert subject(IDLE) == "Stepward: no end in sight, order ord-3"
 
 
-def test_an_event_that_nobody_can_place_is_called_as_people_call_it() -> None:
+def test_an_unsequenced_event_is_called_as_people_call_it() -> None:
     unsequenced_event = LaneWaits("ord-1", "u2", Alerted.BLOCKED, "sequence: is missing", 0)
     assert 'stepward convoy skip ord-1 u2 --why "..."' in text(unsequenced_event)
 
