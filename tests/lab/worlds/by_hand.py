@@ -16,7 +16,7 @@ from stepward.testing.faults.record import Died
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.seeded.chances import Chances
-from stepward.testing.seeded.gate import Answer, Gate
+from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import LATENCY, Letter, Mailbox
 from stepward.testing.seeded.people import People
 from stepward.testing.seeded.ports import Store
@@ -48,23 +48,14 @@ class HandGate(Gate):
     armed: Mishap | None = None
     before_write: Callable[[], None] = nothing
 
-    def through(
-        self,
-        site: str,
-        act: Callable[[], Answer],
-        *,
-        about: str = "",  # noqa: ARG002 - as Gate has it
-        again: Callable[[], Answer] | None = None,
-        partly: Callable[[], object] | None = None,
-    ) -> Answer:
-        """See Gate."""
+    def _mishap(self, site: str, about: str) -> tuple[Mishap, Random] | None:  # noqa: ARG002 - as Gate has it
         if site == "a write":
             others_act, self.before_write = self.before_write, nothing
             others_act()
         if self.armed is None or site not in SITES[self.armed]:
-            return act()
+            return None
         mishap, self.armed = self.armed, None
-        return self._go_wrong(mishap, Random(0), act, again or act, partly or act)  # noqa: S311 - thrown by nobody
+        return mishap, Random(0)  # noqa: S311 - thrown by nobody
 
     def clear(self) -> None:
         """All goes well from here on."""

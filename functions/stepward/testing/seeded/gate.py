@@ -71,13 +71,18 @@ class Gate:
         about = about or self.here.about
         self.diary.counts["port calls"] += 1
         self.calls[about, site] += 1
-        dice = self.chances.happens(f"{about}: {site} #{self.calls[about, site]}", self.profile.ports)
-        if dice is None:
+        happens = self._mishap(site, about)
+        if happens is None:
             return act()
-        mishap = Mishap(self.profile.pick(dice, self.profile.mishaps))
+        mishap, dice = happens
         self.diary.counts[mishap] += 1
         self.diary.note(about, f"{self.here.instance} {mishap} {site}")
         return self._go_wrong(mishap, dice, act, again or act, partly or act)
+
+    def _mishap(self, site: str, about: str) -> tuple[Mishap, Random] | None:
+        """What goes wrong at a call, and the dice for how, if anything does."""
+        dice = self.chances.happens(f"{about}: {site} #{self.calls[about, site]}", self.profile.ports)
+        return (Mishap(self.profile.pick(dice, self.profile.mishaps)), dice) if dice else None
 
     def write(
         self,
