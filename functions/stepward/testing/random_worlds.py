@@ -16,7 +16,7 @@ from stepward.testing.seeded.finding import live, shortest, story
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Mailbox
 from stepward.testing.seeded.people import People
-from stepward.testing.seeded.world import Cast
+from stepward.testing.seeded.stage import Cast
 from stepward.testing.settings import REPLY_TO
 
 ORDERS = 8

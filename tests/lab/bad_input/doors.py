@@ -1,7 +1,8 @@
-"""The doors of orders and their steps, each with a good message, and a sign that the one beside it had its effect."""
+"""The doors of orders and their steps, each with a good message and one beside it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from stepward.app.intake import Intake, Received
@@ -19,13 +20,13 @@ NEIGHBOUR = "neighbour-1"
 
 @dataclass(slots=True)
 class OrderDoor:
-    """One way in: `handle` takes a message, `shows` says whether the neighbour's message had its effect."""
+    """One way in: `handle` takes a message, `worked` says whether the neighbour's message had its effect."""
 
     world: World
     good: str
     neighbour: str
     handle: Callable[[str], None]
-    shows: Callable[[], bool]
+    worked: Callable[[], bool]
     quiet: bool = True
     whole: bool = True
 
@@ -33,11 +34,7 @@ class OrderDoor:
         """See the protocol; these take one message at a time."""
         seen = self._alone("message", text)
         beside = self._alone("beside", self.neighbour)
-        return seen if not beside.kept else replace(seen, wrong=f"its neighbour was rejected: {beside.kept}")
-
-    def worked(self) -> bool:
-        """See the protocol."""
-        return self.shows()
+        return seen if not beside.rejects else replace(seen, wrong=f"its neighbour was rejected: {beside.rejects}")
 
     def _alone(self, name: str, text: str) -> Seen:
         before, history = set(self.world.rejects.kept), len(self.world.telemetry.history)
@@ -46,12 +43,11 @@ class OrderDoor:
             intake.accept(Received(name, "a queue", self.world.clock.now, text))
         except RetryLater:
             return Seen((), 1)
-        kept = tuple(self.world.rejects.kept[key] for key in self.world.rejects.kept.keys() - before)
-        return Seen(kept, len(self.world.telemetry.history) - history)
+        rejects = tuple(self.world.rejects.kept[key] for key in self.world.rejects.kept.keys() - before)
+        return Seen(rejects, len(self.world.telemetry.history) - history)
 
 
 def orders() -> OrderDoor:
-    """Order messages, with a queue to reply to."""
     world = World()
     submit = replace(world.submit, reply_queues=ALLOWED)
     good = order_text(
@@ -62,32 +58,7 @@ def orders() -> OrderDoor:
     )
 
 
-def scheduler() -> OrderDoor:
-    """What is told to the Scheduler, operators' commands among it."""
-    return _scheduler(lambda _: encode(Resubmit(ORDER_ID, "reserve", 1, "an operator", "why")))
-
-
-def commands() -> OrderDoor:
-    """Commands that change a whole order."""
-    return _scheduler(lambda world: encode(Pause(ORDER_ID, "an operator", "why", asked_at=world.clock.now)))
-
-
-def undos() -> OrderDoor:
-    """Commands that take an order back."""
-    return _scheduler(lambda _: encode(Undo(ORDER_ID, "an operator", "why")))
-
-
-def replies() -> OrderDoor:
-    """The agents' replies."""
-
-    def good(world: World) -> str:
-        return encode(answer(decode_request(world.queues.agents["worker"].bodies[0])))
-
-    return _scheduler(good)
-
-
 def requests() -> OrderDoor:
-    """What an agent is asked."""
     world = World()
     good, neighbour = world.ask(), world.ask(NEIGHBOUR)
     done: list[str] = []
@@ -108,7 +79,33 @@ def _scheduler(good: Callable[[World], str]) -> OrderDoor:
     schedule = world.schedule()
     schedule.handle(first)
 
-    def shows() -> bool:
+    def worked() -> bool:
         return world.store.tasks[NEIGHBOUR].steps["reserve"].attempt == 1
 
-    return OrderDoor(world, good(world), neighbour, schedule.handle, shows)
+    return OrderDoor(world, good(world), neighbour, schedule.handle, worked)
+
+
+def _resubmission(_: World) -> str:
+    return encode(Resubmit(ORDER_ID, "reserve", 1, "an operator", "why"))
+
+
+def _pause(world: World) -> str:
+    return encode(Pause(ORDER_ID, "an operator", "why", asked_at=world.clock.now))
+
+
+def _undo(_: World) -> str:
+    return encode(Undo(ORDER_ID, "an operator", "why"))
+
+
+def _reply(world: World) -> str:
+    return encode(answer(decode_request(world.queues.agents["worker"].bodies[0])))
+
+
+ORDER_DOORS: Mapping[str, Callable[[], OrderDoor]] = {
+    "orders": orders,
+    "scheduler": partial(_scheduler, _resubmission),
+    "commands": partial(_scheduler, _pause),
+    "undos": partial(_scheduler, _undo),
+    "replies": partial(_scheduler, _reply),
+    "requests": requests,
+}

@@ -11,7 +11,6 @@ from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
-from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.errors import StepwardError
 from stepward.domain.history import HistoryKind
@@ -28,6 +27,10 @@ ITEM = {"sku": "SKU-1", "qty": 2, "unitPrice": "12.30"}
 GOODS = {"currency": "EUR", "items": [ITEM]}
 NEIGHBOUR = "neighbour-1"
 ORDER = "ord-1"
+BROUGHT = {"ledgerId": "L-1", "index": 4, "customerId": "c1"}
+"""What a ledger adds to its entries."""
+CORRECTED = json.dumps(entry(ORDER, 2, "add", item=ITEM))
+RETRY = RetryLane(ORDER, "ann", "mended", "a-1")
 TAKEN = frozenset(HistoryKind) - {HistoryKind.REJECTED}
 
 
@@ -53,11 +56,9 @@ class LaneDoor:
     whole: bool = False
 
     def pass_in(self, text: str) -> Seen:
-        """See the protocol."""
         return seen(self.world, partial(taken, self.world, text, json.dumps(create(NEIGHBOUR))))
 
     def worked(self) -> bool:
-        """See the protocol."""
         return NEIGHBOUR in self.world.store.tasks and self.world.applied(NEIGHBOUR) == [1]
 
 
@@ -68,7 +69,6 @@ def taken(world: ConvoyWorld, *texts: str) -> None:
 
 
 def events() -> LaneDoor:
-    """Creates, sent without a ledger."""
     return LaneDoor(shop(), json.dumps(create(ORDER, end=True, asOf="2026-01-01T00:00:00Z")))
 
 
@@ -76,21 +76,15 @@ def later_events() -> LaneDoor:
     """What changes an order that is there, while something waits behind a gap."""
     world = shop()
     taken(world, *map(json.dumps, [create(ORDER), entry(ORDER, 2, "add", item=ITEM), entry(ORDER, 5, "delete")]))
-    change = entry(ORDER, 3, "modify", modifies=2, item=ITEM)
-    return LaneDoor(world, json.dumps({**change, "ledgerId": "L-1", "index": 4, "customerId": "c1"}))
+    return LaneDoor(world, json.dumps({**entry(ORDER, 3, "modify", modifies=2, item=ITEM), **BROUGHT}))
 
 
 def unnumbered_events() -> LaneDoor:
-    """What belongs to an order whose events have no numbers."""
-    create_without = {name: value for name, value in create(ORDER).items() if name != "sequence"}
-    return LaneDoor(
-        shop(LaneRules(sequenced=False)),
-        json.dumps({**create_without, "ledgerId": "L-1", "index": 4, "customerId": "c1"}),
-    )
+    unnumbered = {name: value for name, value in create(ORDER).items() if name != "sequence"}
+    return LaneDoor(shop(LaneRules(sequenced=False)), json.dumps({**unnumbered, **BROUGHT}))
 
 
 def webhooks() -> LaneDoor:
-    """What a shop's webhook says."""
     return LaneDoor(shop(), webhook())
 
 
@@ -106,53 +100,37 @@ def numbered_messages() -> LaneDoor:
     return LaneDoor(shop(), json.dumps(found["messages"][1]))
 
 
-def retries() -> LaneDoor:
-    """An operator's wish to try again what stops a lane."""
-    return _asked(RetryLane(ORDER, "ann", "mended", "a-1"))
-
-
-def skips() -> LaneDoor:
-    """An operator's wish to go on without an event."""
-    return _asked(SkipEvent(ORDER, 2, "ann", "not needed", "a-1"))
-
-
-def replacements() -> LaneDoor:
-    """A corrected event from an operator."""
-    return _asked(ReplaceEvent(ORDER, 2, json.dumps(entry(ORDER, 2, "add", item=ITEM)), "ann", "corrected", "a-1"))
-
-
-def corrections() -> LaneDoor:
-    """The event inside of what an operator sends."""
-    door = _asked(RetryLane(ORDER, "ann", "mended", "a-1"))
-    return Corrected(door.world, json.dumps(entry(ORDER, 2, "add", item=ITEM)), quiet=True)
-
-
-@dataclass(slots=True)
-class Corrected(LaneDoor):
-    """Takes the text as the event that an operator gives in place of the one that stops the lane."""
-
-    def pass_in(self, text: str) -> Seen:
-        """See the protocol."""
-        carried = cleaned(text, len(text))
-        return LaneDoor.pass_in(self, encode_command(ReplaceEvent(ORDER, 2, carried, "ann", "why", "a-1")))
-
-
-def _asked(command: LaneCommand) -> LaneDoor:
+def commanded(command: LaneCommand) -> LaneDoor:
+    """An operator's command to a lane that is blocked at its second event."""
     world = shop()
     taken(world, *map(json.dumps, [create(ORDER), entry(ORDER, 2, "modify", modifies=7), entry(ORDER, 3, "delete")]))
     return LaneDoor(world, encode_command(command), quiet=True)
 
 
+def corrections() -> LaneDoor:
+    """The event inside of what an operator sends."""
+    return Corrected(commanded(RETRY).world, CORRECTED, quiet=True)
+
+
+@dataclass(slots=True)
+class Corrected(LaneDoor):
+    """Takes the text as the event that an operator gives in place of the one that blocks the lane."""
+
+    def pass_in(self, text: str) -> Seen:
+        carried = cleaned(text, len(text))
+        return LaneDoor.pass_in(self, encode_command(ReplaceEvent(ORDER, 2, carried, "ann", "why", "a-1")))
+
+
 def seen(world: ConvoyWorld, handle: Callable[[], None]) -> Seen:
     """What `handle` makes of a message, in a world where only the neighbour's is another."""
-    kept, history = set(world.rejects.kept), len(world.telemetry.history)
+    before, history = set(world.rejects.kept), len(world.telemetry.history)
     try:
         handle()
     except StepwardError as error:
-        return Seen((), 0, f"it comes again for ever: {error!r}")
-    new = tuple(world.rejects.kept[key] for key in world.rejects.kept.keys() - kept)
-    told = [entry for order_id, entry in world.telemetry.history[history:] if order_id != NEIGHBOUR]
-    return Seen(new, sum(entry.kind in TAKEN for entry in told), "; ".join(_faults(world)))
+        return Seen((), 0, f"it comes again and again: {error!r}")
+    rejects = tuple(world.rejects.kept[key] for key in world.rejects.kept.keys() - before)
+    entries = [entry for order_id, entry in world.telemetry.history[history:] if order_id != NEIGHBOUR]
+    return Seen(rejects, sum(entry.kind in TAKEN for entry in entries), "; ".join(_faults(world)))
 
 
 def _faults(world: ConvoyWorld) -> Iterator[str]:
@@ -164,16 +142,12 @@ def _faults(world: ConvoyWorld) -> Iterator[str]:
     for order_id, lane in world.lanes.lanes.items():
         if lane.blocked and not lane.blocked.reason.strip():
             yield f"{order_id} is blocked without a reason"
-        for kept in [*lane.recent, *world.lanes.kept.get(order_id, {}).values()]:
-            yield from _corrupt(world, order_id, kept)
-
-
-def _corrupt(world: ConvoyWorld, order_id: str, kept: StoredEvent) -> Iterator[str]:
-    """The store keeps an event's text only: another process must read the same event from it."""
-    read, event = stored_event(kept.event.body, world.schema), kept.event
-    same_fault = bool(read.fault) == bool(event.fault)  # its words may name a number as it was written
-    if replace(read, fault=event.fault) != event or not same_fault or event.order_id != order_id:
-        yield f"{order_id} keeps what reads otherwise: {event}, {read}"
+        for event in (stored.event for stored in [*lane.recent, *world.lanes.kept.get(order_id, {}).values()]):
+            # The store holds an event's text only: another process must read the same event from it.
+            read = stored_event(event.body, world.schema)
+            same_fault = bool(read.fault) == bool(event.fault)  # its words may name a number as it was written
+            if replace(read, fault=event.fault) != event or not same_fault or event.order_id != order_id:
+                yield f"{order_id} stores what reads otherwise: {event}, {read}"
 
 
 def received(number: int, text: str) -> Received:
@@ -187,8 +161,8 @@ LANE_DOORS: Mapping[str, Callable[[], LaneDoor]] = {
     "events without numbers": unnumbered_events,
     "webhooks": webhooks,
     "numbered messages": numbered_messages,
-    "retries": retries,
-    "skips": skips,
-    "replacements": replacements,
+    "retries": partial(commanded, RETRY),
+    "skips": partial(commanded, SkipEvent(ORDER, 2, "ann", "not needed", "a-1")),
+    "replacements": partial(commanded, ReplaceEvent(ORDER, 2, CORRECTED, "ann", "corrected", "a-1")),
     "corrections": corrections,
 }

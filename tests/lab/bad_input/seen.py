@@ -8,15 +8,15 @@ from stepward.domain.rejects import Reject
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was kept of a message, how many facts it left, and what is wrong with where it stands now."""
+    """What was rejected of a message, how many history entries it left, and what is wrong with its order now."""
 
-    kept: tuple[Reject, ...]
+    rejects: tuple[Reject, ...]
     history: int
     wrong: str = ""
 
 
 class Door(Protocol):
-    """One way in. `whole`: what is rejected is kept as it came. `quiet`: what is understood may change nothing."""
+    """One way in. `whole`: a reject holds the message as it came. `quiet`: what is understood may change nothing."""
 
     good: str
     whole: bool

@@ -21,6 +21,11 @@ class Book:
     ledger_id: str
     entries: tuple[Any, ...]
 
+    @property
+    def message(self) -> dict[str, Any]:
+        """What its customer sends."""
+        return {"ledgerId": self.ledger_id, "customerId": self.customer, "entries": list(self.entries)}
+
 
 def books(chance: Random, *, numbered: bool, orders: Mapping[str, str] = ORDERS) -> list[Book]:
     """The ledgers of the customers of all `orders`; those of one in the order in which they are sent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -29,31 +30,32 @@ from stepward.wire.convoy import encode_command
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source
 from tests.factories import MINUTE
-from tests.lab.convoy.gate import Gate, guarded
+from tests.lab.convoy.gate import Gate
+from tests.lab.convoy.record import held
 from tests.planned_app import PlannedApp
 from tests.unit.engine.world import World
 
+TAPPED = ("store", "queues", "rejects", "shared_records", "alerts", "lanes", "lane_queue", "ledgers")
 TODAY = "2026-01-01T00:00:00Z"
 
 
 def entry(order_id: str, sequence: int | None, op: str, **content: Any) -> dict[str, Any]:
-    """An entry of a ledger; a create says what its order has to."""
+    """An entry of a ledger; a create has what an order needs."""
     numbered = {} if sequence is None else {"sequence": sequence}
     return {"orderId": order_id, **numbered, "op": op, **({"submittedAt": TODAY} if op == "create" else {}), **content}
 
 
 def order(order_id: str, length: int, **last: Any) -> list[dict[str, Any]]:
     """A create and adds behind it; `last` says more of the last one."""
-    entries = [entry(order_id, 1, "create")] + [
-        entry(order_id, number, "add", amount=f"{number}.00") for number in range(2, length + 1)
-    ]
+    adds = (entry(order_id, number, "add", amount=f"{number}.00") for number in range(2, length + 1))
+    entries = [entry(order_id, 1, "create"), *adds]
     entries[-1] |= last
     return entries
 
 
 @dataclass
 class ConvoyWorld(World):
-    """A deployment with a ledger queue and lanes; every port of the convoy is behind the gate."""
+    """A deployment with a ledger queue and lanes; the gate taps every port of the convoy."""
 
     rules: LaneRules = field(default_factory=LaneRules)
     sources: Sequence[Source] = ()
@@ -69,41 +71,35 @@ class ConvoyWorld(World):
         self.names = count(1)
 
     def assembly(self, **settings: Any) -> Assembly:
-        """See World; every port is behind the gate."""
-        return replace(
+        """See World; every port is tapped by the gate."""
+        plain = replace(
             super().assembly(lane_rules=self.rules, **settings),
             app=PlannedApp(self.plan, self.order_schema, self.schema, self.sources),
-            store=guarded(self.store, self.gate),
-            queues=guarded(self.queues, self.gate),
-            rejects=guarded(self.rejects, self.gate),
-            shared_records=guarded(self.shared_records, self.gate),
-            alerts=guarded(self.alerts, self.gate),
-            lanes=guarded(self.lanes, self.gate),
-            lane_queue=guarded(MemoryLaneQueue(self.events), self.gate),
-            ledgers=guarded(self.objects, self.gate),
+            lanes=self.lanes,
+            lane_queue=MemoryLaneQueue(self.events),
+            ledgers=self.objects,
         )
+        ports = {name: getattr(plain, name) for name in TAPPED}
+        return replace(plain, **{name: self.gate.tap(port, type(port).__name__) for name, port in ports.items()})
 
     def split(self, customer: str = "") -> Split:
-        """One ledger processor."""
         return self.assembly(ledger_customer=customer).ledger().split
 
     def convoy(self) -> LaneIntake:
-        """One consumer."""
         return self.assembly().convoy("convoy-1")
 
     def alerting(self) -> LaneAlerting:
-        """Who tells operators."""
         return self.assembly().alerting()
 
     def ledger(self, ledger_id: str, *entries: Any, customer: str = "c1", again: bool = False) -> str:
-        """A ledger in its queue; `again` is another message of the same."""
+        """Send a ledger; `again` sends another message of the same."""
         text = json.dumps({"ledgerId": ledger_id, "customerId": customer, "entries": list(entries)})
         name = f"{customer}|{ledger_id}" + (f"|{next(self.names)}" if again else "")
         self.ledgers.send(text, group=customer, deduplication=name)
         return text
 
     def asks(self, command: LaneCommand) -> None:
-        """An operator's command in the queue of the lanes."""
+        """Send an operator's command to the lanes."""
         body = encode_command(command)
         send(self.events, lane_messages([LaneMessage(command.order_id, f"command-{next(self.names)}", body)]))
 
@@ -118,7 +114,7 @@ class ConvoyWorld(World):
         self.asks(ReplaceEvent(order_id, position, body, "ann", "corrected", asked or f"a-{next(self.names)}"))
 
     def run(self, *entries: Any) -> None:
-        """Until nothing waits in the queues; `entries` come in a ledger of their own."""
+        """Work until nothing waits in the queues; `entries` come in a ledger of their own."""
         if entries:
             self.ledger(f"L{next(self.names)}", *entries)
         while self.walk(self.ledgers.receive(1)) or self.work(self.events.receive()):
@@ -127,14 +123,13 @@ class ConvoyWorld(World):
     def walk(self, messages: Sequence[Message], remaining: Callable[[], int] = lambda: 10 * MINUTE) -> bool:
         """One ledger processor takes the ledgers; what is not done comes again after its visibility timeout."""
         for message in messages:
-            try:
-                list(self.assembly().ledger().take([_received(message, self.ledgers)], remaining))
-            except RetryLater:
-                _end(partial(self.ledgers.change_visibility, message.handle, 0))
-                continue
-            except Transient:
-                continue
-            _end(partial(self.ledgers.delete, message.handle))
+            with suppress(Transient):
+                try:
+                    list(self.assembly().ledger().take([_received(message, self.ledgers)], remaining))
+                except RetryLater:
+                    _end(partial(self.ledgers.change_visibility, message.handle, 0))
+                else:
+                    _end(partial(self.ledgers.delete, message.handle))
         return bool(messages)
 
     def work(self, messages: Sequence[Message]) -> bool:
@@ -143,40 +138,34 @@ class ConvoyWorld(World):
         for message in messages:
             groups.setdefault(message.attributes["MessageGroupId"], []).append(message)
         for group in groups.values():
-            self._work_group(group)
+            batch, done = [_received(message, self.events) for message in group], 0
+            with suppress(Transient):
+                for reached in self.convoy().take(batch, lambda: MINUTE):
+                    for message in group[done:reached]:
+                        _end(partial(self.events.delete, message.handle))
+                    done = reached
         return bool(messages)
 
-    def _work_group(self, group: Sequence[Message]) -> None:
-        intake, done = self.convoy(), 0
-        try:
-            for reached in intake.take([_received(message, self.events) for message in group], lambda: MINUTE):
-                for message in group[done:reached]:
-                    _end(partial(self.events.delete, message.handle))
-                done = reached
-        except Transient:
-            return
-
     def lane_sweep(self) -> None:
-        """The Supervisor looks at the lanes that are due."""
+        """The Supervisor sends the alerts of the lanes that are due."""
         for order_id in list(self.lanes.due(0, self.clock())):
             self.alerting().alert(self.lanes.lanes[order_id], self.clock())
 
     def lane(self, order_id: str = "A") -> Lane:
-        """The lane of an order."""
         return self.lanes.lanes[order_id]
 
     def history(self, order_id: str = "A") -> list[StoredEvent]:
         """Everything up to the last applied event, in order."""
         lane = self.lane(order_id)
-        rows = self.lanes.kept.get(order_id, {}) | {kept.position: kept for kept in lane.recent}
-        return [rows[position] for position in range(1, lane.last + 1)]
+        events = held(self.lanes, lane)
+        return [events[position] for position in range(1, lane.last + 1)]
 
     def applied(self, order_id: str = "A") -> list[int]:
-        """The places whose events had their effect."""
-        return [kept.position for kept in self.history(order_id) if not kept.skipped]
+        """The positions whose events had their effect."""
+        return [event.position for event in self.history(order_id) if not event.skipped]
 
     def reasons(self) -> list[str]:
-        """Why what is among the rejects is there."""
+        """Why each reject was rejected, oldest first."""
         return [f"{reject.field}: {reject.reason}" for reject in reversed(self.rejects.newest(1000))]
 
 
@@ -186,7 +175,5 @@ def _received(message: Message, queue: MemoryFifoQueue) -> Received:
 
 def _end(call: Callable[[], None]) -> None:
     """A handle that is too late is refused, and the message comes again."""
-    try:
+    with suppress(Refused):
         call()
-    except Refused:
-        return

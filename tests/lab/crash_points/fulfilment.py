@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
-from stepward.testing.crash import AHEAD
+from stepward.testing.crash import AHEAD, played
 from stepward.testing.engine import Engine
 from stepward.testing.faults.pulse import Pulse
-from stepward.testing.seeded.world import SETTINGS
+from stepward.testing.seeded.stage import SETTINGS
 from stepward.testing.services import Mood, Service
 from tests.factories import ORDER_ID
 from tests.planned_app import PlannedApp
@@ -17,7 +17,7 @@ from tests.planned_app import PlannedApp
 TAKES = 6
 """Seconds of a call."""
 HIDDEN = 8
-"""Seconds that a message stays away whose process died."""
+"""Seconds that a message stays hidden whose process died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One path of one order: how its services behave, call by call and slot by slot, and what people do.
+    """One path of one order: how its services behave by effect, call by call, and what people do.
 
-    `declines` are the slots that are refused until an operator has seen to it. `ends` is the state in which the order
-    has to end; `hidden` is how many seconds a message stays away that was not deleted. `rejects` is how many messages
-    an operator has to find, `asked` the commands that the trail has to hold, once each.
+    `declines` are the effects that are refused until an operator has mended the cause. `ends` is the state in which the
+    order has to end; `hidden` is how many seconds a message stays hidden that was not deleted. `rejects` is how many
+    rejects there have to be, `asked` the commands that the audit log has to hold, once each.
     """
 
     plan: Plan
@@ -56,7 +56,6 @@ class Orders:
     pulse: Pulse
     engine: Engine = field(init=False)
     acts: list[Act] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         app = PlannedApp(self.story.plan)
@@ -74,8 +73,13 @@ class Orders:
 
     @property
     def task(self) -> Task | None:
-        """The order of the story as it stands."""
+        """The order of the story as it is now."""
         return self.engine.parts.store.tasks.get(ORDER_ID)
+
+    def state(self, step: str) -> ProcessState | None:
+        """The state of a step of it."""
+        record = self.task.steps.get(step) if self.task else None
+        return record.process_state if record else None
 
     def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
@@ -83,34 +87,27 @@ class Orders:
         name = step.undo if effect.endswith(UNDO_SUFFIX) else step.operation
         return self.engine.service(app.operations(step.agent)[name])
 
-    def run(self) -> None:
-        """See World."""
-        with self.engine:
-            try:
-                self.engine.run(self._look)
-                self.engine.verdict()
-            except AssertionError as fault:
-                self.faults.append(str(fault))
-
-    def broken(self) -> Iterator[str]:
-        """See World."""
-        yield from dict.fromkeys(self.faults)
-        ended = self.task.process_state if self.task else None
-        if ended is not self.story.ends:
-            yield f"the order ended {ended}, not {self.story.ends}"
-        if self.acts:
-            yield f"{len(self.acts)} of the things that people were to do never came about"
-        if len(self.engine.rejects) != self.story.rejects:
-            yield f"{len(self.engine.rejects)} messages are kept for an operator, not {self.story.rejects}"
-        entries = AuditLog(self.engine.parts.shared_records).of(ORDER_ID)
-        asked = tuple(entry.command for entry in entries if entry.applied)
-        if asked != self.story.asked:
-            yield f"the trail holds {asked}, not {self.story.asked}"
-
-    def _look(self) -> bool:
-        """After each event: does anybody act?"""
-        for act in [act for act in self.acts[:1] if act.when(self)]:
-            self.acts.remove(act)
+    def act(self) -> bool:
+        """Have the next person act, if it is time; this never ends the run."""
+        if self.acts and self.acts[0].when(self):
+            act = self.acts.pop(0)
             self.pulse.note("somebody acts")
             act.do(self)
         return False
+
+
+def live(story: Story, pulse: Pulse) -> Iterator[str]:
+    """See Path.live."""
+    world = Orders(story, pulse)
+    yield from played(world.engine, until=world.act)
+    ended = world.task.process_state if world.task else None
+    if ended is not story.ends:
+        yield f"the order ended {ended}, not {story.ends}"
+    if world.acts:
+        yield f"{len(world.acts)} of the things that people were to do never came about"
+    if len(world.engine.rejects) != story.rejects:
+        yield f"there are {len(world.engine.rejects)} rejects, not {story.rejects}"
+    entries = AuditLog(world.engine.parts.shared_records).of(ORDER_ID)
+    asked = tuple(entry.command for entry in entries if entry.applied)
+    if asked != story.asked:
+        yield f"the audit log holds {asked}, not {story.asked}"

@@ -1,30 +1,31 @@
 """The paths of an order through the engine, as data."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from stepward.domain.messages import Pause, Resume, StepFailed, Undo
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.path import Path
 from stepward.testing.services import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits
-from tests.lab.crash_points.fulfilment import TAKES, Act, Orders, Story
+from tests.lab.crash_points.fulfilment import TAKES, Act, Orders, Story, live
 
 STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
 ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
 CANCELLED = f'{{"type": "order.cancelled", "orderId": "{ORDER_ID}", "reason": "bought elsewhere"}}'
 AWAY = 45
-"""Seconds; a message that stays hidden past complete-by: whoever died with it is recovered by the Supervisor."""
+"""Seconds; a message that stays hidden past complete-by, so that the Supervisor recovers its step."""
 THINKS = 3
-"""Longer than two clocks differ: the time of a command tells whether it is older than its opposite."""
+"""Seconds; more than two clocks differ: the time of a command tells whether it is older than its opposite."""
 PROCESSED, UNDONE, ERROR = ProcessState.PROCESSED, ProcessState.UNDONE, ProcessState.ERROR
 
 
 def line(**charge: Any) -> Plan:
-    """`reserve`, `charge` and `ship`, each with an undo; what `charge` is asked beside."""
+    """`reserve`, `charge` and `ship`, each with an undo; `charge` says more of that step."""
     return Plan(
         "line",
         1,
@@ -50,24 +51,23 @@ def graph() -> Plan:
     )
 
 
-def is_at(step: str, state: ProcessState) -> Any:
+def is_at(step: str, state: ProcessState) -> Callable[[Orders], bool]:
     """Whether the step is in this state."""
-    return lambda world: world.task is not None and step in world.task.steps and _state(world.task, step) is state
+    return lambda world: world.state(step) is state
 
 
-def is_told(step: str) -> Any:
+def is_alerted(step: str) -> Callable[[Orders], bool]:
     """Whether an operator knows of the step's Error."""
 
-    def told(world: Orders) -> bool:
-        return any(isinstance(alert, StepFailed) and alert.step == step for alert in world.engine.alerts) and bool(
-            is_at(step, ERROR)(world)
-        )
+    def alerted(world: Orders) -> bool:
+        alerts = (alert for alert in world.engine.alerts if isinstance(alert, StepFailed))
+        return world.state(step) is ERROR and any(alert.step == step for alert in alerts)
 
-    return told
+    return alerted
 
 
-def commands(when: Any, kind: type[Undo | Pause | Resume], why: str) -> Act:
-    """An operator's command, after a thought."""
+def commands(when: Callable[[Orders], bool], kind: type[Undo | Pause | Resume], why: str) -> Act:
+    """An operator's command, after some thinking."""
 
     def do(world: Orders) -> None:
         asked_at = {} if kind is Undo else {"asked_at": world.engine.clock.now + THINKS * SECOND}
@@ -78,13 +78,13 @@ def commands(when: Any, kind: type[Undo | Pause | Resume], why: str) -> Act:
 
 
 def resubmits(step: str) -> Act:
-    """An operator who was told sees to the cause, and has the step tried again."""
+    """An operator who was alerted mends the cause and resubmits the step."""
 
     def do(world: Orders) -> None:
         world.service(step).works().takes(TAKES)
         world.engine.order(ORDER_ID).resubmit(step)
 
-    return Act(is_told(step), do)
+    return Act(is_alerted(step), do)
 
 
 CANCELS = Act(is_at("charge", ProcessState.PROCESSING), lambda world: world.engine.post("orders", CANCELLED))
@@ -92,7 +92,7 @@ UNDOES = commands(is_at("ship", ProcessState.PROCESSING), Undo, "sold twice")
 PAUSES = commands(is_at("reserve", ProcessState.PROCESSING), Pause, "stock is being counted")
 RESUMES = commands(lambda world: bool(world.task and world.task.paused), Resume, "counted")
 ELSEWHERE = (falls_back("other", undo="give_back"), ALERTS)
-RESTS = (waits(120 * SECOND, 2), ALERTS)
+WAITS = (waits(120 * SECOND, 2), ALERTS)
 CHARGE = frozenset({"charge"})
 DEAD = Mood.DIES_AFTER
 
@@ -158,10 +158,8 @@ STORIES = {
         Story(line(exhausted=ELSEWHERE), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
     ),
     "wait": (
-        "attempts are used up: the step rests, then works",
-        Story(
-            line(exhausted=(waits(120 * SECOND, 2), ALERTS)), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY
-        ),
+        "attempts are used up: the step waits, then works",
+        Story(line(exhausted=WAITS), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
     ),
     "pause": (
         "an operator pauses and resumes",
@@ -174,8 +172,4 @@ STORIES = {
 }
 SHORT = {"happy", "recover", "undo", "error", "resubmit", "cancel", "pause"}
 
-ORDER_PATHS = [Path(name, what, partial(Orders, story), name in SHORT) for name, (what, story) in STORIES.items()]
-
-
-def _state(task: Task, step: str) -> ProcessState:
-    return task.steps[step].process_state
+ORDER_PATHS = [Path(name, what, partial(live, story), name in SHORT) for name, (what, story) in STORIES.items()]

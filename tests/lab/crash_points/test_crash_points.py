@@ -10,7 +10,7 @@ from stepward.testing.faults.enumeration import tally
 from stepward.testing.faults.path import NOT_REACHED, Path, run
 from stepward.testing.faults.pulse import Kind, Point, Pulse
 from tests.depth import some
-from tests.lab.crash_points.fulfilment import Orders
+from tests.lab.crash_points.fulfilment import live
 from tests.lab.crash_points.order_paths import STORIES
 from tests.lab.crash_points.paths import PATHS
 
@@ -47,7 +47,7 @@ def test_a_death_leaves_the_rest_to_the_other_instance() -> None:
 
 def test_what_does_not_hold_is_told_with_the_timeline() -> None:
     story = replace(STORIES["happy"][1], ends=ProcessState.UNDONE)
-    made = run(Path("wrong", "", partial(Orders, story)), Point(2, Kind.FAILS))
+    made = run(Path("wrong", "", partial(live, story)), Point(2, Kind.FAILS))
 
     assert made.faults == ("the order ended Processed, not Undone",)
     assert "2  queues.to_scheduler(Start)  <- fails" in made.story

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from tests.lab.guards.asking import NoVerdict, ask, missed_by
+from tests.lab.guards.asking import NoAnswer, ask, missed_by
 from tests.lab.guards.catalogue import Guard, guards
 from tests.lab.guards.switch import NoSuchPosition
 from tests.lab.guards.worlds import Missed, missed_at_crash_points, missed_by_seeds, runs
@@ -76,7 +76,7 @@ def _found(guard: Guard, points: int, seeds: int) -> Found:
     begun = time.perf_counter_ns()
     try:
         test = missed_by(guard)
-    except (NoSuchPosition, NoVerdict) as trouble:
+    except (NoSuchPosition, NoAnswer) as trouble:
         return Found(guard.name, guard.protects, str(trouble), "", 0, None, None)
     took = (time.perf_counter_ns() - begun) // 1_000_000
     worlds = missed_at_crash_points(guard, points), missed_by_seeds(guard, seeds)

@@ -3,7 +3,8 @@
 import importlib
 import inspect
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,13 +23,13 @@ Marks = Iterable[pytest.Mark]
 PARAM = type(pytest.param())
 
 
-class NoVerdict(Exception):
-    """The tests could not be asked; the table names something that is not there, or that breaks for other reasons."""
+class NoAnswer(Exception):
+    """The tests could not be run: the table names something that is not there, or that breaks for other reasons."""
 
 
 @dataclass(slots=True, eq=False)
-class Verdicts:
-    """What the tests said, as a plugin of pytest; `failed` are those that miss something."""
+class Results:
+    """The results of tests, as a plugin of pytest; `failed` are those that miss something."""
 
     passed: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -43,19 +44,19 @@ class Verdicts:
 
 
 def missed_by(guard: Guard) -> str:
-    """The first test that fails while the guard is off, "" if all pass; raises NoVerdict or NoSuchPlace."""
-    with switched_off([guard.patch]):
+    """The first test that fails while the guard is off, "" if all pass; raises NoAnswer or NoSuchPosition."""
+    with switched_off(guard.patch):
         return next(iter(ask(guard.asks).failed), "")
 
 
-def ask(tests: Sequence[str]) -> Verdicts:
-    """What these tests say, up to the first that fails; raises NoVerdict.
+def ask(tests: Sequence[str]) -> Results:
+    """Run these tests, up to the first that fails; raises NoAnswer.
 
-    pytest is asked only for those that need a fixture: it takes a hundred times as long.
+    pytest runs only those that need a fixture: it takes a hundred times as long.
     """
     if not tests:
-        raise NoVerdict("no test is named")
-    found = Verdicts()
+        raise NoAnswer("no test is named")
+    found = Results()
     plain = {test: calls for test in tests if (calls := plain_calls(test)) is not None}
     for test, calls in plain.items():
         (found.passed if all(map(_passes, calls)) else found.failed).append(test)
@@ -75,14 +76,12 @@ def plain_calls(test: str) -> list[Callable[[], object]] | None:
     marks: Marks = getattr(function, "pytestmark", [])
     if function is None or any(mark.name != "parametrize" for mark in marks):
         return None
-    calls: list[partial[object]] = [
-        partial(function, **dict(_joined(chosen))) for chosen in product(*map(_choices, marks))
-    ]
+    calls = [partial(function, **dict(ChainMap(*chosen))) for chosen in product(*map(_choices, marks))]
     named = {name for call in calls for name in call.keywords}
     return [*calls] if named == set(inspect.signature(function).parameters) else None
 
 
-def _choices(mark: pytest.Mark) -> list[Mapping[str, Any]]:
+def _choices(mark: pytest.Mark) -> list[dict[str, Any]]:
     names = [name.strip() for name in mark.args[0].split(",")] if isinstance(mark.args[0], str) else mark.args[0]
     return [dict(zip(names, _values(value, len(names)), strict=True)) for value in mark.args[1]]
 
@@ -93,11 +92,6 @@ def _values(value: Any, count: int) -> Sequence[Any]:
     return (value,) if count == 1 else value
 
 
-def _joined(chosen: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-    for values in chosen:
-        yield from values.items()
-
-
 def _passes(call: Callable[[], object]) -> bool:
     try:
         call()
@@ -106,9 +100,9 @@ def _passes(call: Callable[[], object]) -> bool:
     return True
 
 
-def _ask_pytest(tests: Sequence[str], found: Verdicts) -> None:
-    said = io.StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+def _ask_pytest(tests: Sequence[str], found: Results) -> None:
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         code = pytest.main([*QUIETLY, *tests], plugins=[found])
     if found.broken or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise NoVerdict(f"{', '.join(tests)}: {code!r} {found.broken} {said.getvalue()}")
+        raise NoAnswer(f"{', '.join(tests)}: {code!r} {found.broken} {output.getvalue()}")

@@ -1,10 +1,10 @@
-"""Switches a guard off in the running process: its function gets the code that the changed source would give it."""
+"""Switches a guard off in the running process: its function gets the code of the changed source."""
 
 import ast
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,19 +29,8 @@ class Patch:
 
 
 @contextmanager
-def switched_off(patches: Sequence[Patch]) -> Iterator[None]:
-    """Nobody in this process has the guard until the block ends, whoever imported its function before.
-
-    Raises NoSuchPlace.
-    """
-    with ExitStack() as stack:
-        for patch in patches:
-            stack.enter_context(_changed(patch))
-        yield
-
-
-@contextmanager
-def _changed(patch: Patch) -> Iterator[None]:
+def switched_off(patch: Patch) -> Iterator[None]:
+    """Switch a guard off until the block ends, also for whoever imported its function before; raises NoSuchPosition."""
     source = (FUNCTIONS / patch.file).read_text()
     if (times := source.count(patch.text)) != 1:
         raise NoSuchPosition(f"{patch.file}: this stands there {times} times, not once: {patch.text!r}")
@@ -59,11 +48,11 @@ def _changed(patch: Patch) -> Iterator[None]:
 
 
 def enclosing(source: str, offset: int) -> str:
-    """The qualified name of the outermost function, or method, around the place; "" if there is none."""
+    """The qualified name of the outermost function, or method, around the offset; "" if there is none."""
     line = source.count("\n", 0, offset) + 1
     names: list[str] = []
     nodes: Sequence[ast.stmt] = ast.parse(source).body
-    while node := next((node for node in nodes if _first_line(node) <= line <= (node.end_lineno or 0)), None):
+    while node := next((node for node in nodes if node.lineno <= line <= (node.end_lineno or 0)), None):
         if isinstance(node, ast.FunctionDef):
             return ".".join([*names, node.name])
         if not isinstance(node, ast.ClassDef):
@@ -71,10 +60,6 @@ def enclosing(source: str, offset: int) -> str:
         names.append(node.name)
         nodes = node.body
     return ""
-
-
-def _first_line(node: ast.stmt) -> int:
-    return node.lineno
 
 
 def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:

@@ -21,7 +21,7 @@ def test_a_guard_that_is_off_is_missed(guard: Guard) -> None:
 def test_every_guard_is_where_the_table_says_and_the_tests_that_it_names_are_there() -> None:
     """What `make lab` asks of all of them cannot be asked of a guard that is not found."""
     for guard in guards():
-        with switched_off([guard.patch]):
+        with switched_off(guard.patch):
             pass
         for file, _, test in (asked.partition("::") for asked in guard.asks):
             assert f"def {test.partition('[')[0]}(" in (ROOT / file).read_text() or not test, (guard.name, file, test)

@@ -3,7 +3,7 @@
 import pytest
 
 from stepward.domain.task.backoff import next_wait
-from tests.lab.guards.asking import NoVerdict, ask
+from tests.lab.guards.asking import NoAnswer, ask
 from tests.lab.guards.switch import NoSuchPosition, Patch, enclosing, switched_off
 
 RETRYING = "stepward/domain/task/backoff.py"
@@ -13,14 +13,14 @@ CEILING = Patch(RETRYING, "min(LONGEST_WAIT, FIRST_WAIT << min(tries, 10))", "FI
 def test_a_guard_is_off_for_whoever_imported_it_and_on_again_afterwards() -> None:
     before = next_wait(20, 1.0)
 
-    with switched_off([CEILING]):
+    with switched_off(CEILING):
         assert next_wait(20, 1.0) == 200 << 20
 
     assert next_wait(20, 1.0) == before == 5_000
 
 
 def test_a_guard_is_on_again_after_an_error() -> None:
-    with pytest.raises(ZeroDivisionError), switched_off([CEILING]):
+    with pytest.raises(ZeroDivisionError), switched_off(CEILING):
         next_wait(1 // 0, 1.0)
 
     assert next_wait(20, 1.0) == 5_000
@@ -35,7 +35,7 @@ def test_a_guard_is_on_again_after_an_error() -> None:
     ],
 )
 def test_a_text_that_is_not_where_it_should_be_is_refused(text: str, complaint: str) -> None:
-    with pytest.raises(NoSuchPosition, match=complaint), switched_off([Patch(RETRYING, text, "")]):
+    with pytest.raises(NoSuchPosition, match=complaint), switched_off(Patch(RETRYING, text, "")):
         pytest.fail("it was switched off")
 
 
@@ -46,8 +46,8 @@ def test_a_method_is_found_in_its_class() -> None:
     assert enclosing(source, source.index("x = 1")) == ""
 
 
-def test_a_test_that_is_not_there_gives_no_verdict() -> None:
-    with pytest.raises(NoVerdict, match="not found"):
+def test_a_test_that_is_not_there_gives_no_answer() -> None:
+    with pytest.raises(NoAnswer, match="not found"):
         ask(["tests/lab/guards/test_switch.py::test_that_nobody_wrote"])
 
 

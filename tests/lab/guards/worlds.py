@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from random import Random
 
-from stepward.testing.faults.enumeration import kinds_at
-from stepward.testing.faults.path import NOT_REACHED, Path, Run, run
+from stepward.testing.faults.enumeration import points_of
+from stepward.testing.faults.path import NOT_REACHED, Path, run
 from stepward.testing.faults.pulse import Point
 from tests.lab.crash_points.paths import PATHS
 from tests.lab.guards.catalogue import Guard
@@ -31,7 +31,10 @@ class Missed:
 
 def missed_at_crash_points(guard: Guard, most: int) -> Missed | None:
     """The first of `most` worlds with one crash point, or none, in which something breaks without the guard."""
-    worlds = ((_name(path, points), partial(_broken, path, points)) for path, points in runs())
+    worlds = (
+        (f"{path.name}, {' and '.join(map(str, points)) or 'undisturbed'}", partial(_broken, path, points))
+        for path, points in runs()
+    )
     return _missed(guard, worlds, most)
 
 
@@ -44,7 +47,7 @@ def _missed(guard: Guard, worlds: Iterator[tuple[str, Callable[[], str]]], most:
     """None as well for a guard in an adapter: the worlds run on the adapters' twins."""
     if not guard.patch.file.startswith(OF_THE_ENGINE):
         return None
-    with switched_off([guard.patch]):
+    with switched_off(guard.patch):
         for number, (where, broken) in zip(range(1, most + 1), worlds, strict=False):
             if what := _whatever_breaks(broken):
                 return Missed(number, where, what)
@@ -55,21 +58,13 @@ def _missed(guard: Guard, worlds: Iterator[tuple[str, Callable[[], str]]], most:
 def runs() -> list[tuple[Path, tuple[Point, ...]]]:
     """Every path undisturbed, then every single crash point of all paths, shuffled in a way that stays the same."""
     undisturbed = [(path, run(path)) for path in PATHS.values()]
-    points = [(path, (point,)) for path, made in undisturbed for point in _points(made)]
+    points = [(path, (point,)) for path, made in undisturbed for point in points_of(made)]
     Random(1).shuffle(points)  # noqa: S311 - dice that can be thrown again
     return [*((path, ()) for path, _ in undisturbed), *points]
 
 
-def _points(made: Run) -> Iterator[Point]:
-    yield from (Point(call, kind) for call in range(1, made.calls + 1) for kind in kinds_at(made, call))
-
-
-def _name(path: Path, points: tuple[Point, ...]) -> str:
-    return f"{path.name}, {' and '.join(map(str, points)) or 'undisturbed'}"
-
-
 def _broken(path: Path, points: tuple[Point, ...]) -> str:
-    """Without a guard there may be fewer calls; that a point is never reached is no harm of its own."""
+    """What breaks; without a guard there may be fewer calls, so a point that is never reached is no fault."""
     return next((fault for fault in run(path, *points).faults if fault != NOT_REACHED), "")
 
 

@@ -11,13 +11,16 @@ from typing import Any, TypeVar
 import boto3
 import pytest
 
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.app.assembly import Assembly
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Conflict
+from stepward.domain.task.record import Task
 from stepward.local.access import Access
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
+from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, DynamoWorld
 from tests.depth import depth
 from tests.planned_app import PlannedApp
@@ -25,7 +28,7 @@ from tests.planned_app import PlannedApp
 RACERS = 8
 ROUNDS = int(os.environ.get("RACE_ROUNDS", depth(3, 1)))
 
-TOLD = "race"
+OUTCOMES = "race"
 
 T = TypeVar("T")
 
@@ -42,6 +45,15 @@ class Race:
     threads: ThreadPoolExecutor
     rounds: Sequence[str] = field(default_factory=lambda: [f"ord-{number}" for number in range(ROUNDS)])
     told: Counter[str] = field(default_factory=Counter)
+
+    def orders(self, kind: str) -> Iterator[str]:
+        """An order of its own for each round of a test."""
+        return (f"{kind}-{order_id}" for order_id in self.rounds)
+
+    def task(self, order_id: str) -> Task:
+        loaded = self.world.store.load(order_id)
+        assert loaded is not None
+        return loaded.task
 
     def run(self, racers: Sequence[Callable[[], T]]) -> list[T]:
         """Start all racers at once; what each came back with."""
@@ -69,7 +81,7 @@ class Race:
 
 
 def until_done(racer: Callable[[], T]) -> Callable[[], T]:
-    """The racer as its queue has it: whoever loses every write comes again."""
+    """The racer as its queue has it: a message whose handler loses every write comes again."""
 
     def run() -> T:
         while True:
@@ -88,22 +100,28 @@ def race(cloud_access: Access) -> Iterator[Race]:
         yield Race(world, [world.another_store() for _ in range(RACERS)], threads)
 
 
+@pytest.fixture
+def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
+    """The racers' own views of one table of shared records."""
+    table = created(boto3.client("dynamodb", **cloud_access))
+    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
+
+
 @pytest.fixture(autouse=True)
 def _tells(race: Race, record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Have each test say how many rounds it ran, and how they ended."""
+    """Report how many rounds each test ran, and how they ended."""
     race.told.clear()
     yield
     rounds = race.told.pop("rounds", 0)
-    record_property(TOLD, (rounds, ", ".join(f"{count:,} {name}" for name, count in sorted(race.told.items()))))
+    record_property(OUTCOMES, (rounds, ", ".join(f"{count:,} {name}" for name, count in sorted(race.told.items()))))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Show the races as a table, where somebody has asked for so many rounds."""
-    reports = [
-        each for group in terminalreporter.stats.values() for each in group if isinstance(each, pytest.TestReport)
-    ]
+    each = (report for group in terminalreporter.stats.values() for report in group)
+    reports = [report for report in each if isinstance(report, pytest.TestReport)]
     races: list[tuple[str, Any]] = [
-        (report.nodeid, value) for report in reports for key, value in report.user_properties if key == TOLD
+        (report.nodeid, value) for report in reports for key, value in report.user_properties if key == OUTCOMES
     ]
     if "RACE_ROUNDS" not in os.environ or not races:
         return

@@ -31,7 +31,7 @@ from tests.lab.races.conftest import RACERS, Race, until_done
 
 @dataclass(frozen=True)
 class Consumers:
-    """The racers; what one round told and kept is emptied when the next begins."""
+    """The racers; the history, rejects and alerts of one round are emptied when the next begins."""
 
     race: Race
     lanes: Sequence[DynamoLanes]
@@ -47,7 +47,6 @@ class Consumers:
         return Consumers(race, [world.another() for _ in range(RACERS)], [on(table, endpoint) for _ in range(RACERS)])
 
     def convoy(self, racer: int) -> Convoy:
-        """One consumer."""
         ports: dict[str, Any] = {"lanes": self.lanes[racer], "shared_records": self.shared_records[racer]}
         kept: dict[str, Any] = {"telemetry": self.telemetry, "rejects": self.rejects, "alerts": self.alerts}
         convoy = self.race.assembly(racer, **ports, **kept).convoy(f"convoy-{racer}").convoy
@@ -55,41 +54,37 @@ class Consumers:
         return replace(convoy, alerting=replace(convoy.alerting, alerts=self.alerts))
 
     def begin(self, order_id: str, *events: dict[str, Any]) -> None:
-        """A new round: the order with its create, and whatever came behind it; then all is forgotten but the lane."""
+        """Begin a round: the order with its create and these events; then forget everything but the lane."""
         self.applies(0, order_id, entry(order_id, 1, "create"), *events)()
         self.telemetry.history.clear()
         self.rejects.kept.clear()
         self.alerts.told.clear()
 
     def applies(self, racer: int, order_id: str, *events: dict[str, Any]) -> Callable[[], None]:
-        """A consumer with a batch of events."""
         arrivals = [
             Arrival(Received(f"{racer}-{position}", "order-events.fifo", NOW, ""), event_of(event))
             for position, event in enumerate(events)
         ]
         return until_done(partial(self.convoy(racer).events, order_id, arrivals))
 
-    def obeys(self, racer: int, command: LaneCommand) -> Callable[[], None]:
-        """A consumer with an operator's command."""
+    def applies_command(self, racer: int, command: LaneCommand) -> Callable[[], None]:
         received = Received(f"command-{racer}", "order-events.fifo", NOW, "")
         return until_done(partial(self.convoy(racer).command, command, received))
 
     def lane(self, order_id: str) -> Lane:
-        """The lane as it stands."""
         found = self.lanes[0].load(order_id)
         assert found is not None
         return found
 
     def applied(self, order_id: str) -> list[StoredEvent]:
-        """Everything up to the last applied event, in order."""
         return list(history(self.lanes[0], self.lane(order_id)))
 
     def counted(self, kind: HistoryKind) -> Counter[str]:
-        """How often each event's fact of this kind was told."""
+        """How often the history has each event with this kind of entry."""
         return Counter(entry.step for _, entry in self.telemetry.history if entry.kind is kind)
 
     def check(self, order_id: str, last: int) -> list[StoredEvent]:
-        """I7: all that came is applied or passed over, each once, in order, and nothing waits; what the lane holds."""
+        """I7: every event is applied or skipped, once, in order, and nothing waits; return what the lane holds."""
         lane, held = self.lane(order_id), self.applied(order_id)
         assert (lane.last, lane.highest, lane.blocked, lane.gap_since) == (last, last, None, None)
         assert [kept.position for kept in held] == list(range(1, last + 1))
@@ -99,5 +94,4 @@ class Consumers:
 
 
 def add(order_id: str, position: int, **more: Any) -> dict[str, Any]:
-    """An add at this place."""
     return entry(order_id, position, "add", amount=f"{position}.00", **more)

@@ -1,7 +1,5 @@
 """C4, C5, I7: however many consumers have one order's events at once, each is applied once, in sequence."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
@@ -24,13 +22,9 @@ def consumers(race: Race, cloud_access: Access) -> Consumers:
     return Consumers.new(race, cloud_access)
 
 
-def orders_of(race: Race, kind: str) -> Iterator[str]:
-    return (f"{kind}-{order_id}" for order_id in race.rounds)
-
-
 def test_one_batch_in_eight_consumers_is_applied_once(race: Race, consumers: Consumers) -> None:
     """C4: as after a visibility timeout that was too short; its create submits one order."""
-    for order_id in orders_of(race, "batch"):
+    for order_id in race.orders("batch"):
         consumers.telemetry.history.clear()
         consumers.rejects.kept.clear()
         batch = [entry(order_id, 1, "create"), *(add(order_id, position) for position in range(2, 7))]
@@ -45,7 +39,7 @@ def test_one_batch_in_eight_consumers_is_applied_once(race: Race, consumers: Con
 
 def test_different_batches_of_one_order_are_all_applied_in_sequence(race: Race, consumers: Consumers) -> None:
     """C5: each racer has another two of its events."""
-    for order_id in orders_of(race, "batches"):
+    for order_id in race.orders("batches"):
         consumers.begin(order_id)
         batches = [[add(order_id, position), add(order_id, position + RACERS)] for position in range(2, RACERS + 2)]
 
@@ -59,7 +53,7 @@ def test_what_closes_a_gap_and_what_is_parked_behind_it_do_not_miss_each_other(
     race: Race, consumers: Consumers
 ) -> None:
     """C5: nothing stays parked behind a gap that is closed."""
-    for order_id in orders_of(race, "gap"):
+    for order_id in race.orders("gap"):
         consumers.begin(order_id)
         closing = [consumers.applies(racer, order_id, add(order_id, 2)) for racer in range(RACERS // 2)]
         parking = [consumers.applies(racer, order_id, add(order_id, racer - 1)) for racer in range(RACERS // 2, RACERS)]
@@ -72,7 +66,7 @@ def test_what_closes_a_gap_and_what_is_parked_behind_it_do_not_miss_each_other(
 
 def test_a_long_queue_behind_a_gap_is_drained_once(race: Race, consumers: Consumers) -> None:
     """C5: in several changes, of which each may be another racer's."""
-    for order_id in orders_of(race, "drain"):
+    for order_id in race.orders("drain"):
         consumers.begin(order_id, *(add(order_id, position) for position in range(3, PARKED + 3)))
 
         race.run([consumers.applies(racer, order_id, add(order_id, 2)) for racer in range(RACERS)])
@@ -83,10 +77,10 @@ def test_a_long_queue_behind_a_gap_is_drained_once(race: Race, consumers: Consum
 
 def test_a_skip_and_the_event_that_comes_after_all_do_not_both_count(race: Race, consumers: Consumers) -> None:
     """C6: and the event that came too late is kept among the rejects."""
-    for order_id in orders_of(race, "skip"):
+    for order_id in race.orders("skip"):
         consumers.begin(order_id, add(order_id, 3))
         skip = SkipEvent(order_id, 2, "ann", "it never came", "asked-1")
-        skipping = [consumers.obeys(racer, skip) for racer in range(RACERS // 2)]
+        skipping = [consumers.applies_command(racer, skip) for racer in range(RACERS // 2)]
         arriving = [consumers.applies(racer, order_id, add(order_id, 2)) for racer in range(RACERS // 2, RACERS)]
 
         race.run([*skipping, *arriving])
@@ -97,8 +91,8 @@ def test_a_skip_and_the_event_that_comes_after_all_do_not_both_count(race: Race,
 
 
 def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Consumers) -> None:
-    """C6: two skip it, two give another event in its place, two only try it again, and more events arrive."""
-    for order_id in orders_of(race, "mend"):
+    """C6: two skip it, two replace it, two retry it, and more events arrive."""
+    for order_id in race.orders("mend"):
         consumers.begin(order_id, entry(order_id, 2, "modify", modifies=9))
         corrected = canonical(add(order_id, 2))
         acts: list[LaneCommand] = [
@@ -106,7 +100,7 @@ def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Co
             *(ReplaceEvent(order_id, 2, corrected, f"bob-{number}", "mended", f"new-{number}") for number in (1, 2)),
             *(RetryLane(order_id, f"eve-{number}", "mended", f"again-{number}") for number in (1, 2)),
         ]
-        acting = [consumers.obeys(racer, command) for racer, command in enumerate(acts)]
+        acting = [consumers.applies_command(racer, command) for racer, command in enumerate(acts)]
         arriving = [consumers.applies(racer, order_id, add(order_id, racer - 3)) for racer in (6, 7)]
 
         race.run([*acting, *arriving])
@@ -118,12 +112,12 @@ def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Co
 
 
 def test_one_command_that_comes_to_eight_is_done_once(race: Race, consumers: Consumers) -> None:
-    """C6: its trail tells of it once."""
-    for order_id in orders_of(race, "twice"):
+    """C6: the audit log holds it once."""
+    for order_id in race.orders("twice"):
         consumers.begin(order_id, entry(order_id, 2, "modify", modifies=9), add(order_id, 3))
         skip = SkipEvent(order_id, 2, "ann", "not needed", "asked-1")
 
-        race.run([consumers.obeys(racer, skip) for racer in range(RACERS)])
+        race.run([consumers.applies_command(racer, skip) for racer in range(RACERS)])
 
         assert how(consumers.check(order_id, 3)[1]) == "skipped"
         assert [kept.applied for kept in consumers.convoy(0).audit_log.of(order_id)] == [True]
@@ -132,7 +126,7 @@ def test_one_command_that_comes_to_eight_is_done_once(race: Race, consumers: Con
 
 def test_an_end_closes_the_lane_whatever_arrives_with_it(race: Race, consumers: Consumers) -> None:
     """C5: what comes after the end is kept among the rejects, never applied."""
-    for order_id in orders_of(race, "end"):
+    for order_id in race.orders("end"):
         consumers.begin(order_id)
         ending = [consumers.applies(racer, order_id, add(order_id, 2), add(order_id, 3, end=True)) for racer in (0, 1)]
         late = [consumers.applies(racer, order_id, add(order_id, racer + 2)) for racer in range(2, RACERS)]

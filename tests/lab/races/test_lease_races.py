@@ -6,18 +6,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 
-import boto3
 import pytest
 
 from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
-from stepward.local.access import Access
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
-from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND
 from tests.lab.races.conftest import RACERS, ROUNDS, Race
@@ -47,13 +44,6 @@ class Watched(MemoryTaskStore):
         with self.guard:
             self.busy[shard] -= 1
         yield from MemoryTaskStore.due(self, shard, until)
-
-
-@pytest.fixture
-def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
-    """The racers' own views of one table of shared records."""
-    table = created(boto3.client("dynamodb", **cloud_access))
-    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
 
 
 @pytest.fixture

@@ -6,22 +6,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 
-import boto3
 import pytest
 
 from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.ledger.split import CHUNK, progress_of
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.history import HistoryKind
-from stepward.local.access import Access
 from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW
 from tests.factories import MINUTE
 from tests.lab.convoy.world import entry
-from tests.lab.races.conftest import RACERS, Race, until_done
+from tests.lab.races.conftest import Race, until_done
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
@@ -37,7 +34,6 @@ class Sent:
     lock: Lock = field(default_factory=Lock)
 
     def send(self, messages: Sequence[LaneMessage]) -> None:
-        """See the port."""
         for message in messages:
             with self.lock:
                 self.calls += 1
@@ -46,13 +42,6 @@ class Sent:
     def positions(self, order_id: str) -> list[int]:
         """The sequence numbers of an order, as they arrived."""
         return [json.loads(body)["sequence"] for (order, _), body in self.bodies.items() if order == order_id]
-
-
-@pytest.fixture(scope="module")
-def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
-    """The racers' own views of how far ledgers are."""
-    table = created(boto3.client("dynamodb", **cloud_access))
-    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
 
 
 @pytest.mark.parametrize("length", [9, 2 * CHUNK + 7], ids=["short", "of three chunks"])

@@ -1,7 +1,6 @@
 """S10, S15: many Schedulers, submitters and Supervisors at once, and one winner each time."""
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -22,35 +21,25 @@ COMPLETE_BY = STARTED + PLAN.by_name["reserve"].complete_within
 OVERDUE = COMPLETE_BY + TIMING.skew_margin
 
 
-def orders_of(race: Race, kind: str) -> Iterator[str]:
-    return (f"{kind}-{order_id}" for order_id in race.rounds)
-
-
 def count(history: list[tuple[HistoryEntry, ...]], kind: HistoryKind) -> int:
     return sum(entry.kind is kind for told in history for entry in told)
-
-
-def task_of_round(race: Race, order_id: str) -> Task:
-    loaded = race.world.store.load(order_id)
-    assert loaded is not None
-    return loaded.task
 
 
 def started(race: Race, order_id: str) -> Task:
     submitted(race.world.store, order_id)
     race.transition(0, STARTED).apply(order_id, Start(order_id))
-    return task_of_round(race, order_id)
+    return race.task(order_id)
 
 
 def test_one_scheduler_claims_a_step(race: Race) -> None:
     """S10: the others find the claim; every one of them may ask the agent, all for the same attempt."""
-    for order_id in orders_of(race, "claim"):
+    for order_id in race.orders("claim"):
         submitted(race.world.store, order_id)
         schedulers = [race.transition(racer, STARTED) for racer in range(RACERS)]
 
         history = race.run([partial(one.apply, order_id, Start(order_id)) for one in schedulers])
 
-        step = task_of_round(race, order_id).steps["reserve"]
+        step = race.task(order_id).steps["reserve"]
         (winner,) = [number for number, told in enumerate(history) if count([told], HistoryKind.CLAIMED)]
         assert count(history, HistoryKind.CLAIMED) == 1
         assert (step.locked_by, step.attempt, step.fence) == (f"scheduler-{winner}", 1, 1)
@@ -59,7 +48,7 @@ def test_one_scheduler_claims_a_step(race: Race) -> None:
 
 def test_one_submission_is_accepted(race: Race) -> None:
     """S8: equal ones are duplicates, others conflicts; nothing is written twice."""
-    for order_id in orders_of(race, "submit"):
+    for order_id in race.orders("submit"):
         bodies = [f'{{"total":"{racer % 2}"}}' for racer in range(RACERS)]
         pairs = list(zip(race.stores, bodies, strict=True))
 
@@ -74,19 +63,19 @@ def test_one_submission_is_accepted(race: Race) -> None:
         }
         kept = race.world.orders.find(order_id)
         assert kept == order_of(order_id, bodies[outcomes.index(Submission.ACCEPTED)])
-        assert task_of_round(race, order_id) == task_of(order_id)
+        assert race.task(order_id) == task_of(order_id)
         race.told["accepted"] += 1
 
 
 def test_one_supervisor_recovers_a_step(race: Race) -> None:
     """S15: FailureCount rises by one, once."""
-    for order_id in orders_of(race, "look"):
+    for order_id in race.orders("look"):
         started(race, order_id)
         supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS)]
 
         history = race.run([partial(one.apply, order_id, DeadlineCheck()) for one in supervisors])
 
-        step = task_of_round(race, order_id).steps["reserve"]
+        step = race.task(order_id).steps["reserve"]
         assert count(history, HistoryKind.RECOVERED) == 1
         assert (step.process_state, step.failure_count, step.locked_by) == (ProcessState.PENDING, 1, None)
         race.told["recovered"] += 1
@@ -94,7 +83,7 @@ def test_one_supervisor_recovers_a_step(race: Race) -> None:
 
 def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
     """S6: the Scheduler's clock is behind, so its reply is in time while the Supervisor finds the step overdue."""
-    for order_id in orders_of(race, "reply"):
+    for order_id in race.orders("reply"):
         claimed = started(race, order_id).steps["reserve"]
         reply = Reply(order_id, "reserve", 1, claimed.token or "", Outcome.OK, {"reservation": "r-1"})
         schedulers = [race.transition(racer, COMPLETE_BY) for racer in range(RACERS // 2)]
@@ -107,7 +96,7 @@ def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
             ]
         )
 
-        task = task_of_round(race, order_id)
+        task = race.task(order_id)
         done, recovered = count(history, HistoryKind.COMPLETED), count(history, HistoryKind.RECOVERED)
         assert (done, recovered) in {(1, 0), (0, 1)}
         assert task.steps["reserve"].failure_count == recovered
@@ -117,14 +106,14 @@ def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
 
 def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
     """S10: a recovered step is claimed once again, with a fence that has risen by one."""
-    for order_id in orders_of(race, "retry"):
+    for order_id in race.orders("retry"):
         started(race, order_id)
         race.transition(0, OVERDUE, "supervisor").apply(order_id, DeadlineCheck())
         schedulers = [race.transition(racer, OVERDUE + FIRST_BACKOFF) for racer in range(RACERS)]
 
         history = race.run([partial(one.apply, order_id, Retry(order_id, "reserve", 1)) for one in schedulers])
 
-        step = task_of_round(race, order_id).steps["reserve"]
+        step = race.task(order_id).steps["reserve"]
         assert count(history, HistoryKind.CLAIMED) == 1
         assert (step.attempt, step.fence, step.process_state) == (2, 2, ProcessState.PROCESSING)
         race.told["claimed"] += 1

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import boto3
 import pytest
 
 from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
@@ -14,21 +13,12 @@ from stepward.app.agent.guard import Guard
 from stepward.domain.coordination.breaker import Limits, Mode, Permit
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.history import HistoryKind
-from stepward.local.access import Access
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
-from tests.contract.worlds.shared_record_tables import created, on
 from tests.contract.worlds.store_worlds import NOW
 from tests.lab.races.conftest import RACERS, Race
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
-
-
-@pytest.fixture(scope="module")
-def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
-    """The racers' own views of one table of shared records."""
-    table = created(boto3.client("dynamodb", **cloud_access))
-    return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
 
 
 def guards(race: Race, shared: Sequence[DynamoSharedRecords], agent: str, **ports: Any) -> list[Guard]:

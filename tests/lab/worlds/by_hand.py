@@ -1,31 +1,29 @@
 """A world without chance: whoever tests says which message is handled next, by whom, and what goes wrong meanwhile."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from random import Random
+from typing import Any
 
-from stepward.domain.messages import Outcome, Reply
+from stepward.domain.workflow.definition import Call
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults import audit
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
-from stepward.testing.faults.record import Died, Write
+from stepward.testing.faults.record import Died
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
-from stepward.testing.seeded.assembly import Instances, Log
 from stepward.testing.seeded.chances import Chances
-from stepward.testing.seeded.gate import Answer, Gate
-from stepward.testing.seeded.judge import Judge
-from stepward.testing.seeded.ledger import Ledger
-from stepward.testing.seeded.mail import LATENCY, Letter, Mailbox, Part
-from stepward.testing.seeded.ports import Operators, Post, Rejects, SharedRecords, Store, Submitters
+from stepward.testing.seeded.gate import Gate
+from stepward.testing.seeded.mail import LATENCY, Letter, Mailbox
+from stepward.testing.seeded.people import People
+from stepward.testing.seeded.ports import Store
 from stepward.testing.seeded.profile import CALM, Mishap
 from stepward.testing.seeded.remote import Remote
-from stepward.testing.seeded.world import SETTINGS, understood
+from stepward.testing.seeded.stage import SETTINGS, Cast, Stage
 from stepward.testing.services import Mood
-from stepward.wire.messages import decode_for_scheduler
 from tests.factories import MINUTE
 from tests.planned_app import PlannedApp, works
 
@@ -50,31 +48,25 @@ class HandGate(Gate):
     armed: Mishap | None = None
     before_write: Callable[[], None] = nothing
 
-    def through(
-        self,
-        site: str,
-        act: Callable[[], Answer],
-        *,
-        about: str = "",  # noqa: ARG002 - as Gate has it
-        again: Callable[[], Answer] | None = None,
-        partly: Callable[[], object] | None = None,
-    ) -> Answer:
-        """See Gate."""
+    def _mishap(self, site: str, about: str) -> tuple[Mishap, Random] | None:  # noqa: ARG002 - as Gate has it
         if site == "a write":
             others_act, self.before_write = self.before_write, nothing
             others_act()
         if self.armed is None or site not in SITES[self.armed]:
-            return act()
+            return None
         mishap, self.armed = self.armed, None
-        return self._go_wrong(mishap, Random(0), act, again or act, partly or act)  # noqa: S311 - thrown by nobody
+        return mishap, Random(0)  # noqa: S311 - thrown by nobody
 
     def clear(self) -> None:
         """All goes well from here on."""
         self.armed, self.before_write = None, nothing
 
 
+@dataclass(slots=True)
 class Listing(Store):
-    """The state store, whose index lists whatever there is, and twice what is due."""
+    """The state store, whose index lists every task, and those that are due twice."""
+
+    inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=lambda _: 0))
 
     def _due(self, shard: int, until: int) -> list[str]:
         due = list(self.inner.due(shard, until))
@@ -98,19 +90,6 @@ class Services(Remote):
         others_act()
 
 
-@dataclass
-class Parts(Instances):
-    """The parts of such a world; each Supervisor has leases of its own.
-
-    Whatever leases save, correctness must not rest on them.
-    """
-
-    def sweep(self, copy: int, remaining: Callable[[], int]) -> None:
-        """See Instances."""
-        plain = self.of("supervisor", copy).supervisor(f"supervisor-{copy}", self.post.agents)
-        replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords())).sweep(remaining)
-
-
 @dataclass(frozen=True, slots=True)
 class Mail:
     """A message on its way, and when it may come at the earliest."""
@@ -126,7 +105,6 @@ class Bag(Mailbox):
     mail: list[Mail] = field(default_factory=list)
 
     def waiting_in(self, queue: str) -> int:
-        """How many messages of a queue are on their way."""
         return sum(mail.letter.queue == queue for mail in self.mail)
 
     def handled(self, letter: Letter, copy: int) -> int | None:
@@ -142,7 +120,7 @@ class Bag(Mailbox):
 
 
 @dataclass(slots=True)
-class HandWorld:
+class HandWorld(Stage):
     """The real use cases, two of each part, over the ports of the seeded worlds; `faults` are what the judge found.
 
     `skews` says how far the clock of each instance is ahead, in milliseconds.
@@ -151,36 +129,38 @@ class HandWorld:
     plan: Plan
     skews: dict[str, int]
     faults: list[str] = field(default_factory=list)
-    gate: HandGate = field(init=False)
-    bag: Bag = field(init=False)
-    judge: Judge = field(init=False)
-    ledger: Ledger = field(default_factory=Ledger)
-    services: Services = field(init=False)
-    parts: Parts = field(init=False)
 
     def __post_init__(self) -> None:
         loop = Loop()
         self.gate = HandGate(loop, Chances(0, frozenset()), Diary(loop), CALM)
-        store = Listing(self.gate, self._written, MemoryTaskStore(shard_of=lambda _: 0))
-        log = Log(diary=self.gate.diary)
-        self.judge = Judge(self.gate, store.inner, self.ledger, self._clock_of, log.told, SETTINGS.timing)
-        self.bag = Bag(self.gate, self.judge.ended_well)
-        self.services = Services(self.gate, self.judge, self.ledger, lambda _agent, _operation, call: works(call))
-        self.parts = self._assembled(store, log)
-        self._staff()
+        self.mailbox = Bag(self.gate)
+        people = People(self.gate, self.mailbox, undoable=False, write=lambda _order_id, _dice: "")
+        settings = replace(SETTINGS, shards=1)
+        self.cast = Cast(PlannedApp(self.plan), self.plan, self.plan, people, _works, 0, settings)
+        self.assemble(Listing, Services)
+        self.parts.skews, self.parts.post.backlog = self.skews, BACKLOG
+
+    @property
+    def bag(self) -> Bag:
+        assert isinstance(self.mailbox, Bag)
+        return self.mailbox
+
+    @property
+    def hand(self) -> HandGate:
+        assert isinstance(self.gate, HandGate)
+        return self.gate
+
+    @property
+    def services(self) -> Services:
+        assert isinstance(self.parts.remote, Services)
+        return self.parts.remote
 
     @property
     def now(self) -> int:
-        """The time."""
         return self.gate.loop.now
 
     def pass_time(self, milliseconds: int) -> None:
-        """Time passes for everybody."""
         self.gate.loop.now += milliseconds
-
-    def send(self, queue: str, order_id: str, text: str, delay: int = 0) -> None:
-        """Put a message into the bag."""
-        self.bag.send(queue, order_id, text, delay)
 
     def deliver(self, letter: Letter, copy: int) -> int | None:
         """Have one instance handle a message. None if its queue may forget it, else after how long it is back."""
@@ -191,15 +171,14 @@ class HandWorld:
             return None
 
     def sweep(self, copy: int) -> None:
-        """Have one Supervisor look; it may die while it does."""
+        """Have one Supervisor sweep; it may die.
+
+        Each has leases of its own: whatever leases save, correctness must not rest on them.
+        """
         instance = f"supervisor-{copy}"
-        try:
-            with self.gate.invocation(instance, instance, None):
-                self.parts.sweep(copy, lambda: MINUTE)
-        except Died:
-            pass
-        except Broken as broken:
-            self.faults.append(str(broken))
+        with self._judged(), suppress(Died), self.gate.invocation(instance, instance, None):
+            plain = self.parts.of("supervisor", copy).supervisor(instance, self.parts.post.agents)
+            replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords())).sweep(lambda: MINUTE)
 
     def dues(self) -> list[int]:
         """When the index has each task looked at."""
@@ -212,54 +191,23 @@ class HandWorld:
 
     def doubled(self) -> Iterator[str]:
         """I4, I6: an effect that happened twice, or was undone twice."""
-        for effect, times in (*self.ledger.done.items(), *self.ledger.undone.items()):
+        for effect, times in (*self.judge.ledger.done.items(), *self.judge.ledger.undone.items()):
             if times > 1:
                 yield f"{effect} happened or was undone {times} times"
 
     def verdict(self) -> None:
         """I1, I6, I8, when nothing is on its way and nothing waits."""
-        try:
+        with self._judged():
             self.judge.verdict()
+
+    @contextmanager
+    def _judged(self) -> Iterator[None]:
+        """Keep what the judge finds, instead of an exception that ends the machine."""
+        try:
+            yield
         except Broken as broken:
             self.faults.append(str(broken))
 
-    def _assembled(self, store: Store, log: Log) -> Parts:
-        gate, judge = self.gate, self.judge
-        post = Post(gate, self.bag.send, self.bag.waiting_in, self.plan.agents, *judge.of_messages, backlog=BACKLOG)
-        return Parts(
-            gate=gate,
-            app=PlannedApp(self.plan),
-            settings=replace(SETTINGS, shards=1),
-            store=store,
-            shared_records=SharedRecords(gate),
-            post=post,
-            operators=Operators(gate, judge.alerted),
-            submitters=Submitters(gate, judge.heard),
-            remote=self.services,
-            log=log,
-            plans=[self.plan],
-            rejects=Rejects(gate),
-            skews=self.skews,
-        )
 
-    def _staff(self) -> None:
-        parts, queues = self.parts, self.bag.parts
-        queues["orders"] = Part("submission", COPIES, parts.submit)
-        scheduler = Part("scheduler", COPIES, parts.schedule, understood, self._scheduled)
-        queues["scheduler"] = queues["responses"] = scheduler
-        for agent in self.plan.agents:
-            serve, bury = partial(parts.serve, agent), partial(parts.bury, agent)
-            queues[f"agent {agent}"] = Part(agent, COPIES, serve, buried=bury)
-
-    def _clock_of(self, instance: str) -> int:
-        return self.parts.clock(instance)()
-
-    def _written(self, write: Write) -> None:
-        breakers = any(name.startswith("breaker/") for name in self.parts.shared_records.inner.kept)
-        self.judge.uncounted = self.parts.post.backlog_seen or breakers
-        self.judge.written(write)
-
-    def _scheduled(self, letter: Letter) -> None:
-        message = decode_for_scheduler(letter.text)
-        if isinstance(message, Reply) and message.outcome is Outcome.OK:
-            self.judge.handled(message)
+def _works(_agent: str, _operation: str, call: Call) -> Mapping[str, Any]:
+    return works(call)

@@ -1,30 +1,35 @@
 """Who lives in the worlds of the engine's own tests: orders of several workflows, and ledgers beside them."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
+from stepward.app.intake import Received
 from stepward.domain.messages import LaneWaits
 from stepward.domain.rejects import Reject
+from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.loop import MINUTE
+from stepward.testing.seeded.assembly import Instances, received
 from stepward.testing.seeded.finding import Finding
 from stepward.testing.seeded.finding import live as live_with
 from stepward.testing.seeded.finding import story as story_of
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Mailbox, Part
+from stepward.testing.seeded.mail import Letter, Mailbox, Part
 from stepward.testing.seeded.people import People
-from stepward.testing.seeded.world import COPIES, ORDERED_WITHIN, SETTINGS, Cast, World
+from stepward.testing.seeded.stage import COPIES, SETTINGS, Cast, Stage
+from stepward.testing.seeded.world import ORDERED_WITHIN
 from stepward.testing.settings import REPLY_TO
 from tests.factories import order_text
-from tests.lab.worlds.convoy_parts import ConvoyParts
+from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
-from tests.lab.worlds.lane_judge import LaneJudge
 from tests.lab.worlds.lanes import LaneQueue, Lanes, rules
 from tests.lab.worlds.plans import FAMILIES, LINE
 from tests.planned_app import PlannedApp, works
 
 ORDERS = 20 - len(OWNERS)
-"""Those that come by the queue of orders; the others come by ledger."""
+"""Those that come as order messages; the others come by ledger."""
 RECEIVED_IN_ORDER = 100
 """Deliveries after which a message of a queue in order is given up: as many as a deployment allows, so that none is."""
 
@@ -35,34 +40,44 @@ class Ours(Cast):
 
     customers: Customers
     lanes: Lanes
-    lane_judge: LaneJudge = field(init=False)
+    left: audit.Left = field(init=False)
 
-    def begin(self, world: World) -> None:
-        """See Cast."""
-        inner, parts, convoy = self.lanes.inner, world.parts, ConvoyParts(world.parts)
+    def begin(self, world: Stage) -> None:
+        parts, queues, inner = world.parts, world.mailbox.parts, self.lanes.inner
         shared_records, rejects = parts.shared_records.inner, parts.rejects.inner
-        self.lane_judge = LaneJudge(self.lanes.rules, inner, parts.store.inner, shared_records, rejects)
-        queues = world.mailbox.parts
-        queues["ledgers"] = Part("ledger", COPIES["ledger"], convoy.split, most=RECEIVED_IN_ORDER)
-        queues["lanes"] = Part("convoy", COPIES["convoy"], convoy.apply, most=RECEIVED_IN_ORDER)
+        self.left = audit.Left(self.lanes.rules, inner, parts.store.inner, shared_records, rejects)
+        queues["ledgers"] = Part("ledger", COPIES["ledger"], partial(_split, parts), most=RECEIVED_IN_ORDER)
+        queues["lanes"] = Part("convoy", COPIES["convoy"], partial(_apply, parts), most=RECEIVED_IN_ORDER)
         self.customers.write(ORDERED_WITHIN)
 
     def hear_of_lane(self, alert: LaneWaits) -> None:
-        """See Cast."""
-        self.lane_judge.alerts.tell(alert)
+        self.left.alerts.tell(alert)
         self.customers.hear(alert)
 
     def dues(self) -> Iterable[int]:
-        """See Cast."""
         return [lane.due for lane in self.lanes.inner.lanes.values() if lane.due is not None]
 
     def expects(self, reject: Reject) -> bool:
-        """See Cast."""
         return reject.order_id in OWNERS or reject.source.startswith("ledger of ")
 
     def verdict(self) -> None:
-        """See Cast."""
-        self.lane_judge.verdict(self.customers.sent)
+        for invariant, order_id, check in audit.checks(self.left, self.customers.sent):
+            try:
+                check()
+            except AssertionError as fault:
+                raise Broken(invariant, order_id, str(fault)) from fault
+
+
+def _split(parts: Instances, copy: int, letter: Letter) -> None:
+    """One ledger processor handles a ledger."""
+    list(parts.of("ledger", copy).ledger().take([received(letter, parts.gate.loop.now)], lambda: MINUTE))
+
+
+def _apply(parts: Instances, copy: int, letter: Letter) -> None:
+    """One consumer handles a batch of what has come for an order."""
+    now, bodies = parts.gate.loop.now, enumerate(json.loads(letter.text))
+    batch = [Received(f"{letter.name}/{index}", letter.queue, now, body) for index, body in bodies]
+    list(parts.of("convoy", copy).convoy(f"convoy-{copy}").take(batch, lambda: MINUTE))
 
 
 def cast(gate: Gate, mailbox: Mailbox) -> Ours:

@@ -1,4 +1,4 @@
-"""The people around ledgers: customers who send them, twice or late, and operators who mend what stops a lane."""
+"""The people around ledgers: customers who send them, twice or late, and operators who mend what blocks a lane."""
 
 import json
 from collections import Counter
@@ -25,7 +25,7 @@ OWNERS = {"ord-16": "c1", "ord-17": "c1", "ord-18": "c2", "ord-19": "c2"}
 class Customers:
     """They write to the queues of `mailbox`; `sent` are the ledgers that they wrote.
 
-    What cannot be undone is not deleted either: nothing would take back what it did.
+    They delete no order that cannot be undone: nothing would take its effects back.
     """
 
     gate: Gate
@@ -33,7 +33,7 @@ class Customers:
     rules: LaneRules
     undoable: bool
     sent: list[Book] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
+    alerted: Counter[str] = field(default_factory=Counter)
     asked: count = field(default_factory=count)  # type: ignore[type-arg]
 
     def write(self, within: int) -> None:
@@ -51,9 +51,9 @@ class Customers:
                 self._send(book, at + again.choice(LATER))
 
     def hear(self, alert: LaneWaits) -> None:
-        """An operator is told of a lane and acts, perhaps with two clicks, perhaps on what is no more so."""
-        self.told[alert.alert_id] += 1
-        trouble, times = f"event {alert.event} ({alert.trouble.value})", self.told[alert.alert_id]
+        """An operator is alerted to a lane and acts, perhaps with two clicks, perhaps on what has changed since."""
+        self.alerted[alert.alert_id] += 1
+        trouble, times = f"event {alert.event} ({alert.trouble.value})", self.alerted[alert.alert_id]
         name = f"{alert.order_id}: {trouble} is acted on after alert {times}"
         if dice := self.gate.chances.happens(name, min(1.0, self.gate.profile.people * 1.5)):
             position = int(alert.event.replace("u", "-"))
@@ -80,8 +80,7 @@ class Customers:
         self.gate.loop.later(wait, lambda: self.mailbox.send("lanes", command.order_id, text))
 
     def _send(self, book: Book, wait: int) -> None:
-        content = {"ledgerId": book.ledger_id, "customerId": book.customer, "entries": list(book.entries)}
-        self.gate.loop.later(wait, lambda: self.mailbox.send("ledgers", book.customer, json.dumps(content)))
+        self.gate.loop.later(wait, lambda: self.mailbox.send("ledgers", book.customer, json.dumps(book.message)))
 
 
 def _undeleted(entry: Any) -> Any:

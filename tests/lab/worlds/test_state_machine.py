@@ -17,7 +17,7 @@ from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.audit import waiting
 from stepward.testing.seeded.profile import Mishap
-from stepward.testing.seeded.world import SETTINGS
+from stepward.testing.seeded.stage import SETTINGS
 from stepward.testing.services import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
@@ -104,7 +104,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     @rule(number=st.integers(1, 2), priority=st.sampled_from(["normal", "normal", "high"]))
     def somebody_orders(self, number: int, priority: str) -> None:
         order_id = f"ord-{number}"
-        self.world.send("orders", order_id, order_text(order_id, priority=priority, replyTo=REPLY_TO))
+        self.world.bag.send("orders", order_id, order_text(order_id, priority=priority, replyTo=REPLY_TO))
 
     @precondition(lambda self: self._mail(*TO_THE_ENGINE))
     @rule(pick=picks, copy=copies, fault=st.sampled_from(FAULTS), rival=st.none() | picks)
@@ -112,7 +112,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         """`rival` is a message that somebody else handles between this one's read and its write."""
         self._break(fault)
         if rival is not None:
-            self.world.gate.before_write = lambda: self._handle(rival, 1 - copy)
+            self.world.hand.before_write = lambda: self._handle(rival, 1 - copy)
         self._deliver(self._mail(*TO_THE_ENGINE), pick, copy, fault)
 
     @precondition(lambda self: self._mail(WORKER))
@@ -132,7 +132,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 4))
     def messages_are_delivered_smoothly(self, count: int) -> None:
-        self.world.gate.clear()
+        self.world.hand.clear()
         for _ in range(count):
             self._handle(0, 0)
 
@@ -169,7 +169,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         """With a rival, the other Supervisor looks between the first one's read and its write."""
         self._break(fault)
         if rival:
-            self.world.gate.before_write = lambda: self.world.sweep(1 - copy)
+            self.world.hand.before_write = lambda: self.world.sweep(1 - copy)
         self.world.sweep(copy)
 
     @precondition(lambda self: any(self._in_error()))
@@ -216,7 +216,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     def _click(self, order_id: str, text: str, clicks: int) -> None:
         for _ in range(clicks):
-            self.world.send("scheduler", order_id, text)
+            self.world.bag.send("scheduler", order_id, text)
 
     def _deliver(self, waiting: list[Mail], pick: int, copy: int, fault: str) -> None:
         mail, bag = waiting[pick % len(waiting)], self.world.bag.mail
@@ -225,8 +225,8 @@ class OrdersUnderFaults(RuleBasedStateMachine):
             bag.remove(mail)
 
     def _break(self, fault: str) -> None:
-        self.world.gate.clear()
-        self.world.gate.armed = MISHAPS.get(fault)
+        self.world.hand.clear()
+        self.world.hand.armed = MISHAPS.get(fault)
 
     def _handle(self, pick: int, copy: int) -> None:
         bag = self.world.bag.mail
@@ -245,7 +245,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     def _settle(self) -> None:
         """No more faults: all messages come, time passes, and the Supervisor looks, until nothing waits."""
         world = self.world
-        world.gate.clear()
+        world.hand.clear()
         world.services.moods.clear()
         for _ in range(60):
             while ripe := [mail for mail in world.bag.mail if mail.at <= world.now]:

@@ -47,7 +47,7 @@ def test_what_arrives_and_cannot_be_taken_becomes_a_reject_though_its_consumer_d
 
     work_and_die(world)
 
-    assert (world.gate.hit, world.applied()) == (1, [1, 2, 3])
+    assert (world.gate.hits, world.applied()) == (1, [1, 2, 3])
     assert world.reasons() == ["sequence: 1 came before with other content"]
 
 
@@ -62,7 +62,7 @@ def test_an_event_that_was_replaced_is_kept_though_the_consumer_dies(
 
     work_and_die(blocked)
 
-    assert (blocked.gate.hit, blocked.applied()) == (1, [1, 2, 3])
+    assert (blocked.gate.hits, blocked.applied()) == (1, [1, 2, 3])
     assert blocked.reasons() == ["sequence: replaced by ann: corrected"]
 
 

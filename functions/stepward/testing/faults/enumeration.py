@@ -54,16 +54,12 @@ def undisturbed(path: Path) -> Run:
     return run(path)
 
 
-def kinds_at(made: Run, call: int) -> Iterator[Kind]:
-    """What can happen at this call."""
-    yield from OF_EVERY_CALL
-    if call in made.several:
-        yield Kind.HALF_SENT
-
-
-def singles(path: Path, call: int) -> Iterator[Run]:
-    """One run for each kind of trouble at this call."""
-    yield from (run(path, Point(call, kind)) for kind in kinds_at(undisturbed(path), call))
+def points_of(made: Run, call: int | None = None) -> Iterator[Point]:
+    """What can happen at this call of a path, or at each of its calls."""
+    for number in [call] if call else range(1, made.calls + 1):
+        yield from (Point(number, kind) for kind in OF_EVERY_CALL)
+        if number in made.several:
+            yield Point(number, Kind.HALF_SENT)
 
 
 def pairs(path: Path, call: int) -> Iterator[Run]:
@@ -77,7 +73,8 @@ def pairs(path: Path, call: int) -> Iterator[Run]:
 def at_call(path: Path, call: int, *, with_pairs: bool) -> Tally:
     """All that begins at this call."""
     found = Tally(path.name)
-    for made in (*singles(path, call), *(pairs(path, call) if with_pairs else ())):
+    singles = (run(path, point) for point in points_of(undisturbed(path), call))
+    for made in (*singles, *(pairs(path, call) if with_pairs else ())):
         found.count(made)
     return found
 

@@ -1,36 +1,26 @@
-"""What a path is, so that every part of the system can bring its own."""
+"""A path through the system, and what one run of it comes to; every part of the system can bring its own paths."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from stepward.testing.faults.pulse import Point, Pulse
 
 NOT_REACHED = "it never came to all of its points"
 
 
-class World(Protocol):
-    """One run of the real use cases over the memory twins; every port call goes through its pulse."""
-
-    def run(self) -> None:
-        """Play until nothing waits, whoever dies in between."""
-
-    def broken(self) -> Iterator[str]:
-        """Each invariant that does not hold, in words."""
-
-
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One way through the system; `begin` makes a fresh world that counts its calls with the pulse it is given.
+    """One way through the system.
 
-    A path that `is_short` is tried with every pair of deaths as well.
+    `live` runs the real use cases over the memory twins until nothing waits, with each port call counted by the pulse;
+    it yields each invariant that does not hold, in words. A path that `is_short` is tried with every pair of deaths.
     """
 
     name: str
     what: str
-    begin: Callable[[Pulse], World]
+    live: Callable[[Pulse], Iterable[str]]
     is_short: bool = False
 
 
@@ -50,7 +40,7 @@ class Run:
 
     @property
     def story(self) -> str:
-        """All of it, to read."""
+        """The points, the timeline and what is broken, as lines to read."""
         points = " and ".join(map(str, self.points)) or "undisturbed"
         return "\n".join([f"{self.path}, {points}:", *self.timeline, *(f"BROKEN: {fault}" for fault in self.faults)])
 
@@ -58,8 +48,6 @@ class Run:
 def run(path: Path, *points: Point) -> Run:
     """Play the path with something going wrong at each of the points."""
     pulse = Pulse.at(*points)
-    world = path.begin(pulse)
-    world.run()
-    missed = [] if pulse.hits == len(points) else [NOT_REACHED]
-    faults, several = (*missed, *world.broken()), frozenset(pulse.several)
-    return Run(path.name, points, pulse.calls, faults, tuple(pulse.told), several)
+    broken = tuple(path.live(pulse))
+    missed = () if pulse.hits == len(points) else (NOT_REACHED,)
+    return Run(path.name, points, pulse.calls, missed + broken, tuple(pulse.told), frozenset(pulse.several))

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     FAILS = "fails"
     ANSWER_LOST = "answer lost"
     HALF_SENT = "half sent"
+    SUPERSEDED = "superseded"
 
 
 DEATHS = (Kind.DIES_BEFORE, Kind.DIES_AFTER)
@@ -49,19 +50,25 @@ class Point:
 
 @dataclass(slots=True)
 class Kill:
-    """What happens at the `call`-th call from now on that a process of `part` makes, or anybody if that is empty."""
+    """What happens at the `call`-th call from now on that a process of `part` makes, or anybody if that is empty.
+
+    Only calls whose name ends with `at` count. `meanwhile` is what others do before a call that is superseded.
+    """
 
     part: str
     call: int
     kind: Kind
+    at: str = ""
+    meanwhile: Callable[[], object] = lambda: None
 
 
 @dataclass(slots=True)
 class Pulse:
     """Counts the calls of one world; the process that makes the call of a point dies, or is not answered.
 
-    `told` is the timeline: a line for each call, and for what the world notes beside them. `several` are the calls
-    that send more than one message, of which the first alone may get out. `who` makes calls at present.
+    `hits` counts the calls at which something went wrong. `told` is the timeline: a line for each call, and for what
+    the world notes beside them. `several` are the calls that send more than one message, of which the first alone may
+    get out. `who` makes calls at present.
     """
 
     points: Mapping[int, Kind] = field(default_factory=dict)
@@ -86,12 +93,13 @@ class Pulse:
     def call(self, what: str, do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None) -> Any:
         """One call, and what becomes of it; `half` does it for the first of several messages."""
         self.calls += 1
-        kind = self.points.get(self.calls) or self._killed()
-        self.note(f"{self.calls:>4}  {what}" + (f"  <- {kind}" if kind else ""))
-        self.hits += self.calls in self.points
+        number = self.calls
+        kind = self.points.get(number) or self._killed(what.partition("(")[0])
+        self.note(f"{number:>4}  {what}" + (f"  <- {kind}" if kind else ""))
+        self.hits += kind is not None
         self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, fault)
         if half is not None:
-            self.several.add(self.calls)
+            self.several.add(number)
             if kind is Kind.HALF_SENT:
                 half()
                 raise fault(f"{kind}, by intention")
@@ -104,15 +112,16 @@ class Pulse:
         """A line of the timeline."""
         self.told.append(f"{self.now()}  {line}")
 
-    def _killed(self) -> Kind | None:
+    def _killed(self, name: str) -> Kind | None:
         """What the first kill that is meant for this call makes of it."""
-        kill = next((kill for kill in self.kills if kill.part in ("", *self.who)), None)
+        kill = next((kill for kill in self.kills if kill.part in ("", *self.who) and name.endswith(kill.at)), None)
         if kill is None:
             return None
         kill.call -= 1
         if kill.call > 0:
             return None
         self.kills.remove(kill)
+        kill.meanwhile()
         return kill.kind
 
     def _stop(self, kind: Kind | None, death: Kind, failure: Kind, fault: Fault) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 from typing import TypeVar
 
@@ -45,6 +46,8 @@ class Gate:
     profile: Profile
     here: Invocation = field(default_factory=Invocation)
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    write_ids: dict[str, int] = field(default_factory=dict)
+    new_ids: Iterator[int] = field(default_factory=count)
 
     @contextmanager
     def invocation(self, instance: str, about: str, cause: ToScheduler | None) -> Iterator[Invocation]:
@@ -68,13 +71,41 @@ class Gate:
         about = about or self.here.about
         self.diary.counts["port calls"] += 1
         self.calls[about, site] += 1
-        dice = self.chances.happens(f"{about}: {site} #{self.calls[about, site]}", self.profile.ports)
-        if dice is None:
+        happens = self._mishap(site, about)
+        if happens is None:
             return act()
-        mishap = Mishap(self.profile.pick(dice, self.profile.mishaps))
+        mishap, dice = happens
         self.diary.counts[mishap] += 1
         self.diary.note(about, f"{self.here.instance} {mishap} {site}")
         return self._go_wrong(mishap, dice, act, again or act, partly or act)
+
+    def _mishap(self, site: str, about: str) -> tuple[Mishap, Random] | None:
+        """What goes wrong at a call, and the dice for how, if anything does."""
+        dice = self.chances.happens(f"{about}: {site} #{self.calls[about, site]}", self.profile.ports)
+        return (Mishap(self.profile.pick(dice, self.profile.mishaps)), dice) if dice else None
+
+    def write(
+        self,
+        site: str,
+        name: str,
+        put: Callable[[], bool],
+        *,
+        about: str = "",
+        partly: Callable[[], object] | None = None,
+    ) -> bool:
+        """Call a conditional write of the record `name`; one that is repeated knows its own first write by its id."""
+        write_id = next(self.new_ids)
+
+        def marked() -> bool:
+            saved = put()
+            if saved:
+                self.write_ids[name] = write_id
+            return saved
+
+        def again() -> bool:
+            return marked() or self.write_ids.get(name) == write_id
+
+        return self.through(site, marked, about=about, again=again, partly=partly)
 
     def _go_wrong(
         self,

@@ -104,6 +104,10 @@ class Mailbox:
         if accident is Delivery.DOUBLED:
             self._arrive(letter, delay + dice.choice([LATENCY, *DELAYS]))
 
+    def waiting_in(self, queue: str) -> int:
+        """How many messages of a queue are on their way."""
+        return self.waiting[queue]
+
     def _arrive(self, letter: Letter, wait: int, received: int = 1) -> None:
         self.waiting[letter.queue] += 1
         self.gate.loop.later(wait, lambda: self._deliver(letter, received))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from zlib import crc32
 
 from stepward.domain.coordination.shared_record import SharedRecord
@@ -31,33 +30,24 @@ def shard_of(order_id: str) -> int:
 
 @dataclass(slots=True)
 class Store:
-    """The state store: it marks each write with an id, by which a write that was repeated knows itself.
-
-    Its index of what is due may be stale, doubled, or list what is not due.
-    """
+    """The state store; its index of what is due may be stale, doubled, or list what is not due."""
 
     gate: Gate
     written: Callable[[Write], None]
     inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=shard_of))
-    write_ids: dict[str, int] = field(default_factory=dict)
-    new_ids: Iterator[int] = field(default_factory=count)
     listed: dict[int, list[str]] = field(default_factory=dict)
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
         """See the port."""
-        write_id = next(self.new_ids)
+        outcome = Submission.ACCEPTED
 
-        def put() -> Submission:
+        def put() -> bool:
+            nonlocal outcome
             outcome = self.inner.submit(order, task, plan)
-            if outcome is Submission.ACCEPTED:
-                self.write_ids["order/" + order.order_id] = write_id
-            return outcome
+            return outcome is Submission.ACCEPTED
 
-        def again() -> Submission:
-            outcome = put()
-            return Submission.ACCEPTED if self.write_ids["order/" + order.order_id] == write_id else outcome
-
-        return self.gate.through("the submission", put, about=order.order_id, again=again)
+        name = f"order/{order.order_id}"
+        return Submission.ACCEPTED if self.gate.write("the submission", name, put, about=order.order_id) else outcome
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """See the port."""
@@ -65,19 +55,15 @@ class Store:
 
     def save(self, task: Task, *, replaces: Task) -> bool:
         """See the port."""
-        write_id, cause = next(self.new_ids), self.gate.here.cause
+        cause = self.gate.here.cause
 
         def put() -> bool:
             before = self.inner.tasks[task.order_id]
             if saved := self.inner.save(task, replaces=replaces):
-                self.write_ids[task.order_id] = write_id
                 self.written(Write(before, task, cause))
             return saved
 
-        def again() -> bool:
-            return put() or self.write_ids.get(task.order_id) == write_id
-
-        return self.gate.through("a write", put, about=task.order_id, again=again)
+        return self.gate.write("a write", f"task/{task.order_id}", put, about=task.order_id)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
         """See the port."""
@@ -106,12 +92,10 @@ class Store:
 
 @dataclass(slots=True)
 class SharedRecords:
-    """The shared records, with write ids as the state store has them."""
+    """The shared records."""
 
     gate: Gate
     inner: MemorySharedRecords = field(default_factory=MemorySharedRecords)
-    write_ids: dict[str, int] = field(default_factory=dict)
-    new_ids: Iterator[int] = field(default_factory=count)
 
     def read(self, name: str) -> SharedRecord | None:
         """See the port."""
@@ -119,22 +103,16 @@ class SharedRecords:
 
     def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         """See the port."""
-        write_id = next(self.new_ids)
+        name, revision = shared_record.name, shared_record.revision
 
         def put() -> bool:
-            before = self.inner.read(shared_record.name)
-            if saved := self.inner.write(shared_record, replaces=replaces):
-                if shared_record.revision != (before.revision if before else 0) + 1:
-                    raise Broken(
-                        "I2", self.gate.here.about, f"{shared_record.name}: {before} was replaced by {shared_record}"
-                    )
-                self.write_ids[shared_record.name] = write_id
+            before = self.inner.read(name)
+            saved = self.inner.write(shared_record, replaces=replaces)
+            if saved and revision != (before.revision if before else 0) + 1:
+                raise Broken("I2", self.gate.here.about, f"{name}: {before} was replaced by {shared_record}")
             return saved
 
-        def again() -> bool:
-            return put() or self.write_ids.get(shared_record.name) == write_id
-
-        return self.gate.through(f"a write of {shared_record.name}", put, again=again)
+        return self.gate.write(f"a write of {name}", name, put)
 
 
 @dataclass(slots=True)
