@@ -40,7 +40,7 @@ def test_a_machine_hears_of_the_same_fact(
                 "attempt": 3,
                 "reason": "card declined",
                 "at": 1_000_000,
-                "standing": list(remaining_effects),
+                "remainingEffects": list(remaining_effects),
             },
         )
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Agent, Call, Fallback, Step, Workflow, minutes
 from stepward.project import Project
 from stepward_cdk.settings.settings import Settings
@@ -58,6 +59,7 @@ workflow = Workflow(
         Step(ship, undo=recall, complete_within=minutes(20), exhausted=Fallback(carry)),
     ],
 )
+application = App("sample", workflow)
 
 DEVELOPMENT = Settings(
     stack="orders-dev",

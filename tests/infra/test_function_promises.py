@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stepward import config, service_urls
-from stepward_cdk.functions.reply_queues import MAX_TEXT
+from stepward_cdk.settings.reply_queues import MAX_TEXT
 from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
 from tests.infra.sample import DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
 from tests.infra.template import Template, joined, target

@@ -38,7 +38,7 @@ def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) ->
         "TasksTableName": [("OrderID", "HASH", "S")],
         "RejectsTableName": [("Day", "HASH", "S"), ("Key", "RANGE", "S")],
         "SharedRecordsTableName": [("Name", "HASH", "S")],
-        "LanesTableName": [("OrderID", "HASH", "S"), ("Place", "RANGE", "S")],
+        "LanesTableName": [("OrderID", "HASH", "S"), ("Position", "RANGE", "S")],
     }
     for output, keys in expected.items():
         table = template.properties("DynamoDB::Table")[template.output(output)]

@@ -135,7 +135,7 @@ class DynamoLaneWorld:
 
     def put(self, position: str, order_id: str = ORDER_ID, **attributes: Any) -> None:
         """Put a row past the adapter."""
-        keys = {"OrderID": {"S": order_id}, "Place": {"S": position}}
+        keys = {"OrderID": {"S": order_id}, "Position": {"S": position}}
         self.client.put_item(TableName=self.table, Item={**keys, **attributes})
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.workflow.definition import Agent, Step, Workflow, minutes
-from stepward_cdk.functions.agent_needs import agents_of
+from stepward_cdk.settings.agent_needs import agents_of
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 from tests.infra.sample import workflow
 
@@ -38,9 +38,9 @@ def test_an_agents_name_that_a_lane_has_already_is_refused() -> None:
 def test_a_lane_takes_its_part_of_the_agents_concurrency_and_adds_nothing(most: int, batch: int) -> None:
     """S5, S21: whatever the numbers, both queues together call the service no more often at once than it may be."""
     (agent,) = agents_of(asking(Agent("payments", most, priority_queue=True)), Settings(agent_batch_size=batch))
-    assert min(agent.lane_functions, agent.ordinary_functions) >= 2
-    assert agent.lane_functions <= agent.ordinary_functions
-    assert (agent.lane_functions + agent.ordinary_functions) * agent.batch_size == agent.requests_at_once <= most
+    assert min(agent.priority_functions, agent.ordinary_functions) >= 2
+    assert agent.priority_functions <= agent.ordinary_functions
+    assert (agent.priority_functions + agent.ordinary_functions) * agent.batch_size == agent.requests_at_once <= most
 
 
 def test_a_fallback_may_run_as_long_as_its_step() -> None:

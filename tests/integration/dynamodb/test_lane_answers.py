@@ -187,7 +187,7 @@ def test_what_a_batch_leaves_undone_is_sent_again(moto: DynamoLaneWorld) -> None
     def some_left(answer: dict[str, Any]) -> None:
         answers.append(len(answers))
         if len(answers) == 1:
-            item = {name: {"S": value} for name, value in (("OrderID", ORDER_ID), ("Place", f"{1:010d}"))}
+            item = {name: {"S": value} for name, value in (("OrderID", ORDER_ID), ("Position", f"{1:010d}"))}
             text = EventText.of(held[0])
             put = {"PutRequest": {"Item": item | {"Body": {"S": text.body}, "Summary": {"S": text.summary}}}}
             answer["UnprocessedItems"] = {moto.table: [put]}
@@ -202,7 +202,7 @@ def test_what_a_batch_leaves_undone_is_sent_again(moto: DynamoLaneWorld) -> None
 
 def test_a_batch_of_which_something_stays_undone_is_for_later(moto: DynamoLaneWorld) -> None:
     moto.another().save(applied(3), replaces=ABSENT)
-    item = {"OrderID": {"S": ORDER_ID}, "Place": {"S": f"{1:010d}"}, "Body": {"S": "{}"}}
+    item = {"OrderID": {"S": ORDER_ID}, "Position": {"S": f"{1:010d}"}, "Body": {"S": "{}"}}
     left = {moto.table: [{"PutRequest": {"Item": item}}]}
     rewrite(moto.lanes, "BatchWriteItem", lambda answer: answer.update(UnprocessedItems=left))
 

@@ -61,7 +61,7 @@ def test_what_is_as_usual_is_left_out(moto: DynamoLaneWorld) -> None:
 
     (item,) = moto.raw()
 
-    assert item.keys() == {"OrderID", "Place", "Revision", "WriteId", "TouchedAt"}
+    assert item.keys() == {"OrderID", "Position", "Revision", "WriteId", "TouchedAt"}
 
 
 def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
@@ -70,8 +70,8 @@ def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
 
     unsequenced_event, row, head = moto.raw()
 
-    assert [item["Place"]["S"] for item in (unsequenced_event, row, head)] == ["-9999999999", "0000000007", "lane"]
-    assert unsequenced_event.keys() == row.keys() == {"OrderID", "Place", "Body", "Summary"}
+    assert [item["Position"]["S"] for item in (unsequenced_event, row, head)] == ["-9999999999", "0000000007", "lane"]
+    assert unsequenced_event.keys() == row.keys() == {"OrderID", "Position", "Body", "Summary"}
     assert not any("NULL" in value for value in head.values())
     assert head["Recent"]["M"].keys() == {"4", "5"}
 
@@ -108,9 +108,9 @@ def test_keys_sort_as_places_do() -> None:
         {"Revision": None},
         {"TouchedAt": None},
         {"Last": {"S": "three"}},
-        {"Told": {"S": "everything"}},
-        {"Marks": {"S": "no JSON"}},
-        {"Unplaced": {"S": '["u1"]'}},
+        {"Alerted": {"S": "everything"}},
+        {"Offsets": {"S": "no JSON"}},
+        {"Unsequenced": {"S": '["u1"]'}},
         {"BlockedAt": {"N": "3"}},
         {"Recent": {"S": "[]"}},
         {"Recent": {"M": {"one": {"S": "{}"}}}},

@@ -126,7 +126,7 @@ def test_a_plan_that_cannot_be_kept_or_read_now_is_for_later(moto: DynamoWorld) 
     intercept(writer, "PutItem", Refusal("ThrottlingException"))
     intercept(reader, "GetItem", Refusal("ThrottlingException"))
 
-    with pytest.raises(Transient, match="keep plan"):
+    with pytest.raises(Transient, match="store plan"):
         writer.submit(order_of("ord-2"), task_of("ord-2"), PLAN)
     with pytest.raises(Transient, match="read plan"):
         reader.load("ord-1")

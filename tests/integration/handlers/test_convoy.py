@@ -194,7 +194,7 @@ def test_a_failure_holds_its_own_order_back_and_no_other(deployment: Deployment,
 
 
 def test_a_lane_that_cannot_be_read_stops_its_own_order_only(deployment: Deployment) -> None:
-    key = {"OrderID": {"S": A}, "Place": {"S": "lane"}}
+    key = {"OrderID": {"S": A}, "Position": {"S": "lane"}}
     deployment.dynamodb.put_item(TableName=deployment.lanes_table, Item={**key, "Recent": {"S": "garbage"}})
 
     assert work(create(A), create(B), entry(B, 2)) == ["m-0"]

@@ -72,7 +72,7 @@ def test_a_failed_undo_has_a_type_of_its_own() -> None:
     """S17."""
     events = FlakyEvents()
     EventBus(events.client()).put([*alerts("a"), *alerts("b", remaining_effects=("charge",))])
-    assert [(entry["DetailType"], json.loads(entry["Detail"])["standing"]) for entry in events.entries] == [
+    assert [(entry["DetailType"], json.loads(entry["Detail"])["remainingEffects"]) for entry in events.entries] == [
         ("stepward.step.failed", []),
         ("stepward.undo.failed", ["charge"]),
     ]

@@ -15,7 +15,7 @@ CHUNK_BYTES = 64 * 1024
 INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"))
 """The keys of each sparse index of the state store, which hold nothing else."""
 _ONE_REQUEST = {"GetQueueAttributes", "ChangeMessageVisibility"}
-_KEYS = ("OrderID", "Place", "Name", "Day", "Key")
+_KEYS = ("OrderID", "Position", "Name", "Day", "Key")
 
 Item = Mapping[str, Any]
 

@@ -28,9 +28,7 @@ def counted() -> Mapping[str, float]:
         app = App(
             context=json.loads((Project.here().root / "cdk.json").read_text())["context"], outdir=f"{out}/cdk.out"
         )
-        StepwardStack(
-            app, "Cost", workflow=application.workflow, settings=Settings(), code=lambda_.Code.from_asset(str(code))
-        )
+        StepwardStack(app, "Cost", app=application, settings=Settings(), code=lambda_.Code.from_asset(str(code)))
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
     kinds = Counter(resource["Type"] for resource in template["Resources"].values())
