@@ -84,7 +84,7 @@ def test_the_bundle_knows_every_aws_service_that_it_is_meant_to_call(for_this_ma
 
 def test_the_bundle_is_compiled_when_a_python_of_its_version_is_there(for_this_machine: Bundle) -> None:
     """S4: a cold start does not compile what could have been compiled once."""
-    for name in ("submission", "stepward/domain/plan", "botocore/client"):
+    for name in ("submission", "stepward/domain/workflow/plan", "botocore/client"):
         source = for_this_machine.path / f"{name}.py"
         assert list((source.parent / "__pycache__").glob(f"{source.stem}.*.pyc")), name
 
@@ -158,8 +158,8 @@ def locked(package: str) -> str:
     """A package's version and hashes, as this project's requirements have them."""
     lines = (PROJECT.root / "requirements" / "functions.txt").read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"{package}=="))
-    rest = itertools.takewhile(lambda line: "--hash" in line, lines[start + 1 :])
-    return "\n".join([lines[start], *rest]).rstrip("\\ ") + "\n"
+    hashes = itertools.takewhile(lambda line: "--hash" in line, lines[start + 1 :])
+    return "\n".join([lines[start], *hashes]).rstrip("\\ ") + "\n"
 
 
 def run_alone(made: Bundle, script: str) -> str:

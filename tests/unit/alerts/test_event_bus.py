@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import boto3
 import pytest
 from moto import mock_aws
 
@@ -105,10 +104,10 @@ def test_people_hear_of_what_the_bus_refuses_and_it_is_not_taken_for_told() -> N
     """S7: so both are told again, under the same id."""
     refusing = EventBus(FlakyEvents(refuses_all="InternalException").client())
     with mock_aws():
-        world = SqsWorld.new(boto3.client("sqs"), boto3.client("sns"), boto3.client("events"))
+        world = SqsWorld.new({})
         with pytest.raises(Transient):
             replace(world.alerts, machines=refusing).tell(*alerts("a"))
-        assert world.told(1) == [("a/charge/3", "a", "charge", 3)]
+        assert world.alerted(1) == [("a/charge/3", "a", "charge", 3)]
         with pytest.raises(Transient):
             replace(world.alerts, machines=refusing).summarise(alerts("b", "c"))
         assert world.summaries() == ["2"]
