@@ -13,10 +13,10 @@ from stepward_cdk.settings.settings import Settings
 
 
 class LedgerObjects(Construct):
-    """A private bucket whose objects go after a while: what they said is in the lanes by then.
+    """A private bucket whose objects expire: by then their entries are in the lanes.
 
-    It is never emptied by the stack. In development the stack's end takes the bucket along if it is empty, and says so
-    if it is not.
+    The stack never empties it. In development the bucket is deleted with the stack if it is empty; if not, the deletion
+    fails and says so.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
@@ -37,8 +37,8 @@ class LedgerObjects(Construct):
             removal_policy=removal(settings),
         )
 
-    def may_read(self, function: lambda_.Function) -> None:
-        """Its objects, and whether there is one: S3 says so only to those who may list, and denies all to others."""
+    def grant_read(self, function: lambda_.Function) -> None:
+        """Let a function read objects, and list them: without the right to list, a missing object looks forbidden."""
         function.add_to_role_policy(
             iam.PolicyStatement(actions=["s3:GetObject"], resources=[self.bucket.arn_for_objects("*")])
         )

@@ -8,7 +8,7 @@ from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from stepward_cdk.functions.agent_needs import AgentNeeds
+from stepward_cdk.settings.agent_needs import AgentNeeds
 from stepward_cdk.settings.settings import (
     CONVOY_RECEIVES,
     CONVOY_RETENTION_DAYS,
@@ -26,7 +26,7 @@ from stepward_cdk.settings.settings import (
 class WorkQueue(Construct):
     """A queue and its dead-letter queue; a message stays hidden long enough for its consumer's retries.
 
-    A `fifo` queue has its throughput and its deduplication per group, which SQS grants only together.
+    A `fifo` queue has high throughput only with throughput and deduplication both per group.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class WorkQueue(Construct):
 
 
 def dead_letters(scope: Construct, construct_id: str, *, settings: Settings, fifo: bool = False) -> sqs.Queue:
-    """A queue that keeps, as long as SQS allows, what could not be delivered; for a FIFO queue it is one, too."""
+    """A queue that stores what could not be delivered for as long as SQS allows; that of a FIFO queue is FIFO, too."""
     return sqs.Queue(
         scope,
         construct_id,
@@ -72,7 +72,7 @@ def dead_letters(scope: Construct, construct_id: str, *, settings: Settings, fif
 
 
 def removal(settings: Settings) -> RemovalPolicy:
-    """What happens to what holds data when it leaves the stack."""
+    """What happens to a resource with data when it leaves the stack."""
     return RemovalPolicy.RETAIN if settings.lasting else RemovalPolicy.DESTROY
 
 
@@ -88,8 +88,8 @@ class Queues(Construct):
         self.scheduler = WorkQueue(self, "Scheduler", consumer_timeout=engine, settings=settings)
         self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
         self.agents = {agent.name: self._requests(f"Agent-{agent.name}", agent, settings) for agent in agents}
-        self.lanes = {
-            agent.name: self._requests(f"Lane-{agent.name}", agent, settings)
+        self.priority = {
+            agent.name: self._requests(f"Priority-{agent.name}", agent, settings)
             for agent in agents
             if agent.priority_queue
         }
@@ -103,11 +103,16 @@ class Queues(Construct):
 
     @property
     def by_name(self) -> Mapping[str, WorkQueue]:
-        """All of them, by the names that alarms, dashboard and command line use."""
+        """All queues, by the names that alarms, dashboard and command line use."""
         engine = {"orders": self.orders, "scheduler": self.scheduler, "responses": self.responses}
         ordinary = {f"agent-{name}": work for name, work in self.agents.items()}
-        urgent = {f"agent-{name}-high": work for name, work in self.lanes.items()}
+        urgent = {f"agent-{name}-high": work for name, work in self.priority.items()}
         return {**engine, **ordinary, **urgent, **self.of_ledgers, "order-events": self.order_events}
+
+    @property
+    def of_agents(self) -> Sequence[WorkQueue]:
+        """All queues of requests to agents, ordinary and priority."""
+        return [*self.agents.values(), *self.priority.values()]
 
     @property
     def of_ledgers(self) -> Mapping[str, WorkQueue]:

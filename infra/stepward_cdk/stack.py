@@ -8,14 +8,13 @@ from aws_cdk import CfnOutput, Duration, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stepward.domain.workflow.definition import Workflow
+from stepward.domain.workflow.application import App
 from stepward_cdk.compliance import acknowledge
-from stepward_cdk.functions.agent_needs import AgentNeeds, agents_of
-from stepward_cdk.functions.convoy import Convoy
-from stepward_cdk.functions.supervisor_schedule import WakeUp
-from stepward_cdk.functions.workers import Workers
+from stepward_cdk.functions.functions import Functions
+from stepward_cdk.functions.worker import Parts
 from stepward_cdk.ledger_objects import LedgerObjects
 from stepward_cdk.queues import Queues
+from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of
 from stepward_cdk.settings.settings import OLDEST_LEDGER_S, OLDEST_MESSAGE_S, Settings
 from stepward_cdk.tables import Tables
 from stepward_cdk.watching.alarms import Alarms
@@ -25,55 +24,45 @@ from stepward_cdk.watching.watched import Watched
 
 
 class StepwardStack(Stack):
-    """Everything that one workflow needs to run; `code` is the bundle that all functions share."""
+    """Everything that `app` needs to run; `code` is the bundle that all functions share."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, workflow: Workflow, settings: Settings, code: lambda_.Code
+        self, scope: Construct, construct_id: str, *, app: App, settings: Settings, code: lambda_.Code
     ) -> None:
         super().__init__(
             scope,
             construct_id,
             stack_name=settings.stack,
-            description=f"Stepward: workflow {workflow.name}, version {workflow.version}",
+            description=f"Stepward: workflow {app.workflow.name}, version {app.workflow.version}",
             termination_protection=settings.lasting,
             env=Environment(region=settings.region) if settings.region else None,
         )
-        needs = agents_of(workflow, settings)
-        alerts = Alerts(self, "Alerts", settings=settings)
-        tables = Tables(self, "Tables", settings=settings)
-        queues = Queues(self, "Queues", agents=needs, settings=settings)
-        workers = Workers(
-            self, "Workers", agents=needs, queues=queues, tables=tables, alerts=alerts, settings=settings, code=code
+        agents = agents_of(app.workflow, settings)
+        parts = Parts(
+            code=code,
+            settings=settings,
+            queues=Queues(self, "Queues", agents=agents, settings=settings),
+            tables=Tables(self, "Tables", settings=settings),
+            objects=LedgerObjects(self, "Ledgers", settings=settings),
+            alerts=Alerts(self, "Alerts", settings=settings),
         )
-        objects = LedgerObjects(self, "Ledgers", settings=settings)
-        convoy = Convoy(
-            self, "Convoy", queues=queues, tables=tables, objects=objects, alerts=alerts, settings=settings, code=code
-        )
-        wake_up = WakeUp(self, "WakeUp", supervisor=workers.supervisor, settings=settings)
-        watched = Watched(
-            queues=queues.by_name,
-            oldest_s=_longest_waits(needs, queues),
-            dead={name: work.dead for name, work in queues.by_name.items()} | {"wake-up": wake_up.dead},
-            functions={**workers.by_name, **convoy.by_name},
-            ledgers=list(convoy.ledgers),
-            agents=[agent.name for agent in needs],
-            silence=Duration.minutes(settings.silent_minutes),
-        )
-        Alarms(self, "Alarms", watched=watched, topic=alerts.topic)
-        Dashboard(self, "Board", plan=workflow.plan(settings.complete_within), watched=watched)
-        self._tell_queues(queues)
-        self._tell_tables(tables, objects)
-        self._tell_functions(workers)
-        self._tell({"AlertsTopicArn": alerts.topic.topic_arn, "Shards": str(settings.shards)})
-        acknowledge(workers=workers, convoy=convoy, tables=tables, objects=objects, wake_up=wake_up, settings=settings)
+        functions = Functions(self, "Functions", agents=agents, parts=parts)
+        watched = _watched(agents, parts, functions)
+        Alarms(self, "Alarms", watched=watched, topic=parts.alerts.topic)
+        Dashboard(self, "Board", plan=app.plan(settings.complete_within), watched=watched)
+        self._output_queues(parts.queues)
+        self._output_tables(parts.tables, parts.objects)
+        self._output_functions(functions)
+        self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
+        acknowledge(functions=functions, parts=parts)
 
-    def _tell_queues(self, queues: Queues) -> None:
+    def _output_queues(self, queues: Queues) -> None:
         customers = {name: work.queue.queue_url for name, work in queues.customers.items()}
         agents = {name: work.queue.queue_url for name, work in queues.agents.items()}
         dead_letters = {
             name: {"source": work.queue.queue_url, "dead": work.dead.queue_url} for name, work in queues.by_name.items()
         }
-        self._tell(
+        self._output(
             {
                 "OrdersQueueUrl": queues.orders.queue.queue_url,
                 "LedgersQueueUrl": queues.ledgers.queue.queue_url,
@@ -86,8 +75,8 @@ class StepwardStack(Stack):
             }
         )
 
-    def _tell_tables(self, tables: Tables, objects: LedgerObjects) -> None:
-        self._tell(
+    def _output_tables(self, tables: Tables, objects: LedgerObjects) -> None:
+        self._output(
             {
                 "OrdersTableName": tables.orders.table_name,
                 "TasksTableName": tables.tasks.table_name,
@@ -98,18 +87,31 @@ class StepwardStack(Stack):
             }
         )
 
-    def _tell_functions(self, workers: Workers) -> None:
-        agents = {name: function.function_name for name, function in workers.agents.items()}
-        self._tell(
+    def _output_functions(self, functions: Functions) -> None:
+        agents = {name: agent.function.function_name for name, agent in functions.agents.items()}
+        self._output(
             {
-                "SupervisorFunctionName": workers.supervisor.function_name,
+                "SupervisorFunctionName": functions.supervisor.function.function_name,
                 "AgentFunctionNames": self.to_json_string(agents),
             }
         )
 
-    def _tell(self, outputs: Mapping[str, str]) -> None:
+    def _output(self, outputs: Mapping[str, str]) -> None:
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+
+def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -> Watched:
+    queues = parts.queues.by_name
+    return Watched(
+        queues=queues,
+        oldest_s=_longest_waits(agents, parts.queues),
+        dead={name: work.dead for name, work in queues.items()} | {"wake-up": functions.supervisor.wake_up.dead},
+        functions=functions.by_name,
+        ledgers=list(functions.ledgers),
+        agents=[agent.name for agent in agents],
+        silence=Duration.minutes(parts.settings.silent_minutes),
+    )
 
 
 def _longest_waits(agents: Sequence[AgentNeeds], queues: Queues) -> Mapping[str, int]:

@@ -32,12 +32,12 @@ def _synthesise(project: Project) -> None:
     context = json.loads((project.root / "cdk.json").read_text()).get("context", {})
     app = App(context=context, outdir=os.environ.get("CDK_OUTDIR", str(project.root / "cdk.out")))
     settings = Settings.from_context(app.node.try_get_context)
-    workflow = project.app().workflow
+    application = project.app()
     code = bundle(settings.platform, project)
     StepwardStack(
         app,
         "Stepward",
-        workflow=workflow,
+        app=application,
         settings=settings,
         code=lambda_.Code.from_asset(
             str(code.path), asset_hash=code.content_hash, asset_hash_type=AssetHashType.CUSTOM

@@ -1,4 +1,4 @@
-"""The tables: orders, the state store, the lanes, what could not be accepted, and what the functions agree on."""
+"""The tables: orders, tasks, lanes, rejects and shared records."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _RESTORABLE = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_e
 class Tables(Construct):
     """On demand, restorable to any second of the last 35 days, and in production protected from deletion.
 
-    Orders, tasks, lanes and rejects have replicas if the deployment names regions for them. Shared records never has:
-    leases and breakers are of one region.
+    Orders, tasks, lanes and rejects have replicas if the deployment names regions for them. Shared records never have
+    any: leases and breakers belong to one region.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
@@ -32,7 +32,7 @@ class Tables(Construct):
         orders = self._lasting("Orders", partition_key=_text("OrderID"))
         rejects = self._lasting("Rejects", partition_key=_text("Day"), sort_key=_text("Key"))
         tasks = self._lasting("Tasks", partition_key=_text("OrderID"), expiry=EXPIRY, indexes=waiting)
-        lanes = self._lasting("Lanes", partition_key=_text("OrderID"), sort_key=_text("Place"), indexes=waiting)
+        lanes = self._lasting("Lanes", partition_key=_text("OrderID"), sort_key=_text("Position"), indexes=waiting)
         self.orders = self._restored("orders") or orders
         self.rejects = self._restored("rejects") or rejects
         self.tasks = self._restored("tasks", DUE_INDEX, ATTENTION_INDEX) or tasks
@@ -40,7 +40,7 @@ class Tables(Construct):
         self.shared_records = self._table("SharedRecords", partition_key=_text("Name"))
 
     def _restored(self, name: str, *indexes: str) -> dynamodb.ITable | None:
-        """The table that the deployment names in place of its own, which stays: so there is a way back."""
+        """The table that the deployment names in place of its own. Its own stays, as the way back."""
         if not (table := self._settings.restored.get(name)):
             return None
         return dynamodb.Table.from_table_attributes(

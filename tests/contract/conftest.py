@@ -4,22 +4,26 @@ from collections.abc import Iterator
 
 import boto3
 import pytest
-from moto import mock_aws
 
-from stepward.local.access import Access
+from tests.contract.worlds.access import EVERYWHERE, Access, access_in
 from tests.contract.worlds.queue_worlds import MemoryWorld, QueueWorld, SqsWorld
+from tests.contract.worlds.store_worlds import StoreWorld, store_world
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def queue_world(request: pytest.FixtureRequest) -> Iterator[QueueWorld]:
-    match request.param:
-        case "memory":
-            yield MemoryWorld.new()
-        case "moto":
-            with mock_aws():
-                yield SqsWorld.new(boto3.client("sqs"), boto3.client("sns"), boto3.client("events"))
-        case _:
-            yield _on_the_cloud(request.getfixturevalue("cloud_access"))
+@pytest.fixture(params=EVERYWHERE)
+def access(request: pytest.FixtureRequest) -> Iterator[Access | None]:
+    with access_in(request.param, request) as found:
+        yield found
+
+
+@pytest.fixture
+def stores(access: Access | None) -> StoreWorld:
+    return store_world(access)
+
+
+@pytest.fixture
+def queue_world(access: Access | None) -> QueueWorld:
+    return MemoryWorld.new() if access is None else SqsWorld.new(access)
 
 
 @pytest.fixture(params=["memory", pytest.param("cloud", marks=pytest.mark.cloud)])
@@ -28,11 +32,6 @@ def hearing_world(request: pytest.FixtureRequest) -> QueueWorld:
     if request.param == "memory":
         return MemoryWorld.new()
     access = request.getfixturevalue("cloud_access")
-    world = _on_the_cloud(access)
+    world = SqsWorld.new(access)
     world.listen(boto3.client("events", **access))
     return world
-
-
-def _on_the_cloud(access: Access) -> SqsWorld:
-    sqs, sns = boto3.client("sqs", **access), boto3.client("sns", **access)
-    return SqsWorld.new(sqs, sns, boto3.client("events", **access))

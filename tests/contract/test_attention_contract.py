@@ -1,19 +1,10 @@
 """What every state store promises of the tasks that wait for an operator."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-
-import pytest
 
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from tests.contract.worlds.store_worlds import NOW, StoreWorld, changed, submitted, world_named
-
-
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def world(request: pytest.FixtureRequest) -> Iterator[StoreWorld]:
-    with world_named(request.param, request) as named:
-        yield named
+from tests.contract.worlds.store_worlds import NOW, StoreWorld, changed, submitted
 
 
 def in_error(task: Task, at: int) -> Task:
@@ -23,30 +14,30 @@ def in_error(task: Task, at: int) -> Task:
     return changed(task, steps=steps, history=history, due=None)
 
 
-def test_what_needs_an_operator_is_listed_oldest_first(world: StoreWorld) -> None:
+def test_what_needs_an_operator_is_listed_oldest_first(stores: StoreWorld) -> None:
     """S7: tasks in Error, with an undo that failed, or paused, from all shards and no others, without a scan."""
-    older, newer, stuck, paused, _ = (submitted(world.store, f"ord-{name}") for name in "abcde")
-    world.store.save(in_error(newer, NOW + 30), replaces=newer)
-    world.store.save(in_error(older, NOW + 10), replaces=older)
+    older, newer, stuck, paused, _ = (submitted(stores.store, f"ord-{name}") for name in "abcde")
+    stores.store.save(in_error(newer, NOW + 30), replaces=newer)
+    stores.store.save(in_error(older, NOW + 10), replaces=older)
     halted = changed(paused, paused="counting", history=(HistoryEntry(NOW + 20, HistoryKind.PAUSED),))
-    world.store.save(halted, replaces=paused)
+    stores.store.save(halted, replaces=paused)
     undo = StepRecord(stuck.order_id, "reserve/undo", ProcessState.ERROR, attempt=1)
     undoing = {**stuck.steps, "reserve/undo": undo}
     failed = changed(
         stuck, steps=undoing, undoing="sold", history=(HistoryEntry(NOW + 40, HistoryKind.FAILED, "reserve/undo", 1),)
     )
-    world.store.save(failed, replaces=stuck)
+    stores.store.save(failed, replaces=stuck)
 
-    assert list(world.store.needing_attention()) == ["ord-a", "ord-d", "ord-b", "ord-c"]
+    assert list(stores.store.needing_attention()) == ["ord-a", "ord-d", "ord-b", "ord-c"]
 
 
-def test_what_an_operator_has_dealt_with_leaves_the_list(world: StoreWorld) -> None:
+def test_what_an_operator_has_dealt_with_leaves_the_list(stores: StoreWorld) -> None:
     """S7: in the write that changes it."""
-    task = submitted(world.store, "ord-1")
+    task = submitted(stores.store, "ord-1")
     failed = in_error(task, NOW + 10)
-    world.store.save(failed, replaces=task)
-    assert list(world.store.needing_attention()) == ["ord-1"]
+    stores.store.save(failed, replaces=task)
+    assert list(stores.store.needing_attention()) == ["ord-1"]
 
-    world.store.save(changed(failed, steps=task.steps), replaces=failed)
+    stores.store.save(changed(failed, steps=task.steps), replaces=failed)
 
-    assert list(world.store.needing_attention()) == []
+    assert list(stores.store.needing_attention()) == []

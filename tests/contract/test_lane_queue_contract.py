@@ -1,12 +1,10 @@
-"""What every implementation of `ports.LaneQueue` keeps."""
+"""What every implementation of `ports.LaneQueue` promises."""
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import boto3
 import pytest
-from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.sqs.lane_queue import SqsLaneQueue
@@ -17,6 +15,7 @@ from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Source
 from stepward.testing.sqs.source import SqsSource
+from tests.contract.worlds.access import Access
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,12 @@ class LaneQueueWorld:
         return taken
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def world(request: pytest.FixtureRequest) -> Iterator[LaneQueueWorld]:
-    match request.param:
-        case "memory":
-            queue = MemoryFifoQueue(name="order-events.fifo", clock=lambda: 1_000_000, deduplication_per_group=True)
-            yield LaneQueueWorld(MemoryLaneQueue(queue), queue)
-        case "moto":
-            with mock_aws():
-                yield _on_sqs(boto3.client("sqs"))
-        case _:
-            yield _on_sqs(boto3.client("sqs", **request.getfixturevalue("cloud_access")))
+@pytest.fixture
+def world(access: Access | None) -> LaneQueueWorld:
+    if access is not None:
+        return _on_sqs(boto3.client("sqs", **access))
+    queue = MemoryFifoQueue(name="order-events.fifo", clock=lambda: 1_000_000, deduplication_per_group=True)
+    return LaneQueueWorld(MemoryLaneQueue(queue), queue)
 
 
 def _on_sqs(client: SQSClient) -> LaneQueueWorld:

@@ -1,20 +1,18 @@
-"""What every implementation of `ports.Ledgers` keeps."""
-
-from collections.abc import Iterator
+"""What every implementation of `ports.Ledgers` promises."""
 
 import pytest
 
 from stepward.domain.errors import Rejected
-from tests.contract.worlds.lane_worlds import LedgerWorld, ledger_world_named
+from tests.contract.worlds.access import Access
+from tests.contract.worlds.lane_worlds import LedgerWorld, ledger_world
 
 KEY = "customer-7/2026-01-01-b.jsonl"
 CONTENT = bytes(range(256)) * 1024
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def world(request: pytest.FixtureRequest) -> Iterator[LedgerWorld]:
-    with ledger_world_named(request.param, request) as made:
-        yield made
+@pytest.fixture
+def world(access: Access | None) -> LedgerWorld:
+    return ledger_world(access)
 
 
 def version(world: LedgerWorld, content: bytes = CONTENT) -> str:
@@ -58,7 +56,7 @@ def test_there_is_nothing_to_read_at_its_end(world: LedgerWorld, content: bytes)
 
 
 def test_an_object_that_has_changed_is_not_read(world: LedgerWorld) -> None:
-    """C3: what was sent of the one cannot go on with the other."""
+    """C3: a ledger begun with one object cannot go on with another."""
     found = version(world)
     version(world, CONTENT + b"more")
 

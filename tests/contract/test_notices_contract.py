@@ -2,13 +2,12 @@
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.sqs.notices import CheckedNotices, Post, SqsReplyQueues
@@ -19,6 +18,7 @@ from stepward.testing.memory.notices import MemoryReplyQueues
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.queue import MemoryQueue
+from tests.contract.worlds.access import Access
 from tests.factories import T0
 
 OWN = "stepward-orders"
@@ -87,17 +87,9 @@ def on_sqs(client: SQSClient, endpoint: str = "") -> World:
     return World(SqsReplyQueues(lambda _: client), urls, read, endpoint)
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    match request.param:
-        case "memory":
-            yield in_memory()
-        case "moto":
-            with mock_aws():
-                yield on_sqs(boto3.client("sqs"))
-        case _:
-            access = request.getfixturevalue("cloud_access")
-            yield on_sqs(boto3.client("sqs", **access), access["endpoint_url"])
+@pytest.fixture
+def world(access: Access | None) -> World:
+    return in_memory() if access is None else on_sqs(boto3.client("sqs", **access), access.get("endpoint_url", ""))
 
 
 def test_a_notice_says_what_became_of_which_order_and_when(world: World) -> None:
@@ -128,7 +120,7 @@ def test_a_notice_posted_twice_is_the_same_text_twice(world: World) -> None:
 
 def test_a_first_in_first_out_queue_gets_each_notice_of_an_order_once_and_in_order(world: World) -> None:
     """S19: the order is the group, and the notice's own name is what the queue drops duplicates by."""
-    told = [
+    notices = [
         world.notice("replies-shop.fifo", status=status, step=step, revision=revision)
         for status, step, revision in [
             (Status.STEP_COMPLETED, "reserve", 3),
@@ -138,7 +130,7 @@ def test_a_first_in_first_out_queue_gets_each_notice_of_an_order_once_and_in_ord
             (Status.COMPLETED, "", 5),
         ]
     ]
-    for notice in told:
+    for notice in notices:
         world.notices.post(notice)
     arrived = [(notice["status"], notice["step"], notice["revision"]) for notice in world.arrived("replies-shop.fifo")]
     assert arrived == [

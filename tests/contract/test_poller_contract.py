@@ -41,7 +41,7 @@ def test_a_handler_gets_the_event_that_lambda_would_give(queue_world: QueueWorld
     assert record["md5OfBody"] == "5d41402abc4b2a76b9719d911017c592"
 
 
-def test_a_fifo_record_names_its_group_and_its_place(queue_world: QueueWorld) -> None:
+def test_a_fifo_record_names_its_group_and_its_sequence_number(queue_world: QueueWorld) -> None:
     records: list[dict[str, Any]] = []
     queue_world.send(FIFO, [Outgoing("A1", "A", "a1")])
     Poller(

@@ -9,7 +9,7 @@ from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, Ste
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.rules import Refused
 from stepward.wire.messages import decode_for_scheduler, decode_request
-from tests.contract.worlds.queue_worlds import FIFO, LANE, QueueWorld
+from tests.contract.worlds.queue_worlds import FIFO, HIGH, QueueWorld
 
 
 def request_for(
@@ -123,7 +123,7 @@ def test_a_handle_that_the_queue_never_gave_is_refused(queue_world: QueueWorld) 
         queue_world.source("scheduler").delete("nonsense")
 
 
-def test_a_message_that_is_never_deleted_ends_among_the_dead_letters(queue_world: QueueWorld) -> None:
+def test_a_message_that_is_never_deleted_ends_in_the_dead_letter_queue(queue_world: QueueWorld) -> None:
     queue_world.send("payments", [Outgoing("poison")])
     source = queue_world.source("payments")
     for _ in range(2):
@@ -167,8 +167,8 @@ def test_an_agent_with_more_requests_than_it_can_take_at_once_is_backlogged(queu
     assert queue_world.queues.backlogged() == frozenset()
 
 
-def test_an_urgent_request_goes_to_the_lane_of_its_agent_if_it_has_one(queue_world: QueueWorld) -> None:
-    """S21: it overtakes what waits in the agent's queue."""
+def test_an_urgent_request_goes_to_the_priority_queue_of_its_agent_if_it_has_one(queue_world: QueueWorld) -> None:
+    """S21: it passes what waits in the agent's queue."""
     queue_world.queues.to_agents(
         [
             request_for("payments", "ord-1"),
@@ -176,12 +176,12 @@ def test_an_urgent_request_goes_to_the_lane_of_its_agent_if_it_has_one(queue_wor
             request_for("inventory", "ord-3", priority="high"),
         ]
     )
-    arrived = {name: bodies(drained(queue_world, name)) for name in ("payments", LANE, "inventory")}
+    arrived = {name: bodies(drained(queue_world, name)) for name in ("payments", HIGH, "inventory")}
     ids = {name: [decode_request(body).order_id for body in found] for name, found in arrived.items()}
-    assert ids == {"payments": ["ord-1"], LANE: ["ord-2"], "inventory": ["ord-3"]}
+    assert ids == {"payments": ["ord-1"], HIGH: ["ord-2"], "inventory": ["ord-3"]}
 
 
-def test_what_waits_in_the_lane_counts_for_the_backlog(queue_world: QueueWorld) -> None:
+def test_what_waits_in_the_priority_queue_counts_for_the_backlog(queue_world: QueueWorld) -> None:
     """S11, S21."""
     queue_world.queues.to_agents([request_for("payments", f"ord-{number}") for number in range(6)])
     assert queue_world.queues.backlogged() == frozenset()

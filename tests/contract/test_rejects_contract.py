@@ -1,6 +1,5 @@
-"""What every place for rejected messages promises, in memory, on moto and on the local cloud alike."""
+"""What every implementation of `ports.Rejects` promises."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from stepward.adapters.dynamodb.rejects import PART
 from stepward.domain.rejects import Reject
 from stepward.ports import Rejects
-from tests.contract.worlds.store_worlds import NOW, world_named
+from tests.contract.worlds.store_worlds import NOW, StoreWorld
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -17,10 +16,9 @@ ODD = "é雪\U0001f600 \ud83d \x00\x0b\ufffe\ufeff\r\n\t"
 MIB = 1_048_576
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def rejects(request: pytest.FixtureRequest) -> Iterator[Rejects]:
-    with world_named(request.param, request) as world:
-        yield world.rejects(lambda: NOW + HOUR)
+@pytest.fixture
+def rejects(stores: StoreWorld) -> Rejects:
+    return stores.rejects(lambda: NOW + HOUR)
 
 
 def mib_of(text: str) -> str:
@@ -28,21 +26,15 @@ def mib_of(text: str) -> str:
     return text * (MIB // size) + "x" * (MIB % size)
 
 
-def test_nothing_is_kept_at_first(rejects: Rejects) -> None:
+def test_nothing_is_stored_at_first(rejects: Rejects) -> None:
     assert list(rejects.newest(10)) == []
 
 
-def test_a_reject_comes_back_as_it_was_kept(rejects: Rejects) -> None:
-    rejects.keep(REJECT)
+@pytest.mark.parametrize("reject", [REJECT, replace(REJECT, order_id="")], ids=["of an order", "naming no order"])
+def test_a_reject_comes_back_as_it_was_stored(rejects: Rejects, reject: Reject) -> None:
+    rejects.keep(reject)
 
-    assert list(rejects.newest(10)) == [REJECT]
-
-
-def test_a_reject_that_names_no_order_comes_back_without_one(rejects: Rejects) -> None:
-    nameless = replace(REJECT, order_id="")
-    rejects.keep(nameless)
-
-    assert list(rejects.newest(10)) == [nameless]
+    assert list(rejects.newest(10)) == [reject]
 
 
 @pytest.mark.parametrize(
@@ -58,12 +50,12 @@ def test_a_reject_that_names_no_order_comes_back_without_one(rejects: Rejects) -
         pytest.param(mib_of(ODD), id="as large as SQS allows, odd characters"),
     ],
 )
-def test_a_body_is_kept_whole(rejects: Rejects, body: str) -> None:
+def test_a_body_is_stored_whole(rejects: Rejects, body: str) -> None:
     """A body may be larger than a row, and need not be text that DynamoDB would take."""
     rejects.keep(replace(REJECT, body=body))
 
-    (kept,) = rejects.newest(10)
-    assert kept.body == body
+    (found,) = rejects.newest(10)
+    assert found.body == body
 
 
 def test_the_newest_come_first_and_no_more_than_asked_for(rejects: Rejects) -> None:
@@ -85,7 +77,7 @@ def test_two_messages_of_one_millisecond_are_two(rejects: Rejects) -> None:
     assert [reject.message_id for reject in rejects.newest(10)] == ["m-2", "m-1"]
 
 
-def test_a_message_kept_twice_is_kept_once(rejects: Rejects) -> None:
+def test_a_message_stored_twice_is_stored_once(rejects: Rejects) -> None:
     """S18: a redelivered message lands where its first delivery did."""
     large = replace(REJECT, body=mib_of(ODD))
     rejects.keep(large)

@@ -1,36 +1,29 @@
-"""What every implementation of `ports.SharedRecords` keeps."""
+"""What every implementation of `ports.SharedRecords` promises."""
 
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Rejected
 from stepward.ports import SharedRecords
 from stepward.testing.memory.shared_records import MemorySharedRecords
+from tests.contract.worlds.access import Access
 from tests.contract.worlds.shared_record_tables import dynamo_shared_records
 
 NAME = "breaker/payments"
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def shared_records(request: pytest.FixtureRequest) -> Iterator[SharedRecords]:
-    match request.param:
-        case "memory":
-            yield MemorySharedRecords()
-        case "moto":
-            with mock_aws():
-                yield dynamo_shared_records(boto3.client("dynamodb"))
-        case _:
-            access = request.getfixturevalue("cloud_access")
-            yield dynamo_shared_records(boto3.client("dynamodb", **access), access["endpoint_url"])
+@pytest.fixture
+def shared_records(access: Access | None) -> SharedRecords:
+    if access is None:
+        return MemorySharedRecords()
+    return dynamo_shared_records(boto3.client("dynamodb", **access), access.get("endpoint_url"))
 
 
 def test_what_was_never_written_is_not_there(shared_records: SharedRecords) -> None:

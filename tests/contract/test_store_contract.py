@@ -1,10 +1,7 @@
 """What every state store promises, in memory, on moto and on the local cloud alike."""
 
-from collections.abc import Iterator
 from dataclasses import MISSING, fields, replace
 from decimal import Decimal
-
-import pytest
 
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.history import HistoryEntry, HistoryKind
@@ -21,7 +18,6 @@ from tests.contract.worlds.store_worlds import (
     submitted,
     task_now,
     task_of,
-    world_named,
 )
 
 RESULT = {
@@ -72,91 +68,85 @@ FULL_TASK = Task(
 )
 
 
-@pytest.fixture(params=["memory", "moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def world(request: pytest.FixtureRequest) -> Iterator[StoreWorld]:
-    with world_named(request.param, request) as named:
-        yield named
-
-
-def test_an_accepted_order_is_there_with_its_task_and_plan(world: StoreWorld) -> None:
+def test_an_accepted_order_is_there_with_its_task_and_plan(stores: StoreWorld) -> None:
     """S8, S9: order and record are written together; the record starts Pending, unlocked and without failures."""
     order, task = order_of("ord-1", '{"items":[{"qty":2,"unitPrice":"12.30"}],"rate":0.5}'), task_of("ord-1")
 
-    assert world.store.submit(order, task, PLAN) is Submission.ACCEPTED
+    assert stores.store.submit(order, task, PLAN) is Submission.ACCEPTED
 
-    loaded = world.store.load("ord-1")
+    loaded = stores.store.load("ord-1")
     assert loaded is not None
     assert (loaded.task, loaded.plan) == (task, PLAN)
     assert loaded.order == {"items": [{"qty": 2, "unitPrice": "12.30"}], "rate": Decimal("0.5")}
-    assert world.orders.find("ord-1") == order
+    assert stores.orders.find("ord-1") == order
     assert {step.locked_by for step in loaded.task.steps.values()} == {None}
 
 
-def test_a_task_is_loaded_without_its_order_where_that_is_not_needed(world: StoreWorld) -> None:
-    task = submitted(world.store, "ord-1")
+def test_a_task_is_loaded_without_its_order_where_that_is_not_needed(stores: StoreWorld) -> None:
+    task = submitted(stores.store, "ord-1")
 
-    loaded = world.store.load("ord-1", with_order=False)
+    loaded = stores.store.load("ord-1", with_order=False)
 
     assert loaded is not None
     assert (loaded.task, loaded.plan, loaded.order) == (task, PLAN, {})
-    assert world.store.load("ord-2", with_order=False) is None
+    assert stores.store.load("ord-2", with_order=False) is None
 
 
-def test_what_was_never_submitted_is_not_there(world: StoreWorld) -> None:
-    assert world.store.load("ord-1") is None
-    assert world.orders.find("ord-1") is None
+def test_what_was_never_submitted_is_not_there(stores: StoreWorld) -> None:
+    assert stores.store.load("ord-1") is None
+    assert stores.orders.find("ord-1") is None
 
 
-def test_the_same_order_again_is_a_duplicate_and_changes_nothing(world: StoreWorld) -> None:
+def test_the_same_order_again_is_a_duplicate_and_changes_nothing(stores: StoreWorld) -> None:
     """S8: the task of the first submission stays as far as it has come."""
-    first = submitted(world.store, "ord-1")
+    first = submitted(stores.store, "ord-1")
     further = changed(first, fence=1)
-    assert world.store.save(further, replaces=first)
+    assert stores.store.save(further, replaces=first)
 
-    assert world.store.submit(order_of("ord-1"), task_of("ord-1", NOW + 5), PLAN) is Submission.DUPLICATE
+    assert stores.store.submit(order_of("ord-1"), task_of("ord-1", NOW + 5), PLAN) is Submission.DUPLICATE
 
-    assert task_now(world, "ord-1") == further
+    assert task_now(stores, "ord-1") == further
 
 
-def test_other_content_under_the_same_id_is_a_conflict_and_changes_nothing(world: StoreWorld) -> None:
-    first = submitted(world.store, "ord-1")
+def test_other_content_under_the_same_id_is_a_conflict_and_changes_nothing(stores: StoreWorld) -> None:
+    first = submitted(stores.store, "ord-1")
 
     other = order_of("ord-1", '{"total":"99.99"}')
-    assert world.store.submit(other, task_of("ord-1", NOW + 5), PLAN) is Submission.CONFLICT
+    assert stores.store.submit(other, task_of("ord-1", NOW + 5), PLAN) is Submission.CONFLICT
 
-    assert world.orders.find("ord-1") == order_of("ord-1")
-    assert task_now(world, "ord-1") == first
+    assert stores.orders.find("ord-1") == order_of("ord-1")
+    assert task_now(stores, "ord-1") == first
 
 
-def test_a_save_wins_on_the_revision_that_was_read(world: StoreWorld) -> None:
+def test_a_save_wins_on_the_revision_that_was_read(stores: StoreWorld) -> None:
     """S10: a claim is one exclusive, atomic write."""
-    read = submitted(world.store, "ord-1")
+    read = submitted(stores.store, "ord-1")
     winner, loser = changed(read, fence=1), changed(read, fence=9)
 
-    assert world.store.save(winner, replaces=read)
-    assert not world.store.save(loser, replaces=read)
+    assert stores.store.save(winner, replaces=read)
+    assert not stores.store.save(loser, replaces=read)
 
-    assert task_now(world, "ord-1") == winner
+    assert task_now(stores, "ord-1") == winner
 
 
-def test_a_save_from_an_earlier_life_of_the_order_loses(world: StoreWorld) -> None:
+def test_a_save_from_an_earlier_life_of_the_order_loses(stores: StoreWorld) -> None:
     """A restored or deleted order may be submitted again; its revisions begin anew."""
-    task = submitted(world.store, "ord-1")
+    task = submitted(stores.store, "ord-1")
     earlier = replace(task, created_at=task.created_at - 1)
 
-    assert not world.store.save(changed(earlier, fence=1), replaces=earlier)
+    assert not stores.store.save(changed(earlier, fence=1), replaces=earlier)
 
-    assert task_now(world, "ord-1") == task
+    assert task_now(stores, "ord-1") == task
 
 
-def test_a_save_on_a_missing_task_fails_and_creates_nothing(world: StoreWorld) -> None:
+def test_a_save_on_a_missing_task_fails_and_creates_nothing(stores: StoreWorld) -> None:
     """Design rule 7: updates never create."""
     ghost = task_of("ord-ghost")
 
-    assert not world.store.save(changed(ghost), replaces=ghost)
+    assert not stores.store.save(changed(ghost), replaces=ghost)
 
-    assert world.store.load("ord-ghost") is None
-    assert list(world.store.every(None)) == []
+    assert stores.store.load("ord-ghost") is None
+    assert list(stores.store.every(None)) == []
 
 
 def test_the_sample_sets_every_field() -> None:
@@ -166,100 +156,100 @@ def test_the_sample_sets_every_field() -> None:
         assert [name for name, usual in defaults.items() if getattr(sample, name) == usual] == []
 
 
-def test_every_field_of_a_task_comes_back_as_it_was_saved(world: StoreWorld) -> None:
-    task = submitted(world.store, "ord-full")
+def test_every_field_of_a_task_comes_back_as_it_was_saved(stores: StoreWorld) -> None:
+    task = submitted(stores.store, "ord-full")
 
-    assert world.store.save(FULL_TASK, replaces=task)
+    assert stores.store.save(FULL_TASK, replaces=task)
 
-    assert task_now(world, "ord-full") == FULL_TASK
-    assert next(world.store.every(None)) == FULL_TASK
+    assert task_now(stores, "ord-full") == FULL_TASK
+    assert next(stores.store.every(None)) == FULL_TASK
 
 
-def test_a_field_that_was_set_can_be_unset_again(world: StoreWorld) -> None:
+def test_a_field_that_was_set_can_be_unset_again(stores: StoreWorld) -> None:
     """Design rule 8: null is absence, in the record that replaces one that had it."""
-    task = submitted(world.store, "ord-full")
-    world.store.save(FULL_TASK, replaces=task)
+    task = submitted(stores.store, "ord-full")
+    stores.store.save(FULL_TASK, replaces=task)
     steps = {name: StepRecord("ord-full", name) for name in FULL_TASK.steps}
     bare = Task("ord-full", PLAN.plan_id, NOW, steps, due=None, revision=3)
 
-    assert world.store.save(bare, replaces=FULL_TASK)
+    assert stores.store.save(bare, replaces=FULL_TASK)
 
-    assert task_now(world, "ord-full") == bare
+    assert task_now(stores, "ord-full") == bare
 
 
-def test_due_tasks_are_listed_by_shard_and_oldest_first(world: StoreWorld) -> None:
+def test_due_tasks_are_listed_by_shard_and_oldest_first(stores: StoreWorld) -> None:
     """S12: what is listed is what waits, up to the time asked for and no later."""
     a, b, c, d = ids_in(0, 4)
     (other,) = ids_in(1, 1)
     for age, order_id in enumerate([c, a, b, d]):
-        submitted(world.store, order_id, NOW + age)
-    submitted(world.store, other, NOW)
-    due_of_b = task_now(world, b).due
+        submitted(stores.store, order_id, NOW + age)
+    submitted(stores.store, other, NOW)
+    due_of_b = task_now(stores, b).due
     assert due_of_b is not None
 
-    assert list(world.store.due(0, due_of_b)) == [c, a, b]
-    assert list(world.store.due(1, due_of_b)) == [other]
+    assert list(stores.store.due(0, due_of_b)) == [c, a, b]
+    assert list(stores.store.due(1, due_of_b)) == [other]
 
 
-def test_a_task_that_waits_for_nothing_leaves_the_list(world: StoreWorld) -> None:
+def test_a_task_that_waits_for_nothing_leaves_the_list(stores: StoreWorld) -> None:
     (order_id,) = ids_in(0, 1)
-    task = submitted(world.store, order_id)
-    assert list(world.store.due(0, NOW + 10**6)) == [order_id]
+    task = submitted(stores.store, order_id)
+    assert list(stores.store.due(0, NOW + 10**6)) == [order_id]
 
-    world.store.save(changed(task, due=None), replaces=task)
+    stores.store.save(changed(task, due=None), replaces=task)
 
-    assert list(world.store.due(0, NOW + 10**6)) == []
+    assert list(stores.store.due(0, NOW + 10**6)) == []
 
 
-def test_a_due_time_that_moves_is_listed_once_where_it_moved_to(world: StoreWorld) -> None:
+def test_a_due_time_that_moves_is_listed_once_where_it_moved_to(stores: StoreWorld) -> None:
     (order_id,) = ids_in(0, 1)
-    task = submitted(world.store, order_id)
+    task = submitted(stores.store, order_id)
     later = changed(task, due=NOW + 10**6)
-    world.store.save(later, replaces=task)
+    stores.store.save(later, replaces=task)
 
-    assert list(world.store.due(0, NOW + 10**6 - 1)) == []
-    assert list(world.store.due(0, NOW + 10**6)) == [order_id]
+    assert list(stores.store.due(0, NOW + 10**6 - 1)) == []
+    assert list(stores.store.due(0, NOW + 10**6)) == [order_id]
 
 
-def test_lists_longer_than_a_page_are_complete(world: StoreWorld) -> None:
+def test_lists_longer_than_a_page_are_complete(stores: StoreWorld) -> None:
     """S12: an empty or full page is not the end."""
     many = ids_in(0, PAGE + 5)
     for age, order_id in enumerate(many):
-        submitted(world.store, order_id, NOW + age)
+        submitted(stores.store, order_id, NOW + age)
 
-    assert list(world.store.due(0, NOW + 10**6)) == many
-    assert sorted(task.order_id for task in world.store.every(None) if isinstance(task, Task)) == sorted(many)
+    assert list(stores.store.due(0, NOW + 10**6)) == many
+    assert sorted(task.order_id for task in stores.store.every(None) if isinstance(task, Task)) == sorted(many)
 
 
-def test_tasks_are_found_by_their_state(world: StoreWorld) -> None:
-    pending = submitted(world.store, "ord-pending")
-    failed = submitted(world.store, "ord-failed")
+def test_tasks_are_found_by_their_state(stores: StoreWorld) -> None:
+    pending = submitted(stores.store, "ord-pending")
+    failed = submitted(stores.store, "ord-failed")
     record = replace(failed.steps["reserve"], process_state=ProcessState.ERROR, error="declined")
     in_error = changed(failed, steps={**failed.steps, "reserve": record})
-    world.store.save(in_error, replaces=failed)
+    stores.store.save(in_error, replaces=failed)
 
-    assert list(world.store.every(ProcessState.PENDING)) == [pending]
-    assert list(world.store.every(ProcessState.ERROR)) == [in_error]
-    assert list(world.store.every(ProcessState.PROCESSED)) == []
+    assert list(stores.store.every(ProcessState.PENDING)) == [pending]
+    assert list(stores.store.every(ProcessState.ERROR)) == [in_error]
+    assert list(stores.store.every(ProcessState.PROCESSED)) == []
 
 
-def test_a_compensation_comes_back_with_the_steps_and_in_their_order(world: StoreWorld) -> None:
+def test_a_compensation_comes_back_with_the_steps_and_in_their_order(stores: StoreWorld) -> None:
     """S17: what an undo needs is stored durably."""
-    task = submitted(world.store, "ord-1")
+    task = submitted(stores.store, "ord-1")
     undo = StepRecord("ord-1", "reserve/undo", ProcessState.PROCESSING, "scheduler-1", NOW + 5, attempt=1, token="t1")
     undoing = changed(task, steps={**task.steps, "reserve/undo": undo}, undoing="sold twice")
 
-    assert world.store.save(undoing, replaces=task)
+    assert stores.store.save(undoing, replaces=task)
 
-    found = task_now(world, "ord-1")
+    found = task_now(stores, "ord-1")
     assert (found, list(found.steps)) == (undoing, [*task.steps, "reserve/undo"])
 
 
-def test_every_order_falls_into_one_of_the_shards(world: StoreWorld) -> None:
+def test_every_order_falls_into_one_of_the_shards(stores: StoreWorld) -> None:
     names = [f"ord-{number}" for number in range(20)]
     for name in names:
-        submitted(world.store, name)
+        submitted(stores.store, name)
 
-    listed = {shard: set(world.store.due(shard, NOW + 10**6)) for shard in range(SHARDS)}
+    listed = {shard: set(stores.store.due(shard, NOW + 10**6)) for shard in range(SHARDS)}
 
     assert listed == {shard: {name for name in names if shard_of(name, SHARDS) == shard} for shard in range(SHARDS)}

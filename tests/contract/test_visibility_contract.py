@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import boto3
 import pytest
-from moto import mock_aws
 from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.domain.errors import Misconfigured, Transient
+from tests.contract.worlds.access import ON_AWS, access_in
 
 
 @dataclass(frozen=True)
-class Lanes:
-    """Two queues of one agent, and the adapter, which was told of the first."""
+class TwoQueues:
+    """Two queues of one agent, and the adapter, which has the address of the first."""
 
     client: SQSClient
     names: tuple[str, str]
@@ -28,43 +28,40 @@ class Lanes:
         return messages[0]["ReceiptHandle"] if messages else ""
 
     @staticmethod
-    def new(client: SQSClient) -> "Lanes":
+    def new(client: SQSClient) -> "TwoQueues":
         names = (f"t{uuid.uuid4().hex[:8]}-agent", f"t{uuid.uuid4().hex[:8]}-agent-high")
         first, second = (client.create_queue(QueueName=name)["QueueUrl"] for name in names)
         for url in (first, second):
             client.send_message(QueueUrl=url, MessageBody="hello")
-        return Lanes(client, names, SqsVisibility(client, first))
+        return TwoQueues(client, names, SqsVisibility(client, first))
 
 
-@pytest.fixture(params=["moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def lanes(request: pytest.FixtureRequest) -> Iterator[Lanes]:
-    if request.param == "moto":
-        with mock_aws():
-            yield Lanes.new(boto3.client("sqs"))
-    else:
-        yield Lanes.new(boto3.client("sqs", **request.getfixturevalue("cloud_access")))
+@pytest.fixture(params=ON_AWS)
+def queues(request: pytest.FixtureRequest) -> Iterator[TwoQueues]:
+    with access_in(request.param, request) as access:
+        yield TwoQueues.new(boto3.client("sqs", **(access or {})))
 
 
-@pytest.mark.parametrize("lane", [0, 1])
-def test_a_message_comes_back_when_it_was_told_to(lanes: Lanes, lane: int) -> None:
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_message_comes_back_after_its_time(queues: TwoQueues, number: int) -> None:
     """From whichever of the agent's queues it came."""
-    queue = lanes.names[lane]
-    receipt = lanes.receive(queue)
-    lanes.visibility.hide(queue, receipt, 900)
-    assert lanes.receive(queue) == ""
+    queue = queues.names[number]
+    receipt = queues.receive(queue)
+    queues.visibility.hide(queue, receipt, 900)
+    assert queues.receive(queue) == ""
 
-    lanes.visibility.hide(queue, receipt, 0)
+    queues.visibility.hide(queue, receipt, 0)
 
-    assert lanes.receive(queue) not in {"", receipt}
+    assert queues.receive(queue) not in {"", receipt}
 
 
-def test_a_receipt_that_means_nothing_is_for_later(lanes: Lanes) -> None:
+def test_an_unknown_receipt_is_transient(queues: TwoQueues) -> None:
     with pytest.raises(Transient):
-        lanes.visibility.hide(lanes.names[0], "AQEBhandle1", 5)
+        queues.visibility.hide(queues.names[0], "AQEBhandle1", 5)
 
 
-def test_a_queue_that_is_not_there_is_a_fault_of_the_deployment(lanes: Lanes) -> None:
-    receipt = lanes.receive(lanes.names[0])
+def test_a_queue_that_is_not_there_is_a_fault_of_the_deployment(queues: TwoQueues) -> None:
+    receipt = queues.receive(queues.names[0])
 
     with pytest.raises(Misconfigured):
-        lanes.visibility.hide("nowhere", receipt, 5)
+        queues.visibility.hide("nowhere", receipt, 5)

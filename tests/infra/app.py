@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from cdk_nag import AwsSolutionsChecks
 
 from stepward_cdk.stack import StepwardStack
-from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, workflow
+from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, application
 
 STACKS = {
     "Development": DEVELOPMENT,
@@ -29,7 +29,7 @@ def main(out: Path) -> None:
     context = json.loads((PROJECT.root / "cdk.json").read_text())["context"]
     app = App(context=context, outdir=str(out / "cdk.out"))
     for name, settings in STACKS.items():
-        StepwardStack(app, name, workflow=workflow, settings=settings, code=lambda_.Code.from_asset(str(code)))
+        StepwardStack(app, name, app=application, settings=settings, code=lambda_.Code.from_asset(str(code)))
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
 

@@ -39,25 +39,25 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "cdk.out"
 
 
+def _synthesised(assembly: Path, stack: str) -> Template:
+    return Template(json.loads((assembly / f"{stack}.template.json").read_text()))
+
+
 @pytest.fixture(scope="session")
 def template(assembly: Path) -> Template:
-    """The template of the development stack."""
-    return Template(json.loads((assembly / "Development.template.json").read_text()))
+    return _synthesised(assembly, "Development")
 
 
 @pytest.fixture(scope="session")
 def production(assembly: Path) -> Template:
-    """The template of the production stack."""
-    return Template(json.loads((assembly / "Production.template.json").read_text()))
+    return _synthesised(assembly, "Production")
 
 
 @pytest.fixture(scope="session")
 def replicated(assembly: Path) -> Template:
-    """The template of the stack with replicas in other regions."""
-    return Template(json.loads((assembly / "Replicated.template.json").read_text()))
+    return _synthesised(assembly, "Replicated")
 
 
 @pytest.fixture(scope="session")
 def restored(assembly: Path) -> Template:
-    """The template of the stack that works on tables restored from a backup."""
-    return Template(json.loads((assembly / "Restored.template.json").read_text()))
+    return _synthesised(assembly, "Restored")

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepward.domain.workflow.definition import Agent, Call, Fallback, Step, Workflow, minutes
+from stepward.domain.workflow.application import App
+from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow, minutes
 from stepward.project import Project
 from stepward_cdk.settings.settings import Settings
 
 PROJECT = Project(Path(__file__).parents[2])
+AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 
 inventory = Agent("inventory")
 payments = Agent("payments", max_concurrency=7, priority_queue=True)
@@ -19,36 +21,20 @@ shipping = Agent("shipping")
 courier = Agent("courier", max_concurrency=40, priority_queue=True)
 
 
-@inventory.operation
-def reserve(call: Call) -> Mapping[str, Any]:
-    return {"reserved": call.attempt}
+def _operation(agent: Agent, name: str) -> Operation:
+    def answer(call: Call) -> Mapping[str, Any]:
+        return {name: call.attempt}
+
+    answer.__name__ = name
+    return agent.operation(answer)
 
 
-@payments.operation
-def charge(call: Call) -> Mapping[str, Any]:
-    return {"charged": call.attempt}
-
-
-@refunds.operation
-def refund(call: Call) -> Mapping[str, Any]:
-    return {"refunded": call.attempt}
-
-
-@shipping.operation
-def ship(call: Call) -> Mapping[str, Any]:
-    return {"shipped": call.attempt}
-
-
-@shipping.operation
-def recall(call: Call) -> Mapping[str, Any]:
-    return {"recalled": call.attempt}
-
-
-@courier.operation
-def carry(call: Call) -> Mapping[str, Any]:
-    return {"carried": call.attempt}
-
-
+reserve, charge, refund = (
+    _operation(inventory, "reserve"),
+    _operation(payments, "charge"),
+    _operation(refunds, "refund"),
+)
+ship, recall, carry = _operation(shipping, "ship"), _operation(shipping, "recall"), _operation(courier, "carry")
 workflow = Workflow(
     "sample",
     version=3,
@@ -58,6 +44,7 @@ workflow = Workflow(
         Step(ship, undo=recall, complete_within=minutes(20), exhausted=Fallback(carry)),
     ],
 )
+application = App("sample", workflow)
 
 DEVELOPMENT = Settings(
     stack="orders-dev",

@@ -23,20 +23,18 @@ class Template:
         return found
 
     def properties(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
-        """The properties of all resources of a type by logical id."""
         return {name: resource["Properties"] for name, resource in self.of(kind).items()}
 
     def function(self, handler: str, whose: str = "") -> str:
         """The logical id of the function with this handler, of this agent or customer if there are several."""
         for name, function in self.properties("Lambda::Function").items():
-            told = function["Environment"]["Variables"]
-            known = told.get("STEPWARD_AGENT", told.get("STEPWARD_LEDGER_CUSTOMER", ""))
+            given = function["Environment"]["Variables"]
+            known = given.get("STEPWARD_AGENT", given.get("STEPWARD_LEDGER_CUSTOMER", ""))
             if function["Handler"] == f"{handler}.handler" and known == whose:
                 return name
         raise LookupError(f"{handler} {whose}")
 
     def environment(self, function: str) -> Mapping[str, Any]:
-        """The environment variables of a function."""
         variables: Mapping[str, Any] = self.properties("Lambda::Function")[function]["Environment"]["Variables"]
         return variables
 
@@ -46,7 +44,6 @@ class Template:
             yield mapping, target(mapping["EventSourceArn"]), target(mapping["FunctionName"])
 
     def mapping(self, queue: str) -> Mapping[str, Any]:
-        """The event source mapping that takes a queue's messages."""
         (mapping,) = [mapping for mapping, source, _ in self.sources() if source == queue]
         return mapping
 
@@ -63,8 +60,8 @@ class Template:
         functions = self.properties("Lambda::Function")
         return {name for name, function in functions.items() if function["Handler"] == "ledger.handler"}
 
-    def lanes(self) -> Mapping[str, str]:
-        """The logical ids of the priority lanes, by agent."""
+    def priority_queues(self) -> Mapping[str, str]:
+        """The logical ids of the priority queues, by agent."""
         return dict(joined(self.environment(self.function("scheduler"))["STEPWARD_AGENT_PRIORITY_QUEUES"]))
 
     def source_queues(self) -> Mapping[str, Mapping[str, Any]]:
@@ -73,7 +70,6 @@ class Template:
         return {queue: queues[queue] for _, queue, _ in self.sources()}
 
     def statements(self, function: str) -> list[Mapping[str, Any]]:
-        """What the function's own policies allow."""
         role = target(self.properties("Lambda::Function")[function]["Role"])
         policies = self.properties("IAM::Policy").values()
         mine = [policy for policy in policies if role in {target(name) for name in policy["Roles"]}]
@@ -85,7 +81,6 @@ class Template:
         return {target(resource) for item in allowed for resource in as_list(item["Resource"])}
 
     def output(self, name: str) -> str:
-        """The logical id that an output tells."""
         return target(self.body["Outputs"][name]["Value"])
 
 
@@ -106,7 +101,7 @@ def target(value: Any) -> str:
 
 
 def joined(value: Any) -> Any:
-    """A JSON value that CloudFormation joins together, with logical ids in the places of what they point at."""
+    """A JSON value that CloudFormation joins together, with logical ids in place of what they point at."""
     parts = [value] if isinstance(value, str) else value["Fn::Join"][1]
     return json.loads("".join(part if isinstance(part, str) else target(part) for part in parts))
 

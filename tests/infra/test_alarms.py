@@ -1,4 +1,4 @@
-"""Somebody hears of it when something is wrong, and the Supervisor is woken."""
+"""An alarm is raised when something is wrong, and the Supervisor is woken."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_first_dead_letter_of_any_queue_raises_an_alarm(template: Template) 
     assert {alarm["Threshold"] for alarm in alarms.values()} == {1}
 
 
-def test_a_queue_that_is_not_worked_off_raises_an_alarm(template: Template) -> None:
+def test_a_queue_whose_messages_wait_too_long_raises_an_alarm(template: Template) -> None:
     """S21: an agent's request may wait as long as its longest step."""
     alarms = alarms_on(template, "ApproximateAgeOfOldestMessage")
     assert set(alarms) == set(template.source_queues())
@@ -95,7 +95,7 @@ def test_the_first_breaker_and_the_first_order_past_its_own_worst_case_raise_an_
 
 
 def test_a_few_steps_that_an_outage_held_up_wake_nobody(template: Template) -> None:
-    """S22: they are excused and go on by themselves; many of them are an outage that somebody should look at."""
+    """S22: they are uncounted and go on by themselves; many of them are an outage for somebody to look at."""
     (alarm,) = alarms_on(template, "Uncounted").values()
     assert alarm["Threshold"] == 100
 
@@ -121,7 +121,7 @@ def test_a_supervisor_that_does_not_run_or_sweeps_nothing_raises_an_alarm(
 
 
 def test_the_services_that_publish_alerts_may_use_their_key(template: Template) -> None:
-    """S7: an alarm that may not encrypt says nothing, to nobody."""
+    """S7: an alarm that may not encrypt reaches nobody."""
     (key,) = template.properties("KMS::Key").values()
     assert key["EnableKeyRotation"] is True
     for service in ("cloudwatch.amazonaws.com", "events.amazonaws.com"):
@@ -159,8 +159,8 @@ def test_the_supervisor_is_woken_as_often_as_configured(template: Template, prod
         assert [target(it["Arn"]) for it in rule["Targets"]] == [stack.function("supervisor")]
 
 
-def test_a_wake_up_that_cannot_be_delivered_is_kept(template: Template) -> None:
-    """S12, S22: EventBridge may write to the queue that keeps it."""
+def test_a_wake_up_that_cannot_be_delivered_is_stored(template: Template) -> None:
+    """S12, S22: EventBridge may write to the queue that stores it."""
     (rule,) = template.properties("Events::Rule").values()
     (wake_up,) = rule["Targets"]
     dead = target(wake_up["DeadLetterConfig"]["Arn"])
@@ -186,7 +186,7 @@ def test_the_supervisor_asks_a_new_account_for_no_reserved_concurrency(template:
 
 
 def test_the_dashboard_shows_every_step_queue_and_function(template: Template) -> None:
-    """S21: it is derived from the workflow, so a new step is on it without anyone's doing."""
+    """S21: it is derived from the workflow, so it shows a new step by itself."""
     (board,) = template.properties("CloudWatch::Dashboard").values()
     shown = json.dumps(board["DashboardBody"])
     for name in [*template.of("SQS::Queue"), *template.of("Lambda::Function"), "reserve", "charge", "ship"]:
@@ -218,7 +218,7 @@ def test_the_dashboard_shows_how_the_service_of_every_agent_is_doing(template: T
 
 
 def test_every_metric_that_is_watched_is_one_that_the_engine_counts(template: Template) -> None:
-    """S21: an alarm on a name with a slip in it stays quiet for ever."""
+    """S21: an alarm on a misspelt name is never raised."""
     counted = {name for kind in HistoryKind for name in (kind.metric, kind.timer)}
     measured = Path(telemetry.__file__).read_text(encoding="utf-8")
     alarms = template.properties("CloudWatch::Alarm").values()

@@ -158,8 +158,8 @@ def locked(package: str) -> str:
     """A package's version and hashes, as this project's requirements have them."""
     lines = (PROJECT.root / "requirements" / "functions.txt").read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"{package}=="))
-    rest = itertools.takewhile(lambda line: "--hash" in line, lines[start + 1 :])
-    return "\n".join([lines[start], *rest]).rstrip("\\ ") + "\n"
+    hashes = itertools.takewhile(lambda line: "--hash" in line, lines[start + 1 :])
+    return "\n".join([lines[start], *hashes]).rstrip("\\ ") + "\n"
 
 
 def run_alone(made: Bundle, script: str) -> str:

@@ -1,4 +1,4 @@
-"""cdk-nag has looked at everything, and whatever it may not say any more has a reason."""
+"""cdk-nag has checked everything, and each acknowledged finding has a reason."""
 
 from __future__ import annotations
 

@@ -39,15 +39,15 @@ def test_each_order_has_the_throughput_and_the_deduplication_of_a_group(producti
         assert "ContentBasedDeduplication" not in queue, name
 
 
-def test_what_waits_in_order_waits_out_an_outage(production: Template) -> None:
-    """C3, C6: attempts count in the lane; what SQS calls dead would be a gap."""
+def test_what_waits_in_order_outlasts_an_outage(production: Template) -> None:
+    """C3, C6: attempts count in the lane; an event in the dead-letter queue would be a gap."""
     for name, queue in convoy_queues(production).items():
         assert queue["MessageRetentionPeriod"] == 14 * DAY_S, name
         assert queue["RedrivePolicy"]["maxReceiveCount"] == 1000, name
 
 
 def test_an_order_whose_function_died_waits_for_minutes_only(template: Template, production: Template) -> None:
-    """C4: a group stands still until what was in flight is visible again."""
+    """C4: a group waits until what was in flight is visible again."""
     for stack, lanes, ledgers in ((template, 120, 360), (production, 180, 1800)):
         queues = stack.properties("SQS::Queue")
         assert queues[stack.output("OrderEventsQueueUrl")]["VisibilityTimeout"] == lanes
@@ -85,7 +85,7 @@ def test_a_customer_with_a_queue_of_its_own_has_a_function_that_takes_no_other(p
         assert production.mapping(queue)["BatchSize"] == 1
 
 
-def test_a_deployment_without_such_customers_tells_so(template: Template) -> None:
+def test_a_deployment_without_such_customers_outputs_none(template: Template) -> None:
     """C7: and its one ledger processor takes everybody's."""
     assert template.customers() == {}
     assert template.ledgers() == {template.function("ledger")}
@@ -94,45 +94,45 @@ def test_a_deployment_without_such_customers_tells_so(template: Template) -> Non
 
 def test_the_dead_letters_of_a_customers_own_queue_are_found_by_name(production: Template) -> None:
     """C7, S22."""
-    told = joined(production.body["Outputs"]["DeadLetterQueueUrls"]["Value"])
+    given = joined(production.body["Outputs"]["DeadLetterQueueUrls"]["Value"])
     for customer, queue in production.customers().items():
-        assert told[f"ledgers-{customer}"]["source"] == queue
-    assert told["ledgers"]["source"] == production.output("LedgersQueueUrl")
-    assert told["order-events"]["source"] == production.output("OrderEventsQueueUrl")
+        assert given[f"ledgers-{customer}"]["source"] == queue
+    assert given["ledgers"]["source"] == production.output("LedgersQueueUrl")
+    assert given["order-events"]["source"] == production.output("OrderEventsQueueUrl")
 
 
-def test_whoever_looks_at_lanes_goes_by_the_same_rules(production: Template) -> None:
-    """C5, C6: the convoy changes them and the Supervisor watches them."""
+def test_convoy_and_supervisor_have_the_same_rules_for_lanes(production: Template) -> None:
+    """C5, C6: one changes the lanes, the other checks them."""
     for name in ("convoy", "supervisor"):
-        told = production.environment(production.function(name))
-        rules = {key: told[f"STEPWARD_{key}"] for key in ("SEQUENCES", "GAP_MS", "IDLE_MS", "EVENT_ATTEMPTS")}
+        given = production.environment(production.function(name))
+        rules = {key: given[f"STEPWARD_{key}"] for key in ("SEQUENCES", "GAP_MS", "IDLE_MS", "EVENT_ATTEMPTS")}
         assert rules == {"SEQUENCES": "optional", "GAP_MS": "120000", "IDLE_MS": "86400000", "EVENT_ATTEMPTS": "7"}
-        assert target(told["STEPWARD_LANES_TABLE"]) == production.output("LanesTableName")
-        assert told["STEPWARD_FINISHED_DAYS"] == "90"
+        assert target(given["STEPWARD_LANES_TABLE"]) == production.output("LanesTableName")
+        assert given["STEPWARD_FINISHED_DAYS"] == "90"
 
 
 def test_all_send_to_the_one_queue_of_the_lanes(production: Template) -> None:
-    """C3: and the convoy puts back where it took from."""
+    """C3: the convoy returns messages to the queue that it takes from."""
     for function in (production.function("convoy"), *production.ledgers()):
-        told = production.environment(function)
-        assert target(told["STEPWARD_LANES_QUEUE"]) == production.output("OrderEventsQueueUrl")
+        given = production.environment(function)
+        assert target(given["STEPWARD_LANES_QUEUE"]) == production.output("OrderEventsQueueUrl")
 
 
 def test_the_largest_deployment_fits_into_one_stack(template: Template, production: Template) -> None:
     """C7, S4: with as many agents and customers as are allowed, each of which costs as much as any other."""
     customers = len(production.customers())
     of_one = (len(production.body["Resources"]) - len(template.body["Resources"]) + 1) / customers
-    agents, lanes = 5, len(template.lanes())
+    agents, priority = 5, len(template.priority_queues())
     # A mail subscription is the one thing that only development has; an agent costs what a customer does.
-    base = len(template.body["Resources"]) - of_one * agents - of_one / 2 * lanes
+    base = len(template.body["Resources"]) - of_one * agents - of_one / 2 * priority
     assert base + of_one * (MAX_REQUEST_QUEUES + MAX_CUSTOMERS) <= MOST_RESOURCES
 
 
 @pytest.mark.parametrize(("stack", "days"), [("template", 30), ("production", 90)])
-def test_large_ledgers_go_after_a_while_and_half_uploaded_ones_after_a_day(
+def test_large_ledgers_expire_and_half_uploaded_ones_do_so_after_a_day(
     request: pytest.FixtureRequest, stack: str, days: int
 ) -> None:
-    """C2: what they said is in the lanes."""
+    """C2: their entries are in the lanes by then."""
     (bucket,) = request.getfixturevalue(stack).properties("S3::Bucket").values()
     (rule,) = bucket["LifecycleConfiguration"]["Rules"]
     assert rule == {

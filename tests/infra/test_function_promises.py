@@ -1,4 +1,4 @@
-"""Each function runs as long as its work may take, as often as it may, and is told what it needs."""
+"""Each function has the time, the concurrency and the settings that it needs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from stepward import config, service_urls
-from stepward_cdk.functions.reply_queues import MAX_TEXT
+from stepward_cdk.settings.reply_queues import MAX_TEXT
 from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
-from tests.infra.sample import DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
+from tests.infra.sample import AGENTS, DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
 from tests.infra.template import Template, joined, target
 
-AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 LAMBDAS_LIMIT = 4096
 LONGEST_NAME = 140  # of what CloudFormation names: a queue's URL with the longest name that SQS takes
 
 
 def test_every_agent_of_the_workflow_has_a_function_and_a_queue_of_its_own(template: Template) -> None:
-    """S4, S5, S21: a slow service holds up nobody else; who only undoes, or only stands in, is not forgotten."""
+    """S4, S5, S21: a slow service holds up nobody else; agents of undos and fallbacks have theirs, too."""
     served = {queue: function for _, queue, function in template.sources()}
     assert workflow.plan().agents == AGENTS
     for agent in AGENTS:
@@ -27,14 +26,14 @@ def test_every_agent_of_the_workflow_has_a_function_and_a_queue_of_its_own(templ
     assert len({template.requests_queue(agent) for agent in AGENTS}) == len(AGENTS)
 
 
-def test_only_an_agent_that_asks_for_a_lane_has_one_and_it_is_a_queue_of_the_same_function(template: Template) -> None:
+def test_only_an_agent_that_asks_for_a_priority_queue_has_one_and_its_function_takes_both(template: Template) -> None:
     """S21: urgent requests do not wait behind the others, and are served by the same code."""
-    lanes = template.lanes()
-    assert set(lanes) == {"courier", "payments"}
+    urgent = template.priority_queues()
+    assert set(urgent) == {"courier", "payments"}
     for agent in AGENTS:
         function = template.function("agent", agent)
         taken = {queue for _, queue, served in template.sources() if served == function}
-        assert taken == {template.requests_queue(agent)} | ({lanes[agent]} if agent in lanes else set())
+        assert taken == {template.requests_queue(agent)} | ({urgent[agent]} if agent in urgent else set())
 
 
 def test_an_agent_may_run_as_long_as_its_longest_step_and_lambda_allow(template: Template) -> None:
@@ -59,9 +58,9 @@ def test_a_limit_of_the_deployment_replaces_the_steps_own(production: Template) 
 def test_an_agent_calls_its_service_only_as_often_at_once_as_its_definition_says(template: Template) -> None:
     """S5: the limit is the mapping's, so a message over the limit waits instead of being thrown back."""
     limits = {agent: _concurrency(template, template.requests_queue(agent)) for agent in AGENTS}
-    lanes = {agent: _concurrency(template, queue) for agent, queue in template.lanes().items()}
+    urgent = {agent: _concurrency(template, queue) for agent, queue in template.priority_queues().items()}
     assert limits == {"courier": 30, "inventory": 10, "payments": 5, "refunds": 2, "shipping": 10}
-    assert lanes == {"courier": 10, "payments": 2}
+    assert urgent == {"courier": 10, "payments": 2}
 
 
 def test_no_mapping_takes_more_messages_than_its_function_may_run(template: Template) -> None:
@@ -88,7 +87,7 @@ def test_an_agent_that_serves_batches_still_calls_its_service_no_more_than_its_l
         assert agent.max_concurrency // 2 < calls <= agent.max_concurrency, agent.name
 
 
-def test_lambda_takes_the_cycle_of_scheduler_and_agents_for_no_runaway_loop(template: Template) -> None:
+def test_lambda_does_not_take_the_cycle_of_scheduler_and_agents_for_a_runaway_loop(template: Template) -> None:
     """S22: a long order is one chain of messages; everywhere else Lambda's guard stays on."""
     functions = template.properties("Lambda::Function")
     cycle = {template.function("scheduler"), *(template.function("agent", agent) for agent in AGENTS)}
@@ -130,13 +129,13 @@ def test_every_function_shares_one_bundle(template: Template) -> None:
 
 
 def test_every_function_writes_to_a_log_that_forgets(template: Template) -> None:
-    """S7: long enough to look into a failed order, not for ever."""
+    """S7: long enough to look into a failed order, but not endlessly."""
     logs = template.properties("Logs::LogGroup")
     for name, function in template.properties("Lambda::Function").items():
         assert logs[target(function["LoggingConfig"]["LogGroup"])]["RetentionInDays"] == 30, name
 
 
-def test_every_function_is_told_the_timing_of_the_deployment(template: Template) -> None:
+def test_every_function_has_the_timing_of_the_deployment(template: Template) -> None:
     """S2, S12: Submission, Scheduler and Supervisor must agree on shards and waits."""
     expected = {
         "STEPWARD_SHARDS": "6",
@@ -152,31 +151,31 @@ def test_every_function_is_told_the_timing_of_the_deployment(template: Template)
     assert template.body["Outputs"]["Shards"]["Value"] == "6"
 
 
-def test_scheduler_and_supervisor_are_told_the_queue_of_every_agent(template: Template) -> None:
+def test_scheduler_and_supervisor_have_the_queue_of_every_agent(template: Template) -> None:
     """S4: and the same addresses are an output, for people and tools."""
     expected = {agent: template.requests_queue(agent) for agent in AGENTS}
     for name in ("scheduler", "supervisor"):
-        told = template.environment(template.function(name))
-        assert joined(told["STEPWARD_AGENT_QUEUES"]) == expected
-        assert joined(told["STEPWARD_AGENT_PRIORITY_QUEUES"]) == template.lanes()
+        given = template.environment(template.function(name))
+        assert joined(given["STEPWARD_AGENT_QUEUES"]) == expected
+        assert joined(given["STEPWARD_AGENT_PRIORITY_QUEUES"]) == template.priority_queues()
     assert joined(template.body["Outputs"]["AgentQueueUrls"]["Value"]) == expected
 
 
-def test_who_decides_about_tasks_is_told_where_to_agree_and_whom_to_tell(production: Template) -> None:
+def test_who_decides_about_tasks_has_the_shared_records_and_the_event_bus(production: Template) -> None:
     """S7, S15, S16."""
     for name in ("scheduler", "supervisor"):
-        told = production.environment(production.function(name))
-        assert target(told["STEPWARD_SHARED_RECORDS_TABLE"]) == production.output("SharedRecordsTableName")
-        assert (told["STEPWARD_EVENT_BUS"], told["STEPWARD_FINISHED_DAYS"]) == ("orders", "90")
+        given = production.environment(production.function(name))
+        assert target(given["STEPWARD_SHARED_RECORDS_TABLE"]) == production.output("SharedRecordsTableName")
+        assert (given["STEPWARD_EVENT_BUS"], given["STEPWARD_FINISHED_DAYS"]) == ("orders", "90")
     assert production.environment(production.function("supervisor"))["STEPWARD_LEASE_MS"] == "300000"
 
 
-def test_an_agent_is_told_its_own_queue_and_when_to_leave_its_service_alone(production: Template) -> None:
+def test_an_agent_has_the_shared_records_and_the_limits_of_its_breaker(production: Template) -> None:
     """S20."""
     for agent in AGENTS:
-        told = production.environment(production.function("agent", agent))
-        assert target(told["STEPWARD_SHARED_RECORDS_TABLE"]) == production.output("SharedRecordsTableName")
-        limits = [told[f"STEPWARD_BREAKER_{name}"] for name in ("FAILURES", "OPEN_MS", "LONGEST_MS")]
+        given = production.environment(production.function("agent", agent))
+        assert target(given["STEPWARD_SHARED_RECORDS_TABLE"]) == production.output("SharedRecordsTableName")
+        limits = [given[f"STEPWARD_BREAKER_{name}"] for name in ("FAILURES", "OPEN_MS", "LONGEST_MS")]
         assert limits == ["20", "30000", "600000"]
 
 
@@ -186,11 +185,11 @@ def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Tem
 
 
 def test_every_environment_fits_what_lambda_gives(template: Template, production: Template) -> None:
-    """S4: whatever CloudFormation names what they are told of."""
+    """S4: whatever names CloudFormation chooses."""
     for stack in (template, production):
         for function in stack.of("Lambda::Function"):
-            told = stack.environment(function)
-            assert sum(len(name) + _size(value) for name, value in told.items()) <= LAMBDAS_LIMIT, function
+            given = stack.environment(function)
+            assert sum(len(name) + _size(value) for name, value in given.items()) <= LAMBDAS_LIMIT, function
 
 
 def test_the_fullest_environment_fits_what_lambda_gives(production: Template) -> None:
@@ -199,10 +198,10 @@ def test_the_fullest_environment_fits_what_lambda_gives(production: Template) ->
         assert _fullest(production.environment(production.function(name))) <= LAMBDAS_LIMIT, name
 
 
-def _fullest(told: Mapping[str, Any]) -> int:
+def _fullest(given: Mapping[str, Any]) -> int:
     variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_PRIORITY_QUEUES"]
     variable += ["STEPWARD_REPLY_ACCOUNTS", "STEPWARD_REPLY_REGIONS", "STEPWARD_REPLY_PREFIXES"]
-    fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in told.items())
+    fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in given.items())
     each_queue = LONGEST_NAME + len('"": "", ') + 30
     return fixed + MAX_REQUEST_QUEUES * each_queue + MAX_TEXT
 
@@ -212,16 +211,16 @@ def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> 
     for function in template.of("Lambda::Function"):
         variables = template.environment(function)
         assert ("STEPWARD_SERVICE_URLS" in variables) == ("STEPWARD_AGENT" in variables), function
-    told = template.environment(template.function("agent", "payments"))["STEPWARD_SERVICE_URLS"]
-    assert json.loads(told) == {"inventory": "https://inventory.example.com"}
+    given = template.environment(template.function("agent", "payments"))["STEPWARD_SERVICE_URLS"]
+    assert json.loads(given) == {"inventory": "https://inventory.example.com"}
 
 
-def test_no_function_is_told_what_the_engine_does_not_read(template: Template) -> None:
-    """S3: a variable with a slip in its name would be a default without a word."""
+def test_no_function_has_a_setting_that_the_engine_does_not_read(template: Template) -> None:
+    """S3: a variable with a misspelt name would silently leave the default."""
     known = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (config, service_urls))
     for function in template.of("Lambda::Function"):
-        told = [name for name in template.environment(function) if name.startswith("STEPWARD_")]
-        assert [name for name in told if f'"{name}"' not in known] == []
+        given = [name for name in template.environment(function) if name.startswith("STEPWARD_")]
+        assert [name for name in given if f'"{name}"' not in known] == []
 
 
 def _concurrency(template: Template, queue: str) -> int:

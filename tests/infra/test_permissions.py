@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tests.infra.sample import AGENTS
 from tests.infra.template import Template, as_list
 
-AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 WRITE, READ, READ_MANY = "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"
 QUERY, WRITE_MANY = "dynamodb:Query", "dynamodb:BatchWriteItem"
 SEND, PUBLISH, PUT_EVENTS = "sqs:SendMessage", "sns:Publish", "events:PutEvents"
 
 
 def agent_queues(template: Template) -> set[str]:
-    """The request queues of all agents, with their priority lanes."""
+    """The request queues of all agents, priority queues included."""
     return {q for _, q, function in template.sources() for a in AGENTS if function == template.function("agent", a)}
 
 
@@ -22,7 +22,7 @@ def agreed(template: Template) -> str:
     return template.output("SharedRecordsTableName")
 
 
-def test_submission_writes_orders_and_tasks_and_tells_only_the_scheduler(template: Template) -> None:
+def test_submission_writes_orders_and_tasks_and_sends_to_the_scheduler_only(template: Template) -> None:
     """S8."""
     tables = {template.output(name) for name in ("OrdersTableName", "TasksTableName", "RejectsTableName")}
     submission = template.function("submission")
@@ -55,9 +55,9 @@ def test_an_agent_answers_and_touches_no_task(template: Template, name: str) -> 
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_an_agent_may_put_back_what_it_was_asked_and_nothing_else(template: Template, name: str) -> None:
-    """S20: a request whose service rests waits in its queue, the lane's in the lane."""
-    own = {template.requests_queue(name), template.lanes().get(name, template.requests_queue(name))}
+def test_an_agent_may_hide_its_own_requests_and_no_others(template: Template, name: str) -> None:
+    """S20: a request to be retried later waits in the queue that it came from."""
+    own = {template.requests_queue(name), template.priority_queues().get(name, template.requests_queue(name))}
     assert template.may(template.function("agent", name), "sqs:ChangeMessageVisibility") == own
 
 
@@ -73,7 +73,7 @@ def test_the_supervisor_recovers_tasks_and_calls_no_agent(template: Template) ->
 
 
 def test_whoever_publishes_alerts_may_use_their_key(template: Template) -> None:
-    """S7: without the key a publish is refused, and nobody hears of the order in Error."""
+    """S7: without the key a publish is refused, and nobody learns of the order in Error."""
     keys = set(template.of("KMS::Key"))
     for name in ("scheduler", "supervisor", "convoy"):
         for action in ("kms:Decrypt", "kms:GenerateDataKey*"):
@@ -112,13 +112,13 @@ def test_only_the_scheduler_may_send_outside(production: Template) -> None:
 def test_who_accepts_an_order_checks_its_reply_queue_by_the_same_lists_as_who_posts(
     template: Template, production: Template
 ) -> None:
-    """S19: no list is told where nobody may post, so that nothing is accepted by default."""
+    """S19: without reply queues there are no lists, so that nothing is accepted by default."""
     for name in ("submission", "scheduler", "convoy"):
-        told = production.environment(production.function(name))
-        assert told["STEPWARD_REPLY_ACCOUNTS"] == "111122223333,444455556666"
-        assert told["STEPWARD_REPLY_REGIONS"] == "eu-west-1"
-        assert told["STEPWARD_REPLY_PREFIXES"] == "replies-,shop-"
-        assert told["STEPWARD_OWN_PREFIX"] == "orders-prod-"
+        given = production.environment(production.function(name))
+        assert given["STEPWARD_REPLY_ACCOUNTS"] == "111122223333,444455556666"
+        assert given["STEPWARD_REPLY_REGIONS"] == "eu-west-1"
+        assert given["STEPWARD_REPLY_PREFIXES"] == "replies-,shop-"
+        assert given["STEPWARD_OWN_PREFIX"] == "orders-prod-"
         assert not [it for it in template.environment(template.function(name)) if it.startswith("STEPWARD_REPLY")]
 
 
@@ -152,7 +152,7 @@ def test_no_function_may_delete_or_overwrite_in_place(template: Template) -> Non
 
 
 def test_the_convoy_submits_and_cancels_orders_and_changes_lanes_but_asks_no_agent(template: Template) -> None:
-    """C3, C6: a create is a submission; a delete changes the task and leaves the rest to the Scheduler."""
+    """C3, C6: a create is a submission; a delete changes the task and leaves the steps to the Scheduler."""
     convoy = template.function("convoy")
     orders, tasks = template.output("OrdersTableName"), template.output("TasksTableName")
     lanes, rejects = template.output("LanesTableName"), template.output("RejectsTableName")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tests.infra.sample import AGENTS
 from tests.infra.template import Template, as_list, joined, target
 
-AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 FOURTEEN_DAYS_S = 14 * 24 * 3600
 
 
@@ -62,28 +62,28 @@ def test_every_queue_refuses_callers_without_tls(template: Template) -> None:
     assert closed == set(template.of("SQS::Queue"))
 
 
-def test_no_queue_has_a_name_that_would_stand_in_the_way_of_its_replacement(template: Template) -> None:
+def test_no_queue_has_a_fixed_name(template: Template) -> None:
     """S23: two stacks, or an old and a new queue, can stand side by side."""
     assert not [name for name, queue in template.properties("SQS::Queue").items() if "QueueName" in queue]
 
 
 def test_an_order_in_its_queue_outlives_hours_of_outage(template: Template) -> None:
-    """S22: until it is submitted nothing else knows of it, so it must not end among the dead for want of a try."""
+    """S22: nothing else knows of it yet, so it must not end in the dead-letter queue for lack of tries."""
     orders = template.properties("SQS::Queue")[template.output("OrdersQueueUrl")]
     assert orders["RedrivePolicy"]["maxReceiveCount"] * orders["VisibilityTimeout"] >= 4 * 3600
 
 
-def test_a_request_is_put_back_as_often_as_its_service_rests(template: Template) -> None:
+def test_a_request_is_retried_later_as_often_as_its_service_needs(template: Template) -> None:
     """S20: it waits without cost until complete-by, which ends it; a limit of receives would end it earlier."""
     queues = template.properties("SQS::Queue")
-    for queue in [*(template.requests_queue(agent) for agent in AGENTS), *template.lanes().values()]:
+    for queue in [*(template.requests_queue(agent) for agent in AGENTS), *template.priority_queues().values()]:
         assert queues[queue]["RedrivePolicy"]["maxReceiveCount"] == 1000, queue
 
 
 def test_people_and_tools_find_the_dead_letters_of_every_queue_by_name(template: Template) -> None:
     """S22: what is listed, shown and redriven is what really died there."""
-    told = joined(template.body["Outputs"]["DeadLetterQueueUrls"]["Value"])
-    assert set(told) == {
+    given = joined(template.body["Outputs"]["DeadLetterQueueUrls"]["Value"])
+    assert set(given) == {
         "orders",
         "scheduler",
         "responses",
@@ -94,9 +94,9 @@ def test_people_and_tools_find_the_dead_letters_of_every_queue_by_name(template:
         "agent-payments-high",
     }
     queues = template.source_queues()
-    assert {it["source"] for it in told.values()} == set(queues)
-    for name, it in told.items():
+    assert {it["source"] for it in given.values()} == set(queues)
+    for name, it in given.items():
         assert it["dead"] == target(queues[it["source"]]["RedrivePolicy"]["deadLetterTargetArn"]), name
-    assert told["orders"]["source"] == template.output("OrdersQueueUrl")
-    assert told["agent-refunds"]["source"] == template.requests_queue("refunds")
-    assert told["agent-payments-high"]["source"] == template.lanes()["payments"]
+    assert given["orders"]["source"] == template.output("OrdersQueueUrl")
+    assert given["agent-refunds"]["source"] == template.requests_queue("refunds")
+    assert given["agent-payments-high"]["source"] == template.priority_queues()["payments"]

@@ -32,13 +32,13 @@ def test_no_table_has_a_fixed_name(template: Template) -> None:
 
 
 def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) -> None:
-    """S8, S9, C5: orders and tasks by order, lanes by order and place, rejects by day, controls by name."""
+    """S8, S9, C5: orders and tasks by order, lanes by order and position, rejects by day, shared records by name."""
     expected = {
         "OrdersTableName": [("OrderID", "HASH", "S")],
         "TasksTableName": [("OrderID", "HASH", "S")],
         "RejectsTableName": [("Day", "HASH", "S"), ("Key", "RANGE", "S")],
         "SharedRecordsTableName": [("Name", "HASH", "S")],
-        "LanesTableName": [("OrderID", "HASH", "S"), ("Place", "RANGE", "S")],
+        "LanesTableName": [("OrderID", "HASH", "S"), ("Position", "RANGE", "S")],
     }
     for output, keys in expected.items():
         table = template.properties("DynamoDB::Table")[template.output(output)]
@@ -83,7 +83,7 @@ def test_in_production_no_data_goes_when_the_stack_goes(production: Template) ->
 
 
 def test_replicas_are_made_only_where_a_deployment_names_regions(template: Template, replicated: Template) -> None:
-    """S23: what is recorded has replicas; leases and breakers are of one region."""
+    """S23: what is recorded has replicas; leases and breakers belong to one region."""
     assert "AWS::DynamoDB::GlobalTable" not in {it["Type"] for it in template.body["Resources"].values()}
     names = ("OrdersTableName", "TasksTableName", "LanesTableName", "RejectsTableName")
     recorded = {replicated.output(name) for name in names}
@@ -117,12 +117,12 @@ def test_functions_may_do_with_a_global_table_what_they_may_with_any(
 
 
 def test_a_deployment_can_work_on_restored_tables_and_keeps_its_own(restored: Template, production: Template) -> None:
-    """S23: every function that works on the table is told of it, and may; the way back is to deploy without."""
+    """S23: every function that works on the table has its name and rights; the way back is to deploy without."""
     assert set(restored.of("DynamoDB::Table")) == set(production.of("DynamoDB::Table"))
     names = {f"STEPWARD_{name.upper()}_TABLE": f"{name}-again" for name in ("orders", "tasks", "lanes")}
     for function in restored.of("Lambda::Function"):
-        told = restored.environment(function)
-        assert {name: told[name] for name in names if name in told}.items() <= names.items(), function
+        given = restored.environment(function)
+        assert {name: given[name] for name in names if name in given}.items() <= names.items(), function
     assert restored.output("OrdersTableName") == "orders-again"
     assert restored.output("TasksTableName") == "tasks-again"
     assert restored.output("LanesTableName") == "lanes-again"

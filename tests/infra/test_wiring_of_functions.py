@@ -25,20 +25,20 @@ STARTS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
 
 
 @pytest.mark.parametrize("handler", STARTS)
-def test_a_function_is_told_everything_that_it_asks_for(template: Template, handler: str) -> None:
-    """S3: a setting that is missing would show at the first message only."""
+def test_a_function_gets_every_setting_that_it_reads(template: Template, handler: str) -> None:
+    """S3: a missing setting would only show at the first message."""
     assert STARTS[handler](resolved(template, template.function(handler)))
 
 
 @pytest.mark.parametrize("name", ["inventory", "payments", "refunds", "shipping"])
-def test_an_agent_is_told_everything_that_it_asks_for(template: Template, name: str) -> None:
+def test_an_agent_gets_every_setting_that_it_reads(template: Template, name: str) -> None:
     """S3, S5."""
     assert agent(app, resolved(template, template.function("agent", name))).worker
 
 
 def resolved(template: Template, function: str) -> Mapping[str, str]:
     """The environment with a made-up value where CloudFormation puts a name."""
-    told = template.environment(function)
+    given = template.environment(function)
     return {"AWS_REGION": "eu-west-1"} | {
-        name: value if isinstance(value, str) else '{"inventory": "made-up"}' for name, value in told.items()
+        name: value if isinstance(value, str) else '{"inventory": "made-up"}' for name, value in given.items()
     }

@@ -60,7 +60,7 @@ def use(ledgers: S3Ledgers, call: str) -> object:
         (403, "AccessDenied", Misconfigured),
     ],
 )
-def test_what_the_bucket_refuses_is_for_later_or_for_the_deployment(
+def test_what_the_bucket_refuses_is_transient_or_for_the_deployment(
     world: S3LedgerWorld, call: str, status: int, code: str, meaning: type[StepwardError]
 ) -> None:
     """Neither costs anybody a ledger."""
@@ -71,7 +71,7 @@ def test_what_the_bucket_refuses_is_for_later_or_for_the_deployment(
 
 
 @CALLS
-def test_a_bucket_out_of_reach_is_for_later(world: S3LedgerWorld, call: str) -> None:
+def test_a_bucket_out_of_reach_is_transient(world: S3LedgerWorld, call: str) -> None:
     def send(request: AWSPreparedRequest) -> AWSResponse:
         raise EndpointConnectionError(endpoint_url=request.url)
 
@@ -88,8 +88,8 @@ def test_a_bucket_that_is_not_there_is_for_the_deployment(world: S3LedgerWorld) 
         list(elsewhere.read(KEY, '"any"', 0))
 
 
-def test_an_answer_that_breaks_off_is_for_later(world: S3LedgerWorld) -> None:
-    """What came before it was sent is noted by then, and need not come again."""
+def test_an_answer_that_breaks_off_is_transient(world: S3LedgerWorld) -> None:
+    """What came before it is split and recorded by then, and need not come again."""
     version = world.ledgers.version(KEY)
     assert version
 

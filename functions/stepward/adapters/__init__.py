@@ -1,1 +1,1 @@
-"""Thin adapters that remember and deliver: each port on AWS, and its in-memory twin."""
+"""Thin adapters that store and deliver: each port on AWS."""

@@ -1,4 +1,4 @@
-"""The ledgers that lie in the deployment's bucket, one object each."""
+"""The ledgers in the deployment's bucket, one object each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIX_THE_DEPLOYMENT = frozenset({"403", "AccessDenied", "NoSuchBucket", "Invalid
 class S3Ledgers:
     """`ports.Ledgers` on one bucket, and on no other, whatever a message says.
 
-    `client` makes the client, or brings the one that it has made: a ledger without an object needs none.
+    `client` makes the client, or returns the one that it made before: a ledger without an object needs none.
     """
 
     client: Callable[[], S3Client]
@@ -42,7 +42,7 @@ class S3Ledgers:
             raise
 
     def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
-        """The object's bytes in pieces, never held all at once; see the port. Raises Rejected if it has changed."""
+        """The object's bytes in pieces, never all in memory; see the port. Raises Rejected if it has changed."""
         try:
             with self._translated(key):
                 answer = self.client().get_object(Bucket=self.bucket, Key=key, IfMatch=version, Range=f"bytes={start}-")
@@ -63,7 +63,7 @@ class S3Ledgers:
 
     @contextmanager
     def _translated(self, key: str) -> Iterator[None]:
-        """Let pass only what tells of the object itself: that it is gone, has changed, or has ended."""
+        """Translate all errors but those about the object itself: it is gone, has changed, or has ended."""
         try:
             yield
         except ClientError as error:

@@ -20,9 +20,9 @@ _STATES = frozenset({"InFlight", "BreakerState"})
 
 
 def _logger() -> Logger:
-    """Says neither where it was called nor what its log group tells: each byte is billed.
+    """A logger without caller and service, which the log group tells anyway: each byte is billed.
 
-    The time is as Lambda wants it in JSON; lines with any other get a second one.
+    Its time format is the one that Lambda expects in JSON; to any other Lambda adds a second timestamp.
     """
     logger = Logger(location=None, datefmt="%Y-%m-%dT%H:%M:%S.%FZ", utc=True)
     logger.remove_keys(["service"])
@@ -31,19 +31,19 @@ def _logger() -> Logger:
 
 @dataclass(frozen=True, slots=True)
 class PowertoolsTelemetry:
-    """Writes each fact as a log line and counts it; an order id is a log key, never a metric's dimension.
+    """Writes each history entry as a log line and counts it; an order id is a log key, never a metric's dimension.
 
-    What concerns one agent is measured apart, in `services`, with the agent as a second dimension.
+    The metrics of a single agent are separate, in `services`, with the agent as a second dimension.
     """
 
     logger: Logger = field(default_factory=_logger)
     metrics: Metrics = field(default_factory=Metrics)
     services: EphemeralMetrics = field(default_factory=EphemeralMetrics)
     lock: Lock = field(default_factory=Lock)
-    """Requests are served in threads, and Powertools adds and writes without one."""
+    """Requests are served in threads, and Powertools locks nothing."""
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
-        """Log and count one fact; see the port."""
+        """Log and count one history entry; see the port."""
         before, after = entry.kind.change or (None, None)
         keys = {
             "task": order_id,
@@ -55,9 +55,9 @@ class PowertoolsTelemetry:
             "reason": entry.note,
             "ms": entry.value,
         }
-        told = {key: value for key, value in keys.items() if value}
+        known = {key: value for key, value in keys.items() if value}
         log = self.logger.warning if WARNING in entry.kind.marks else self.logger.info
-        log(entry.kind.value, extra=told)
+        log(entry.kind.value, extra=known)
         if entry.kind.metric:
             self._measure(entry.kind.metric, MetricUnit.Count, 1)
         if entry.kind.timer:
@@ -70,9 +70,9 @@ class PowertoolsTelemetry:
         self._measure("Overdue", MetricUnit.Count, figures.overdue)
         self._measure("OverdueAge", MetricUnit.Milliseconds, figures.oldest)
         if figures.listed:
-            told = {"listed": figures.listed, "overdue": figures.overdue, "ms": figures.oldest}
+            found = {"listed": figures.listed, "overdue": figures.overdue, "ms": figures.oldest}
             shards = {"swept": figures.swept, "skipped": figures.skipped, "complete": figures.complete}
-            self.logger.info("Swept", extra=told | shards)
+            self.logger.info("Swept", extra=found | shards)
 
     def health(self, health: Health) -> None:
         """Measure how an agent's service is doing; see the port."""
@@ -106,14 +106,14 @@ class PowertoolsTelemetry:
                     metrics.flush_metrics()
 
     def _measure(self, name: str, unit: MetricUnit, value: int, metrics: AnyMetrics | None = None) -> None:
-        # Powertools writes by itself after every hundred values, so this can fail as a flush can.
+        # Powertools writes by itself after every hundred values, so this can fail like a flush.
         metrics = metrics or self.metrics
         with self._harmless(metrics):
             metrics.add_metric(name, unit, value)
 
     @contextmanager
     def _harmless(self, metrics: AnyMetrics) -> Iterator[None]:
-        """A fault of the metrics is logged and its metrics dropped, for it must not undo the work they measure."""
+        """Log a fault of the metrics and drop them: it must not undo the work that they measure."""
         try:
             yield
         except (SchemaValidationError, ValueError, OSError):
@@ -122,7 +122,7 @@ class PowertoolsTelemetry:
 
 
 def _summed(metrics: AnyMetrics) -> None:
-    """Write what is counted as one sum, and a state as its highest value; only times need each of theirs."""
+    """Replace counts by their sum, and states by their highest value; only times need every value."""
     for name, metric in metrics.metric_set.items():
         if metric["Unit"] != MetricUnit.Milliseconds.value:
             metric["Value"] = [(max if name in _STATES else sum)(metric["Value"])]

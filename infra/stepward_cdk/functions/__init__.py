@@ -1,1 +1,1 @@
-"""The Lambda functions of a deployment, and the bundle that they share."""
+"""The Lambda functions of a deployment, a module for each, and the bundle that they share."""

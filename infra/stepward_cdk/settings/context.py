@@ -1,4 +1,4 @@
-"""Turns what CDK context gives, text or JSON, into the values of settings."""
+"""Turns CDK context, text or JSON, into the values of settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepward.domain.errors import Misconfigured
 
 
 def parsed(name: str, value: object, usual: object) -> Any:
-    """`value` as a value of the kind that `usual` is; raises Misconfigured."""
+    """`value` in the type of `usual`; raises Misconfigured."""
     match usual:
         case str():
             return str(value)

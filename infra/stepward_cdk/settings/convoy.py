@@ -1,4 +1,4 @@
-"""What a deployment chooses of its convoy: who has a ledger queue of its own, and what is asked of orders' events."""
+"""What a deployment chooses for its convoy: its rules for order events, and who has an own ledger queue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepward_cdk.settings.checks import matches, one_of, within
 
 MAX_CUSTOMERS = 12  # each has a queue, a function and their alarms; a stack takes 500 resources
 FIFO_BATCH = 10  # SQS takes no more from a FIFO queue
-LEAST_LEDGER_S = 30  # the ledger processor leaves off 10 s before its end, and must have got somewhere by then
+LEAST_LEDGER_S = 30  # the ledger processor stops 10 s before its end, and must have made progress by then
 LONGEST_LEDGER_S = 900
 LEAST_LANE_S, LONGEST_LANE_S = 5, 60
 _CUSTOMER = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,38}[A-Za-z0-9])?")
@@ -33,7 +33,7 @@ class ConvoySettings:
     customers: Sequence[str]
 
     def check(self) -> None:
-        """Refuse what cannot work, by the name of its setting."""
+        """Refuse a value that cannot work, by the name of its setting."""
         one_of("sequences", self.sequences, "required", "optional")
         within("gap_ms", self.gap_ms, 1000, _MONTH_MS)
         if self.idle_ms:
@@ -52,7 +52,7 @@ class ConvoySettings:
 
     @property
     def rules(self) -> Mapping[str, str]:
-        """What functions are told of the rules for lanes."""
+        """The variables with the rules for lanes."""
         return {
             "STEPWARD_SEQUENCES": self.sequences,
             "STEPWARD_GAP_MS": str(self.gap_ms),

@@ -13,10 +13,10 @@ from stepward.domain.coordination.breaker import Limits
 from stepward.domain.errors import Misconfigured
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
-from stepward_cdk.functions.reply_queues import ReplyQueues
 from stepward_cdk.settings.checks import matches, one_of, region, service_url, within
 from stepward_cdk.settings.context import parsed
 from stepward_cdk.settings.convoy import ConvoySettings
+from stepward_cdk.settings.reply_queues import ReplyQueues
 
 RUNTIME = "3.14"
 ARCHITECTURE = "arm64"
@@ -28,26 +28,26 @@ SUPERVISOR_TIMEOUT_S = 55  # ends before its next wake-up, whatever the backlog
 AGENT_MARGIN_S = 5  # for a cold start, and for an answer that comes at the last moment
 LEAST_CONCURRENCY = 2  # SQS takes no lower limit
 VISIBILITY_TIMES_TIMEOUT = 6
-REQUEST_RECEIVES = 1000  # a request put back waits for its service, and ends by its own complete-by
-MAX_RECEIVES = 5  # throttled deliveries count too: fewer, and good messages end among the dead
-CONVOY_RECEIVES = 1000  # the most that SQS takes: what fails counts in the lane, and a dead event is a gap
-ORDER_RECEIVES = 100  # an order in its queue is known nowhere else: it waits out an outage of hours
+REQUEST_RECEIVES = 1000  # a request that is retried later waits for its service, and ends by its own complete-by
+MAX_RECEIVES = 5  # throttled deliveries count too: with fewer, good messages end in the dead-letter queue
+CONVOY_RECEIVES = 1000  # the most that SQS takes: failures count in the lane, and a dead event is a gap
+ORDER_RECEIVES = 100  # an order in its queue is known nowhere else: it outlasts an outage of hours
 QUEUE_RETENTION_DAYS = 4
-CONVOY_RETENTION_DAYS = 14  # in a FIFO queue a dead letter's time begins anew, so both may wait as long as SQS allows
+CONVOY_RETENTION_DAYS = 14  # a FIFO queue restarts a dead letter's time, so both may wait as long as SQS allows
 DEAD_RETENTION_DAYS = 14
 WAKE_UP_RETRIES = 2
 LOG_RETENTION = "ONE_MONTH"
 BOTO_SERVICES = ("dynamodb", "events", "s3", "sns", "sqs")
-MAX_REQUEST_QUEUES = 13  # of agents and their priority lanes: the URLs share a function's 4 KB of environment
-LANE_SHARE = 4  # one part in so many of an agent's concurrency is kept for orders of high priority
+MAX_REQUEST_QUEUES = 13  # of agents, priority queues included: the URLs share a function's 4 KB of environment
+PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for orders of high priority
 
 OLDEST_MESSAGE_S = 300
 OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
 OVERDUE_AGE_MS = 300_000
-UNCOUNTED_IN_FIVE_MINUTES = 100  # so many steps missed by everybody, not by their agent, are an outage
+UNCOUNTED_IN_FIVE_MINUTES = 100  # so many steps that no agent took are an outage
 SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below
-OWN_NAME_KEEPS = 24  # characters of the stack's name that CloudFormation leaves in the name of a queue, at the least
+OWN_NAME_KEEPS = 24  # the least characters of the stack's name that CloudFormation leaves in a queue's name
 LEASE_PERIODS = 2  # within which a Supervisor that died is replaced
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _BUS = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -70,53 +70,53 @@ class Settings:
     shards: int = 4
     batch_size: int = 10
     engine_concurrency: int = 50
-    """Runs at once of submission, of the convoy, and of the scheduler per queue; keeps a backlog from eating the
-    account."""
+    """Runs at once of submission, of the convoy, and of the scheduler per queue; so a backlog leaves concurrency to the
+    account's other functions."""
     agent_batch_size: int = 1
     """Requests that one run of an agent serves side by side: more are cheaper, and die together."""
     platform: Literal["aws", "local"] = "aws"
     """Where the functions will run: on Lambda, or in the local cloud on this machine."""
     lease_ms: int = 90_000
-    """How long a Supervisor keeps a shard to itself; one that dies is replaced when this is over."""
+    """How long a Supervisor holds a shard; one that dies is replaced after this time."""
     finished_days: int = 0
-    """How long a finished task is kept; 0 keeps it for ever."""
+    """How long a finished task is stored; 0 never deletes it."""
     breaker_failures: int = Limits().failures
     breaker_open_ms: int = Limits().open_for
     breaker_longest_ms: int = Limits().longest
-    """How many failures in a row open an agent's breaker, for how long at first, and at the most."""
+    """How many failures in a row open an agent's breaker, for how long at first, and for how long at most."""
     event_bus: str = "default"
     reply_accounts: tuple[str, ...] = ()
     reply_regions: tuple[str, ...] = ()
     reply_prefixes: tuple[str, ...] = ()
-    """With accounts and regions: the queues to which the Scheduler may post; none unless all three are given."""
+    """With accounts and regions, the queues to which the Scheduler may post; none unless all three are given."""
     reply_endpoint: str = ""
     sequences: Literal["required", "optional"] = "required"
-    """Whether every order event has to carry a sequence; where it need not, the queue's order counts without."""
+    """Whether every order event must carry a sequence; if optional, the queue's order counts for events without."""
     gap_ms: int = LaneRules().gap_within
     idle_ms: int = LaneRules().idle_after
-    """How long a gap may stay open, and an order without its last event be silent, until an operator is told; an idle
-    time of 0 tells nobody."""
+    """How long a gap may stay open, and an order without its last event be silent, until an operator is alerted; an
+    idle time of 0 alerts nobody."""
     event_attempts: int = LaneRules().attempts
-    """How often an event may fail until it stops its order."""
+    """How often an event may fail before it blocks its order."""
     lane_timeout_s: int = 20
-    """Of the convoy's function; an order whose function died waits for six times as long."""
+    """Of the convoy's function; if it dies, its orders wait six times as long."""
     ledger_timeout_s: int = 60
     ledger_concurrency: int = 10
-    """Ledgers in work at once: of so many customers, since each one's come one after the other."""
+    """Ledgers split at once, each of another customer: those of one customer come one after the other."""
     ledger_customers: tuple[str, ...] = ()
     """The ids of customers whose ledgers have a queue and a function of their own."""
     ledger_days: int = 30
-    """How long the objects of large ledgers are kept."""
+    """How long the objects of large ledgers are stored."""
     orders_table: str = ""
     tasks_table: str = ""
     rejects_table: str = ""
     lanes_table: str = ""
-    """Tables to work on in place of the stack's own, which stay as they are: for those restored from a backup."""
+    """Tables restored from a backup, to work on in place of the stack's own, which stay as they are."""
     region: str = ""
-    """Where the stack goes; empty leaves it to whoever deploys, which a stack with replicas cannot."""
+    """Where the stack is deployed; empty leaves it to whoever deploys. A stack with replicas needs it."""
     replica_regions: tuple[str, ...] = ()
     tracing: bool = False
-    """Whether X-Ray records runs of the functions; each trace is billed."""
+    """Whether X-Ray traces the functions; each trace is billed."""
 
     def __post_init__(self) -> None:
         one_of("environment", self.environment, "dev", "prod")
@@ -151,7 +151,7 @@ class Settings:
 
     @property
     def lasting(self) -> bool:
-        """Whether what holds data outlives the stack and is protected from deletion."""
+        """Whether resources with data outlive the stack and are protected from deletion."""
         return self.environment == "prod"
 
     @property
@@ -178,7 +178,7 @@ class Settings:
 
     @property
     def convoy(self) -> ConvoySettings:
-        """What the ledgers' processor and the lanes of orders are to be like."""
+        """The settings of the ledger processors and the lanes."""
         return ConvoySettings(
             sequences=self.sequences,
             gap_ms=self.gap_ms,
@@ -193,7 +193,7 @@ class Settings:
 
     @property
     def silent_minutes(self) -> int:
-        """How long nothing may be swept before somebody hears of it."""
+        """How long nothing may be swept before an alarm is raised."""
         return max(SILENT_MINUTES, 2 * self.supervise_minutes)
 
     @property
@@ -203,7 +203,7 @@ class Settings:
 
     @classmethod
     def from_context(cls, look_up: Callable[[str], object]) -> Self:
-        """The settings that CDK context gives; what it leaves out keeps its default."""
+        """The settings in CDK context; what it leaves out has its default."""
         given = {item.name: look_up(item.name) for item in fields(cls)}
         usual = cls()
         chosen = {name: value for name, value in given.items() if value is not None}

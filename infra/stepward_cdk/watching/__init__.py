@@ -1,1 +1,1 @@
-"""What tells people how a deployment is: alarms, alerts, and the dashboard."""
+"""Shows people how a deployment is: alarms, alerts, and the dashboard."""

@@ -20,8 +20,8 @@ _ENGINE = {
     "Overtime": "Orders take longer than all their steps may; the Supervisor's log names them",
 }
 _WAITING = {
-    "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS shows it no others",
-    "ledgers": "a large ledger, or one that keeps failing? Those of its customer wait behind it",
+    "order-events": "a hot order, or a convoy that cannot keep up? SQS looks at 120,000 waiting events only",
+    "ledgers": "a large ledger, or one that keeps failing? The customer's other ledgers wait behind it",
 }
 _ANY = 1
 
@@ -36,7 +36,7 @@ class Alarms(Construct):
             self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
         for name, work in watched.queues.items():
             oldest = watched.oldest_s[name]
-            because = _WAITING.get("ledgers" if name.startswith("ledgers") else name, "are they worked off?")
+            because = _WAITING.get("ledgers" if name.startswith("ledgers") else name, "does their function keep up?")
             self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s: {because}")
         self._watch_functions(watched)
         self._watch_supervisor(watched)
@@ -50,8 +50,8 @@ class Alarms(Construct):
     def _watch_functions(self, watched: Watched) -> None:
         for name, function in watched.functions.items():
             errors = function_sum(function, "Errors")
-            if name in watched.ledgers:  # which run so seldom that five errors in a row would take half an hour
-                died = f"{name} died in the middle of a ledger and will take it up again; if it dies again, see its log"
+            if name in watched.ledgers:  # they run so seldom that five errors would take half an hour
+                died = f"{name} died in the middle of a ledger and will resume it; if it dies again, see its log"
                 self._when(f"{name}-errors", errors, _ANY, died)
             else:
                 self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
@@ -62,8 +62,8 @@ class Alarms(Construct):
 
     def _watch_supervisor(self, watched: Watched) -> None:
         runs = watched.functions["supervisor"].metric("Invocations", statistic="Sum", period=watched.silence)
-        idle = "The Supervisor does not run: nothing overdue is recovered; look at its schedule"
-        self._unless("supervisor-silent", runs, idle)
+        silent = "The Supervisor does not run: nothing overdue is recovered; look at its schedule"
+        self._unless("supervisor-silent", runs, silent)
         swept = engine("Swept", period=watched.silence)
         self._unless(
             "Swept", swept, "The Supervisor runs but sweeps no shard: nothing overdue is recovered; see its log"

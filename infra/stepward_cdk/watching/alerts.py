@@ -1,4 +1,4 @@
-"""The topic that tells people, and the event bus that tells machines the same."""
+"""The topic for people, and the event bus that sends machines the same alerts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from constructs import Construct
 from stepward_cdk.queues import removal
 from stepward_cdk.settings.settings import Settings
 
-# An alarm or a rule that may not use the key publishes nothing, and says nothing about it.
+# An alarm or a rule that may not use the key publishes nothing, without an error.
 PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
 
 
@@ -35,7 +35,7 @@ class Alerts(Construct):
         for service in PUBLISHING_SERVICES:
             key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
-        # A topic with a policy of its own loses the default one, which let the account's alarms in.
+        # A topic with its own policy loses the default one, which would let the account's alarms in.
         account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
         self.topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=account))
         if settings.alert_email:
@@ -46,7 +46,7 @@ class Alerts(Construct):
             "STEPWARD_EVENT_BUS": settings.event_bus,
         }
 
-    def may_tell(self, function: lambda_.Function) -> None:
-        """Let a function tell people by the topic, and machines by the bus."""
+    def grant_publish(self, function: lambda_.Function) -> None:
+        """Let a function publish to the topic and to the bus."""
         self.topic.grant_publish(function)
         self._bus.grant_put_events_to(function)

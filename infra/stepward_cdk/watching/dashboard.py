@@ -17,7 +17,7 @@ _LANES_IN_TROUBLE = ("Blocked", "Gaps", "Idle", "Skipped")
 
 
 class Dashboard(Construct):
-    """Orders on top, then queues, agents and functions; what should be empty is seen at once."""
+    """Shows orders on top, then queues, agents and functions."""
 
     def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, watched: Watched) -> None:
         super().__init__(scope, construct_id)
@@ -35,7 +35,7 @@ class Dashboard(Construct):
         )
         board.add_widgets(
             _graph("Convoy", [engine(name) for name in _CONVOY]),
-            _graph("Orders that stand still", [engine(name) for name in _LANES_IN_TROUBLE]),
+            _graph("Lanes in trouble", [engine(name) for name in _LANES_IN_TROUBLE]),
         )
         board.add_widgets(
             _graph("Oldest message (s)", [age(work.queue, name) for name, work in watched.queues.items()]),

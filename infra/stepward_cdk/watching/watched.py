@@ -1,6 +1,6 @@
-"""The parts of a deployment that dashboard and alarms watch, and the metrics that tell how they are.
+"""The parts of a deployment that dashboard and alarms watch, and their metrics.
 
-A metric with a label counts as an expression, which an alarm needs no label for: labels are for graphs.
+CDK renders a metric with a label as an expression, so only graphs give labels, never alarms.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FIVE_MINUTES = Duration.minutes(5)
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Everything by its short name; `ledgers` are those of the functions that split ledgers.
+    """Every part by its short name; `ledgers` are the names of the functions that split ledgers.
 
-    `oldest_s` says how long a message of a queue may wait, in seconds; `silence`, for how long nothing may be swept.
+    `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be swept.
     """
 
     queues: Mapping[str, WorkQueue]
@@ -37,7 +37,7 @@ class Watched:
 def engine(
     name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES
 ) -> cloudwatch.Metric:
-    """A metric that the functions themselves count."""
+    """A metric that the functions count themselves."""
     return _own(name, {}, statistic, label, period)
 
 

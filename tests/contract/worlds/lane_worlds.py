@@ -1,52 +1,46 @@
 """The lanes and the ledgers' objects of one test in one of the three worlds."""
 
-import itertools
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import boto3
-import pytest
-from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_s3 import S3Client
 
 from stepward.adapters.dynamodb.indexes import shard_of
-from stepward.adapters.dynamodb.lane_items import LaneItem, LaneRowItem
 from stepward.adapters.dynamodb.lanes import DynamoLanes
-from stepward.adapters.dynamodb.tables import Access, bound
+from stepward.adapters.dynamodb.tables import Access
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.domain.convoy.event import OrderEvent, StoredEvent
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane, LaneRules
 from stepward.local.access import REGION
-from stepward.ports import Lanes, Ledgers
 from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.lanes import MemoryLanes, MemoryLedgers
 from stepward.wire.order_event import stored_event
 from stepward.wire.strict_json import canonical
+from stepward.wiring.lanes import lanes_in
+from tests.contract.worlds import access as worlds
+from tests.contract.worlds.store_worlds import NOW, SHARDS
 
-SHARDS = 2
-NOW = 1_767_225_600_000
 RULES = LaneRules()
 ORDER_ID = "ord-1"
 
 
 def event(position: int = 1, order_id: str = ORDER_ID, **content: Any) -> OrderEvent:
-    """An event as the wire reads it, with the sequence number of its place."""
+    """An event as the wire reads it, with the sequence number of its position."""
     usual = {"op": "add", "amount": "1.00"} if position > 1 else {"op": "create", "currency": "EUR"}
     numbered = {"sequence": position} if position > 0 else {}
     return stored_event(canonical({"orderId": order_id, **usual, **numbered, **content}))
 
 
-def kept(position: int, skipped: str = "", **content: Any) -> StoredEvent:
+def stored(position: int, skipped: str = "", **content: Any) -> StoredEvent:
     return StoredEvent(position, event(position, **content), skipped)
 
 
 def applied(last: int, **changes: Any) -> Lane:
     """A lane that has come so far, one event per change, all of them within it."""
-    events = tuple(kept(position) for position in range(1, last + 1))
+    events = tuple(stored(position) for position in range(1, last + 1))
     lane = Lane(ORDER_ID, last, last=last, highest=last, created=True, recent=events, touched_at=NOW)
     return replace(lane, **changes)
 
@@ -66,7 +60,7 @@ def eventful() -> Lane:
         gap_since=NOW + 2,
         attempts=3,
         alerted=Alerted.GAP,
-        recent=(kept(4), kept(5, "asOf: something newer was applied before")),
+        recent=(stored(4), stored(5, "asOf: something newer was applied before")),
         offsets={"zebra": 3, "ant": 1},
         unsequenced_seen=2,
         unsequenced=(-2,),
@@ -77,36 +71,13 @@ def eventful() -> Lane:
     )
 
 
-def ids_in(shard: int, count: int) -> list[str]:
-    """The first `count` order ids that fall into this shard."""
-    every = (f"ord-{number}" for number in itertools.count())
-    return list(itertools.islice((name for name in every if shard_of(name, SHARDS) == shard), count))
-
-
-class LaneWorld(Protocol):
-    @property
-    def lanes(self) -> Lanes: ...
-
-
-@dataclass(frozen=True)
-class MemoryLaneWorld:
-    lanes: MemoryLanes = field(default_factory=lambda: MemoryLanes(lambda name: shard_of(name, SHARDS)))
-
-
-def created(client: DynamoDBClient) -> str:
-    """A new table of lanes, of the shape that the stack deploys; its name."""
-    return create_table(client, "lanes", f"t{uuid.uuid4().hex[:8]}-lanes")
-
-
-def on(table: str, access: Access) -> DynamoLanes:
-    """The adapter as one process has it."""
-    heads, events = bound(LaneItem, table, access), bound(LaneRowItem, table, access)
-    return DynamoLanes(heads, events, access.connection, SHARDS, lambda: uuid.uuid4().hex[:12])
+def memory_lanes() -> MemoryLanes:
+    return MemoryLanes(lambda name: shard_of(name, SHARDS))
 
 
 @dataclass(frozen=True)
 class DynamoLaneWorld:
-    """The adapter on a table of its own; `client` looks at what it really wrote."""
+    """The adapter on a table of its own; `client` shows what it really wrote."""
 
     client: DynamoDBClient
     table: str
@@ -115,15 +86,15 @@ class DynamoLaneWorld:
 
     @staticmethod
     def new(client: DynamoDBClient, endpoint: str | None = None) -> "DynamoLaneWorld":
-        table = created(client)
-        return DynamoLaneWorld(client, table, endpoint, on(table, Access(REGION, endpoint)))
+        table = create_table(client, "lanes", f"t{uuid.uuid4().hex[:8]}-lanes")
+        return DynamoLaneWorld(client, table, endpoint, lanes_in(Access(REGION, endpoint), table, SHARDS))
 
     def another(self) -> DynamoLanes:
         """The same table as another process sees it."""
-        return on(self.table, Access(REGION, self.endpoint))
+        return lanes_in(Access(REGION, self.endpoint), self.table, SHARDS)
 
     def raw(self, order_id: str = ORDER_ID) -> list[dict[str, Any]]:
-        """Everything of an order's lane as it lies in the table, the lane itself last."""
+        """Everything of an order's lane as it is stored, the lane itself last."""
         answer = self.client.query(
             TableName=self.table,
             KeyConditionExpression="OrderID = :id",
@@ -135,31 +106,12 @@ class DynamoLaneWorld:
 
     def put(self, position: str, order_id: str = ORDER_ID, **attributes: Any) -> None:
         """Put a row past the adapter."""
-        keys = {"OrderID": {"S": order_id}, "Place": {"S": position}}
+        keys = {"OrderID": {"S": order_id}, "Position": {"S": position}}
         self.client.put_item(TableName=self.table, Item={**keys, **attributes})
 
 
-@contextmanager
-def lane_world_named(name: str, request: pytest.FixtureRequest) -> Iterator[MemoryLaneWorld | DynamoLaneWorld]:
-    """The world of a test's parameter: memory, moto, or the local cloud."""
-    match name:
-        case "memory":
-            yield MemoryLaneWorld()
-        case "moto":
-            with mock_aws():
-                yield DynamoLaneWorld.new(boto3.client("dynamodb"))
-        case _:
-            access = request.getfixturevalue("cloud_access")
-            yield DynamoLaneWorld.new(boto3.client("dynamodb", **access), access["endpoint_url"])
-
-
-class LedgerWorld(Protocol):
-    @property
-    def ledgers(self) -> Ledgers: ...
-
-    def put(self, key: str, content: bytes) -> None: ...
-
-    def delete(self, key: str) -> None: ...
+def lanes_on_dynamodb(access: worlds.Access) -> DynamoLaneWorld:
+    return DynamoLaneWorld.new(boto3.client("dynamodb", **access), access.get("endpoint_url"))
 
 
 @dataclass(frozen=True)
@@ -192,14 +144,9 @@ class S3LedgerWorld:
         self.client.delete_object(Bucket=self.bucket, Key=key)
 
 
-@contextmanager
-def ledger_world_named(name: str, request: pytest.FixtureRequest) -> Iterator[LedgerWorld]:
-    """The world of a test's parameter: memory, moto, or the local cloud."""
-    match name:
-        case "memory":
-            yield MemoryLedgerWorld()
-        case "moto":
-            with mock_aws():
-                yield S3LedgerWorld.new(boto3.client("s3"))
-        case _:
-            yield S3LedgerWorld.new(boto3.client("s3", **request.getfixturevalue("cloud_access")))
+LedgerWorld = MemoryLedgerWorld | S3LedgerWorld
+
+
+def ledger_world(access: worlds.Access | None) -> LedgerWorld:
+    """The twin in memory, or the adapter on a bucket of its own."""
+    return MemoryLedgerWorld() if access is None else S3LedgerWorld.new(boto3.client("s3", **access))

@@ -4,10 +4,10 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+import boto3
 from mypy_boto3_events import EventBridgeClient
-from mypy_boto3_sns import SNSClient
 from mypy_boto3_sqs import SQSClient
 
 from stepward.adapters.alerts.both import OperatorAlerts
@@ -16,16 +16,17 @@ from stepward.adapters.alerts.sns import SnsTopic
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsQueues, SqsSender
 from stepward.domain.messages import Alert, LaneWaits
-from stepward.ports import Alerts, Queues
+from stepward.ports import Queues
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues, send
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.poller import Source
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.source import SqsSource
+from tests.contract.worlds.access import Access
 
 AGENTS = ("payments", "inventory")
-LANE = "payments-lane"
-STANDARD = ("scheduler", "responses", *AGENTS, LANE, "dead", "inbox", "events")
+HIGH = "payments-high"
+STANDARD = ("scheduler", "responses", *AGENTS, HIGH, "dead", "inbox", "events")
 FIFO = "convoy.fifo"
 MAX_RECEIVE_COUNT = 2
 PATIENCE_S = 5
@@ -33,34 +34,10 @@ PATIENCE_S = 5
 BACKLOG = 10
 
 
-class QueueWorld(Protocol):
-    """`payments` hands over to `dead` what was received twice."""
-
-    @property
-    def queues(self) -> Queues: ...
-
-    @property
-    def alerts(self) -> Alerts: ...
-
-    def source(self, name: str) -> Source: ...
-
-    def send(self, name: str, messages: Sequence[Outgoing]) -> None: ...
-
-    def release(self, name: str, handle: str) -> None:
-        """Make a received message visible again at once."""
-
-    def told(self, awaited: int) -> list[tuple[str, str, str, int]]:
-        """Alert id, order id, step and attempt of the single alerts that arrived, once `awaited` of them have."""
-
-    def summaries(self) -> list[str]:
-        """How many alerts each summary that arrived counts, once one has."""
-
-    def heard(self, awaited: int) -> list[tuple[str, Mapping[str, Any]]]:
-        """Type and detail of the events that arrived, once `awaited` of them have."""
-
-
 @dataclass(frozen=True)
 class MemoryWorld:
+    """`payments` hands over to `dead` what was received twice, here and on SQS."""
+
     named: Mapping[str, MemoryQueue]
     alerts: MemoryAlerts
 
@@ -78,7 +55,7 @@ class MemoryWorld:
     def queues(self) -> Queues:
         agents = {name: self.named[name] for name in AGENTS}
         return MemoryQueues(
-            self.named["scheduler"], self.named["responses"], agents, BACKLOG, {"payments": self.named[LANE]}
+            self.named["scheduler"], self.named["responses"], agents, BACKLOG, {"payments": self.named[HIGH]}
         )
 
     def source(self, name: str) -> Source:
@@ -88,16 +65,20 @@ class MemoryWorld:
         send(self.named[name], messages)
 
     def release(self, name: str, handle: str) -> None:
+        """Make a received message visible again at once."""
         self.named[name].change_visibility(handle, 0)
 
-    def told(self, awaited: int) -> list[tuple[str, str, str, int]]:
+    def alerted(self, awaited: int) -> list[tuple[str, str, str, int]]:
+        """Alert id, order id, step and attempt of the single alerts that arrived, once `awaited` of them have."""
         assert len(self.alerts.told) >= awaited
         return [_named(alert) for alert in self.alerts.told]
 
     def summaries(self) -> list[str]:
+        """How many alerts each summary that arrived counts, once one has."""
         return [str(len(summary)) for summary in self.alerts.summaries]
 
     def heard(self, awaited: int) -> list[tuple[str, Mapping[str, Any]]]:
+        """Type and detail of the events that arrived, once `awaited` of them have."""
         assert len(self.alerts.events) >= awaited
         return [(detail_type(alert), json.loads(detail(alert))) for alert in self.alerts.events]
 
@@ -109,7 +90,12 @@ class SqsWorld:
     alerts: OperatorAlerts
 
     @staticmethod
-    def new(client: SQSClient, sns: SNSClient, events: EventBridgeClient) -> "SqsWorld":
+    def new(access: Access) -> "SqsWorld":
+        client, sns, events = (
+            boto3.client("sqs", **access),
+            boto3.client("sns", **access),
+            boto3.client("events", **access),
+        )
         prefix = f"contract-{uuid.uuid4().hex[:8]}-"
         urls = {name: client.create_queue(QueueName=prefix + name)["QueueUrl"] for name in STANDARD}
         fifo = client.create_queue(QueueName=prefix + FIFO, Attributes={"FifoQueue": "true"})
@@ -144,7 +130,7 @@ class SqsWorld:
             self.urls["responses"],
             agents,
             BACKLOG,
-            {"payments": self.urls[LANE]},
+            {"payments": self.urls[HIGH]},
         )
 
     def source(self, name: str) -> Source:
@@ -156,7 +142,7 @@ class SqsWorld:
     def release(self, name: str, handle: str) -> None:
         self.client.change_message_visibility(QueueUrl=self.urls[name], ReceiptHandle=handle, VisibilityTimeout=0)
 
-    def told(self, awaited: int) -> list[tuple[str, str, str, int]]:
+    def alerted(self, awaited: int) -> list[tuple[str, str, str, int]]:
         notices = [body["MessageAttributes"] for body in self._arrived("inbox", awaited)]
         return [(_read(n, "alertId"), _read(n, "orderId"), _read(n, "step"), int(_read(n, "attempt"))) for n in notices]
 
@@ -178,6 +164,9 @@ class SqsWorld:
             QueueUrl=self.urls[queue], MaxNumberOfMessages=10, WaitTimeSeconds=PATIENCE_S
         )
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
+
+
+QueueWorld = MemoryWorld | SqsWorld
 
 
 def _named(alert: Alert) -> tuple[str, str, str, int]:

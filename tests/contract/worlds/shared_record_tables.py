@@ -12,7 +12,7 @@ from stepward.testing.aws.tables import create_table
 
 def created(client: DynamoDBClient) -> str:
     """A new table of shared records; its name."""
-    return create_table(client, "shared_records", f"t{uuid.uuid4().hex[:8]}-controls")
+    return create_table(client, "shared_records", f"t{uuid.uuid4().hex[:8]}-shared-records")
 
 
 def on(table: str, endpoint: str | None = None) -> DynamoSharedRecords:

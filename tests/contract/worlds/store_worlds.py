@@ -3,30 +3,28 @@
 import hashlib
 import itertools
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import boto3
-import pytest
-from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from stepward.adapters.dynamodb.indexes import shard_of
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
-from stepward.adapters.dynamodb.tables import Access, OrderItem, RejectItem, bound
-from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.tables import Access, RejectItem, bound
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.domain.submission import Order
 from stepward.domain.task.record import Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.local.access import REGION
-from stepward.ports import Rejects, TaskStore
+from stepward.ports import TaskStore
 from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
+from stepward.wiring.tasks import task_store
+from tests.contract.worlds import access as worlds
 
 SHARDS = 2
 NOW = 1_767_225_600_000
@@ -63,39 +61,22 @@ def ids_in(shard: int, count: int) -> list[str]:
     return list(itertools.islice((name for name in every if shard_of(name, SHARDS) == shard), count))
 
 
-class StoreWorld(Protocol):
-    @property
-    def store(self) -> TaskStore: ...
-
-    @property
-    def orders(self) -> DynamoOrders | MemoryTaskStore: ...
-
-    def rejects(self, now: Callable[[], int]) -> Rejects: ...
-
-
 def changed(task: Task, **changes: Any) -> Task:
     """The task as the next write leaves it."""
     return replace(task, revision=task.revision + 1, **changes)
 
 
-def task_now(world: StoreWorld, order_id: str) -> Task:
-    """The task as it is stored."""
-    loaded = world.store.load(order_id)
-    assert loaded is not None
-    return loaded.task
-
-
 @dataclass(frozen=True)
 class MemoryStoreWorld:
     store: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(lambda name: shard_of(name, SHARDS)))
-    kept: MemoryRejects = field(default_factory=MemoryRejects)
+    rejected: MemoryRejects = field(default_factory=MemoryRejects)
 
     @property
-    def orders(self) -> DynamoOrders | MemoryTaskStore:
+    def orders(self) -> MemoryTaskStore:
         return self.store
 
-    def rejects(self, _now: Callable[[], int]) -> Rejects:
-        return self.kept
+    def rejects(self, _now: Callable[[], int]) -> MemoryRejects:
+        return self.rejected
 
 
 @dataclass(frozen=True)
@@ -110,15 +91,12 @@ class Tables:
     def created(client: DynamoDBClient) -> "Tables":
         """Tables of the shapes that the stack deploys, under names of their own."""
         prefix = f"t{uuid.uuid4().hex[:8]}-"
-        tables = Tables(f"{prefix}orders", f"{prefix}tasks", f"{prefix}rejects")
-        for kind in ("orders", "tasks", "rejects"):
-            create_table(client, kind, getattr(tables, kind))
-        return tables
+        return Tables(*(create_table(client, kind, prefix + kind) for kind in ("orders", "tasks", "rejects")))
 
 
 @dataclass(frozen=True)
 class DynamoWorld:
-    """The AWS adapters on tables of their own; `client` looks at what they really wrote."""
+    """The AWS adapters on tables of their own; `client` shows what they really wrote."""
 
     client: DynamoDBClient
     tables: Tables
@@ -144,31 +122,29 @@ class DynamoWorld:
         return DynamoRejects(bound(RejectItem, self.tables.rejects, self.access), now)
 
     def raw(self, order_id: str) -> Any:
-        """The task's item as it lies in the table; None if there is none."""
+        """The task's item as it is stored; None if there is none."""
         answer = self.client.get_item(TableName=self.tables.tasks, Key={"OrderID": {"S": order_id}})
         return answer.get("Item")
 
 
 def _store(tables: Tables, access: Access) -> DynamoTaskStore:
-    return DynamoTaskStore(
-        orders=DynamoOrders(bound(OrderItem, tables.orders, access)),
-        tasks=bound(TaskItem, tables.tasks, access),
-        plans=bound(PlanItem, tables.tasks, access),
-        connection=access.connection,
-        shards=SHARDS,
-        new_id=lambda: uuid.uuid4().hex[:12],
-    )
+    return task_store(access, orders=tables.orders, tasks=tables.tasks, shards=SHARDS)
 
 
-@contextmanager
-def world_named(name: str, request: pytest.FixtureRequest) -> Iterator[MemoryStoreWorld | DynamoWorld]:
-    """The world of a test's parameter: memory, moto, or the local cloud."""
-    match name:
-        case "memory":
-            yield MemoryStoreWorld()
-        case "moto":
-            with mock_aws():
-                yield DynamoWorld.new(boto3.client("dynamodb"))
-        case _:
-            access = request.getfixturevalue("cloud_access")
-            yield DynamoWorld.new(boto3.client("dynamodb", **access), access["endpoint_url"])
+StoreWorld = MemoryStoreWorld | DynamoWorld
+
+
+def task_now(world: StoreWorld, order_id: str) -> Task:
+    """The task as it is stored."""
+    loaded = world.store.load(order_id)
+    assert loaded is not None
+    return loaded.task
+
+
+def on_dynamodb(access: worlds.Access) -> DynamoWorld:
+    return DynamoWorld.new(boto3.client("dynamodb", **access), access.get("endpoint_url"))
+
+
+def store_world(access: worlds.Access | None) -> StoreWorld:
+    """The twin in memory, or the adapters on DynamoDB."""
+    return MemoryStoreWorld() if access is None else on_dynamodb(access)

@@ -6,13 +6,13 @@ import pytest
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.workflow.definition import Agent, Step, Workflow, minutes
-from stepward_cdk.functions.agent_needs import agents_of
+from stepward_cdk.settings.agent_needs import agents_of
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 from tests.infra.sample import workflow
 
 
 def test_more_queues_than_one_functions_environment_can_name_are_refused() -> None:
-    """S4: the Scheduler is told every agent's queue, and Lambda gives it 4 KB for that; a lane is one more."""
+    """S4: the Scheduler's 4 KB of environment list every agent's queue; a priority queue is one more."""
     agents = [Agent(f"agent-{number}") for number in range(MAX_REQUEST_QUEUES)]
     assert len(agents_of(asking(*agents), Settings())) == MAX_REQUEST_QUEUES
     for one_more in ([*agents, Agent("more")], [*agents[1:], Agent("more", priority_queue=True)]):
@@ -20,14 +20,14 @@ def test_more_queues_than_one_functions_environment_can_name_are_refused() -> No
             agents_of(asking(*one_more), Settings())
 
 
-def test_an_agent_too_small_to_be_shared_gets_no_lane() -> None:
+def test_an_agent_too_small_to_be_shared_gets_no_priority_queue() -> None:
     """S5, S21: SQS takes no limit below two for each queue, and the service gets no more calls than agreed."""
     assert agents_of(asking(Agent("payments", 4, priority_queue=True)), Settings())
     with pytest.raises(WorkflowError, match="max_concurrency 3"):
         agents_of(asking(Agent("payments", 3, priority_queue=True)), Settings())
 
 
-def test_an_agents_name_that_a_lane_has_already_is_refused() -> None:
+def test_an_agents_name_that_a_priority_queue_has_already_is_refused() -> None:
     """S21."""
     with pytest.raises(WorkflowError, match="agent-payments-high"):
         agents_of(asking(Agent("payments", priority_queue=True), Agent("payments-high")), Settings())
@@ -35,12 +35,12 @@ def test_an_agents_name_that_a_lane_has_already_is_refused() -> None:
 
 @pytest.mark.parametrize("most", [4, 5, 7, 8, 20, 1000])
 @pytest.mark.parametrize("batch", [1, 3, 10])
-def test_a_lane_takes_its_part_of_the_agents_concurrency_and_adds_nothing(most: int, batch: int) -> None:
+def test_a_priority_queue_takes_its_part_of_the_agents_concurrency_and_adds_nothing(most: int, batch: int) -> None:
     """S5, S21: whatever the numbers, both queues together call the service no more often at once than it may be."""
     (agent,) = agents_of(asking(Agent("payments", most, priority_queue=True)), Settings(agent_batch_size=batch))
-    assert min(agent.lane_functions, agent.ordinary_functions) >= 2
-    assert agent.lane_functions <= agent.ordinary_functions
-    assert (agent.lane_functions + agent.ordinary_functions) * agent.batch_size == agent.requests_at_once <= most
+    assert min(agent.priority_functions, agent.ordinary_functions) >= 2
+    assert agent.priority_functions <= agent.ordinary_functions
+    assert (agent.priority_functions + agent.ordinary_functions) * agent.batch_size == agent.requests_at_once <= most
 
 
 def test_a_fallback_may_run_as_long_as_its_step() -> None:

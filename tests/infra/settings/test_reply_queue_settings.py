@@ -1,4 +1,4 @@
-"""Where status may be posted is said in full, and is never a queue of the deployment itself."""
+"""The queues for notices are listed in full, and never include one of the deployment itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def settings(**given: object) -> Settings:
     return Settings.from_context({"stack": "orders", **GIVEN, **given}.get)
 
 
-def test_nobody_is_told_anything_unless_a_deployment_says_where() -> None:
+def test_nobody_is_notified_unless_a_deployment_lists_reply_queues() -> None:
     """S19."""
     assert Settings().replies.names("aws") == []
     assert Settings().replies.environment == {}
@@ -26,8 +26,8 @@ def test_nobody_is_told_anything_unless_a_deployment_says_where() -> None:
 
 def test_every_account_region_and_prefix_go_together() -> None:
     """S19."""
-    told = settings(reply_accounts="111122223333,444455556666", reply_prefixes="replies-, shop-").replies
-    assert told.names("aws") == [
+    given = settings(reply_accounts="111122223333,444455556666", reply_prefixes="replies-, shop-").replies
+    assert given.names("aws") == [
         "arn:aws:sqs:eu-west-1:111122223333:replies-*",
         "arn:aws:sqs:eu-west-1:111122223333:shop-*",
         "arn:aws:sqs:eu-west-1:444455556666:replies-*",
@@ -72,7 +72,7 @@ def test_a_prefix_that_covers_the_stacks_own_queues_is_refused(prefix: str) -> N
 
 
 def test_a_long_stack_name_that_cloudformation_cuts_still_covers_its_own_queues() -> None:
-    """S19: what stays of the name in a queue's is all that can be told."""
+    """S19: what stays of the name in a queue's is all that can be given."""
     assert settings(stack="s" * 60).replies.own_prefix == "s" * 24
     with pytest.raises(Misconfigured, match="own queues"):
         settings(stack="s" * 60, reply_prefixes="s" * 30)
@@ -81,8 +81,8 @@ def test_a_long_stack_name_that_cloudformation_cuts_still_covers_its_own_queues(
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:4566", "https://localhost:4566"])
 def test_the_local_cloud_has_its_queues_on_this_machine(endpoint: str) -> None:
     """S19."""
-    told = settings(platform="local", reply_endpoint=endpoint).replies.environment
-    assert Config(told).reply_queues.endpoint == endpoint
+    given = settings(platform="local", reply_endpoint=endpoint).replies.environment
+    assert Config(given).reply_queues.endpoint == endpoint
 
 
 @pytest.mark.parametrize(

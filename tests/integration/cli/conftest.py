@@ -71,7 +71,7 @@ def template() -> dict[str, Any]:
     tables = {
         "OrdersTable": _table("OrderID"),
         "TasksTable": _listed_table("OrderID"),
-        "LanesTable": _listed_table("OrderID", "Place"),
+        "LanesTable": _listed_table("OrderID", "Position"),
         "RejectsTable": _table("Day", "Key"),
         "SharedRecordsTable": _table("Name"),
     }
@@ -129,7 +129,7 @@ class Shop:
             (parts.tasks_table, ["OrderID"]),
             (parts.rejects_table, ["Day", "Key"]),
             (parts.shared_records_table, ["Name"]),
-            (parts.lanes_table, ["OrderID", "Place"]),
+            (parts.lanes_table, ["OrderID", "Position"]),
         ):
             table = self.dynamodb.Table(name)
             # The store remembers which plans it has kept.

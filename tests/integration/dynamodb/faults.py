@@ -1,41 +1,52 @@
 """Faults between the adapters and DynamoDB, put in where botocore sends and where it reads the answer."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, cast
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HTTPHeaders
-from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
 from mypy_boto3_dynamodb import DynamoDBClient
 from urllib3 import HTTPResponse
 
+from stepward.adapters.dynamodb.lanes import DynamoLanes
+from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 
 NOWHERE = "http://127.0.0.1:9/"
 Send = Callable[[AWSPreparedRequest], AWSResponse | None]
+Adapter = DynamoTaskStore | DynamoLanes | DynamoSharedRecords
 
 
-def clients_of(store: DynamoTaskStore) -> Sequence[BaseClient]:
-    assert store.orders is not None
-    models = (store.tasks, store.plans, store.orders.table)
-    clients = [store.connection.client, *(model._get_connection().connection.client for model in models)]
-    return list({id(client): client for client in clients}.values())
+def _events(adapter: Adapter) -> Any:
+    """The hooks of the one client that all models of an adapter share."""
+    if isinstance(adapter, DynamoSharedRecords):
+        return adapter.table._get_connection().connection.client.meta.events
+    return adapter.connection.client.meta.events
 
 
-def intercept(store: DynamoTaskStore, operation: str, send: Send) -> None:
-    """Let `send` stand between the store and DynamoDB; None lets a request through."""
-    for client in clients_of(store):
-        events: Any = client.meta.events
-        events.register_first(f"before-send.dynamodb.{operation}", lambda request, **_: send(request))
+def intercept(adapter: Adapter, operation: str, send: Send) -> None:
+    """Let `send` stand between the adapter and DynamoDB; None lets a request through."""
+    _events(adapter).register_first(f"before-send.dynamodb.{operation}", lambda request, **_: send(request))
 
 
-def rewrite(store: DynamoTaskStore, operation: str, change: Callable[[dict[str, Any]], None]) -> None:
+def rewrite(adapter: Adapter, operation: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Let `change` alter each answer before the adapter sees it."""
-    for client in clients_of(store):
-        client.meta.events.register(f"after-call.dynamodb.{operation}", lambda parsed, **_: change(parsed))
+    _events(adapter).register(f"after-call.dynamodb.{operation}", lambda parsed, **_: change(parsed))
+
+
+def counted(adapter: Adapter) -> Counter[str]:
+    """The requests that go out from now on, by operation, as they come."""
+    found: Counter[str] = Counter()
+
+    def count(request: AWSPreparedRequest, **_: Any) -> None:
+        found.update([cast("bytes", request.headers["X-Amz-Target"]).decode().rpartition(".")[2]])
+
+    _events(adapter).register_first("before-send.dynamodb", count)
+    return found
 
 
 @dataclass

@@ -65,7 +65,7 @@ def orders_table(world: DynamoWorld) -> str:
 
 
 def test_what_stands_in_the_way_of_a_submission_is_read_as_it_was_last_written(moto: DynamoWorld) -> None:
-    """S8: duplicate or conflict, that must not be told from an older row."""
+    """S8: duplicate or conflict, which an older row must not decide."""
     submitted(moto.store, "ord-1")
     overheard = Overheard()
     intercept(moto.store, "GetItem", overheard)

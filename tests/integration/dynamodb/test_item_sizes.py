@@ -54,7 +54,7 @@ def accepted() -> Accepted:
 
 @dataclass
 class Life:
-    """Drives one order through the real store and keeps what lay in the table after each write."""
+    """Drives one order through the real store and stores the item after each write."""
 
     world: DynamoWorld
     now: int = NOW
@@ -68,8 +68,8 @@ class Life:
     def submit(self) -> None:
         plan: Plan = app.plan()
         wanted = accepted()
-        told = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
-        task = new_task(ORDER_ID, plan, self.now, TIMING, **told)
+        reply = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
+        task = new_task(ORDER_ID, plan, self.now, TIMING, **reply)
         outcome = self.store.submit(wanted.order, task, plan)
         assert outcome is Submission.ACCEPTED
         self.items.append(self.world.raw(ORDER_ID))
@@ -157,9 +157,9 @@ def test_a_whole_order_costs_ten_write_units(life: Life) -> None:
     changes = sum(units_of_write(before, after) for before, after in pairs[1:])
     index = [units_of_index(before, after) for before, after in pairs]
     total = submission + changes + sum(index)
-    told = f"{total} write units: submission {submission}, {len(pairs) - 1} changes {changes}, index {index}"
-    assert total <= 10, told
-    assert sum(index) == 2, told
+    costs = f"{total} write units: submission {submission}, {len(pairs) - 1} changes {changes}, index {index}"
+    assert total <= 10, costs
+    assert sum(index) == 2, costs
 
 
 def test_nothing_is_ever_stored_as_null(life: Life) -> None:

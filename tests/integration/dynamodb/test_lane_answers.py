@@ -1,6 +1,6 @@
 """Writes of lanes that were applied and whose answer was lost, or that DynamoDB refuses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,82 +10,67 @@ from stepward.adapters.dynamodb.lane_records import EventText
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Rejected, Transient
-from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, kept, lane_world_named
-from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable
-from tests.integration.dynamodb.lane_faults import counted, intercept, rewrite
+from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, stored
+from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable, counted, intercept, rewrite
 
 ABSENT = Lane(ORDER_ID)
 WRITES = pytest.mark.parametrize(
-    ("operation", "rows"), [("PutItem", ()), ("TransactWriteItems", (kept(7),))], ids=["put", "transaction"]
+    ("operation", "rows"), [("PutItem", ()), ("TransactWriteItems", (stored(7),))], ids=["put", "transaction"]
 )
-
-
-@pytest.fixture(params=["moto", pytest.param("cloud", marks=pytest.mark.cloud)])
-def aws(request: pytest.FixtureRequest) -> Iterator[DynamoLaneWorld]:
-    with lane_world_named(request.param, request) as world:
-        assert isinstance(world, DynamoLaneWorld)
-        yield world
-
-
-@pytest.fixture
-def moto(request: pytest.FixtureRequest) -> Iterator[DynamoLaneWorld]:
-    with lane_world_named("moto", request) as world:
-        assert isinstance(world, DynamoLaneWorld)
-        yield world
 
 
 @WRITES
 @pytest.mark.parametrize("before", [0, 1])
 def test_a_change_whose_answer_was_lost_is_known_to_be_ours(
-    aws: DynamoLaneWorld, operation: str, rows: Sequence[StoredEvent], before: int
+    aws_lanes: DynamoLaneWorld, operation: str, rows: Sequence[StoredEvent], before: int
 ) -> None:
     """Design rule 3: without it the same event would be tried again over what it has done."""
     replaces = applied(1) if before else ABSENT
     if before:
-        aws.another().save(replaces, replaces=ABSENT)
-    lost = LostAnswer(aws.client, operation)
-    intercept(aws.lanes, operation, lost)
+        aws_lanes.another().save(replaces, replaces=ABSENT)
+    lost = LostAnswer(aws_lanes.client, operation)
+    intercept(aws_lanes.lanes, operation, lost)
 
-    assert aws.lanes.save(applied(before + 1), replaces=replaces, rows=rows)
+    assert aws_lanes.lanes.save(applied(before + 1), replaces=replaces, rows=rows)
 
     assert lost.requests == 2, "the SDK sends the write again by itself"
-    assert aws.another().load(ORDER_ID) == applied(before + 1)
+    assert aws_lanes.another().load(ORDER_ID) == applied(before + 1)
 
 
 @WRITES
 def test_the_very_same_change_of_another_is_the_others(
-    aws: DynamoLaneWorld, operation: str, rows: Sequence[StoredEvent]
+    aws_lanes: DynamoLaneWorld, operation: str, rows: Sequence[StoredEvent]
 ) -> None:
     """C3: two consumers of one order, and one of them has applied the event."""
-    aws.lanes.save(applied(1), replaces=ABSENT)
-    aws.another().save(applied(2), replaces=applied(1), rows=rows)
-    requests = counted(aws.lanes)
+    aws_lanes.lanes.save(applied(1), replaces=ABSENT)
+    aws_lanes.another().save(applied(2), replaces=applied(1), rows=rows)
+    requests = counted(aws_lanes.lanes)
 
-    assert not aws.lanes.save(applied(2), replaces=applied(1), rows=rows)
+    assert not aws_lanes.lanes.save(applied(2), replaces=applied(1), rows=rows)
 
     assert requests == {operation: 1, "GetItem": 1}
 
 
-def test_a_change_that_was_overwritten_before_it_was_recognised_is_decided_again(aws: DynamoLaneWorld) -> None:
-    """False makes the caller read again, and the lane then tells all that happened."""
-    aws.lanes.save(applied(1), replaces=ABSENT)
-    other = aws.another()
+def test_a_change_that_was_overwritten_before_it_was_recognised_is_decided_again(aws_lanes: DynamoLaneWorld) -> None:
+    """False makes the caller read again, and the lane then shows all that happened."""
+    aws_lanes.lanes.save(applied(1), replaces=ABSENT)
+    other = aws_lanes.another()
 
     def overwritten() -> None:
         assert other.save(applied(3), replaces=applied(2))
 
-    intercept(aws.lanes, "PutItem", LostAnswer(aws.client, "PutItem", then=overwritten))
+    intercept(aws_lanes.lanes, "PutItem", LostAnswer(aws_lanes.client, "PutItem", then=overwritten))
 
-    assert not aws.lanes.save(applied(2), replaces=applied(1))
+    assert not aws_lanes.lanes.save(applied(2), replaces=applied(1))
 
     assert other.load(ORDER_ID) == applied(3)
 
 
-def test_a_transaction_that_meets_another_is_tried_again(moto: DynamoLaneWorld) -> None:
+def test_a_transaction_that_meets_another_is_tried_again(moto_lanes: DynamoLaneWorld) -> None:
     conflict = Refusal("TransactionCanceledException", ["TransactionConflict", "None"], times=2)
-    intercept(moto.lanes, "TransactWriteItems", conflict)
+    intercept(moto_lanes.lanes, "TransactWriteItems", conflict)
 
-    assert moto.lanes.save(applied(1), replaces=ABSENT, rows=[kept(7)])
+    assert moto_lanes.lanes.save(applied(1), replaces=ABSENT, rows=[stored(7)])
 
     assert conflict.requests == 3
 
@@ -94,31 +79,31 @@ def test_a_transaction_that_meets_another_is_tried_again(moto: DynamoLaneWorld) 
     "reasons",
     [["TransactionConflict", "None"], ["None", "ThrottlingError"], ["ProvisionedThroughputExceeded", "None"]],
 )
-def test_a_transaction_that_does_not_get_through_is_for_later(moto: DynamoLaneWorld, reasons: list[str]) -> None:
-    intercept(moto.lanes, "TransactWriteItems", Refusal("TransactionCanceledException", reasons))
+def test_a_transaction_that_does_not_get_through_is_transient(moto_lanes: DynamoLaneWorld, reasons: list[str]) -> None:
+    intercept(moto_lanes.lanes, "TransactWriteItems", Refusal("TransactionCanceledException", reasons))
 
     with pytest.raises(Transient, match=ORDER_ID):
-        moto.lanes.save(applied(1), replaces=ABSENT, rows=[kept(7)])
+        moto_lanes.lanes.save(applied(1), replaces=ABSENT, rows=[stored(7)])
 
-    assert moto.raw() == []
+    assert moto_lanes.raw() == []
 
 
-def test_a_transaction_whose_condition_failed_among_other_reasons_has_lost(moto: DynamoLaneWorld) -> None:
-    moto.another().save(applied(1), replaces=ABSENT)
+def test_a_transaction_whose_condition_failed_among_other_reasons_has_lost(moto_lanes: DynamoLaneWorld) -> None:
+    moto_lanes.another().save(applied(1), replaces=ABSENT)
     mixed = Refusal("TransactionCanceledException", ["ConditionalCheckFailed", "TransactionConflict"])
-    intercept(moto.lanes, "TransactWriteItems", mixed)
+    intercept(moto_lanes.lanes, "TransactWriteItems", mixed)
 
-    assert not moto.lanes.save(applied(1), replaces=ABSENT, rows=[kept(7)])
+    assert not moto_lanes.lanes.save(applied(1), replaces=ABSENT, rows=[stored(7)])
 
 
 @pytest.mark.parametrize(
     "fault", [Refusal("ThrottlingException"), Unreachable(), Refusal("TransactionConflictException")]
 )
-def test_what_is_throttled_or_out_of_reach_is_for_later(moto: DynamoLaneWorld, fault: Any) -> None:
+def test_what_is_throttled_or_out_of_reach_is_transient(moto_lanes: DynamoLaneWorld, fault: Any) -> None:
     for operation in ("GetItem", "PutItem", "Query", "BatchWriteItem"):
-        intercept(moto.lanes, operation, fault)
+        intercept(moto_lanes.lanes, operation, fault)
 
-    lanes = moto.lanes
+    lanes = moto_lanes.lanes
     for call in (
         lambda: lanes.load(ORDER_ID),
         lambda: lanes.rows(ORDER_ID, 1, 5),
@@ -131,82 +116,82 @@ def test_what_is_throttled_or_out_of_reach_is_for_later(moto: DynamoLaneWorld, f
             call()
 
 
-def test_a_lane_that_dynamodb_can_never_take_is_refused(moto: DynamoLaneWorld) -> None:
+def test_a_lane_that_dynamodb_can_never_take_is_refused(moto_lanes: DynamoLaneWorld) -> None:
     too_large = applied(1, done="x" * 500_000)
 
     with pytest.raises(Rejected, match=ORDER_ID):
-        moto.lanes.save(too_large, replaces=ABSENT)
+        moto_lanes.lanes.save(too_large, replaces=ABSENT)
 
 
-def test_more_rows_than_a_transaction_takes_are_refused_before_anything_is_written(moto: DynamoLaneWorld) -> None:
-    requests = counted(moto.lanes)
+def test_more_rows_than_a_transaction_takes_are_refused_before_anything_is_written(moto_lanes: DynamoLaneWorld) -> None:
+    requests = counted(moto_lanes.lanes)
 
     with pytest.raises(ValueError, match="the limit is 99"):
-        moto.lanes.save(applied(1), replaces=ABSENT, rows=[kept(position) for position in range(2, 102)])
+        moto_lanes.lanes.save(applied(1), replaces=ABSENT, rows=[stored(position) for position in range(2, 102)])
 
     assert not requests
 
 
-def test_as_many_rows_as_a_transaction_takes_are_written(aws: DynamoLaneWorld) -> None:
-    rows = [kept(position) for position in range(3, 102)]
+def test_as_many_rows_as_a_transaction_takes_are_written(aws_lanes: DynamoLaneWorld) -> None:
+    rows = [stored(position) for position in range(3, 102)]
 
-    assert aws.lanes.save(applied(1, highest=101), replaces=ABSENT, rows=rows)
+    assert aws_lanes.lanes.save(applied(1, highest=101), replaces=ABSENT, rows=rows)
 
-    assert list(aws.lanes.rows(ORDER_ID, 1, 200)) == rows
+    assert list(aws_lanes.lanes.rows(ORDER_ID, 1, 200)) == rows
 
 
-def test_events_leave_the_lane_before_it_holds_them_no_more(moto: DynamoLaneWorld) -> None:
+def test_events_leave_the_lane_before_it_holds_them_no_more(moto_lanes: DynamoLaneWorld) -> None:
     """A death in between leaves them twice, never nowhere."""
-    moto.another().save(applied(3), replaces=ABSENT)
+    moto_lanes.another().save(applied(3), replaces=ABSENT)
     held = applied(3).recent
-    intercept(moto.lanes, "PutItem", Unreachable())
+    intercept(moto_lanes.lanes, "PutItem", Unreachable())
 
     with pytest.raises(Transient):
-        moto.lanes.save(applied(4, recent=(kept(4),)), replaces=applied(3), older=held)
+        moto_lanes.lanes.save(applied(4, recent=(stored(4),)), replaces=applied(3), older=held)
 
-    assert list(moto.another().rows(ORDER_ID, 1, 10)) == list(held)
-    assert moto.another().load(ORDER_ID) == applied(3)
+    assert list(moto_lanes.another().rows(ORDER_ID, 1, 10)) == list(held)
+    assert moto_lanes.another().load(ORDER_ID) == applied(3)
 
 
-def test_a_lane_whose_events_could_not_be_kept_is_not_written(moto: DynamoLaneWorld) -> None:
-    moto.another().save(applied(3), replaces=ABSENT)
-    intercept(moto.lanes, "BatchWriteItem", Unreachable())
+def test_a_lane_whose_events_could_not_be_stored_is_not_written(moto_lanes: DynamoLaneWorld) -> None:
+    moto_lanes.another().save(applied(3), replaces=ABSENT)
+    intercept(moto_lanes.lanes, "BatchWriteItem", Unreachable())
 
     with pytest.raises(Transient):
-        moto.lanes.save(applied(4, recent=(kept(4),)), replaces=applied(3), older=applied(3).recent)
+        moto_lanes.lanes.save(applied(4, recent=(stored(4),)), replaces=applied(3), older=applied(3).recent)
 
-    assert moto.another().load(ORDER_ID) == applied(3)
+    assert moto_lanes.another().load(ORDER_ID) == applied(3)
 
 
-def test_what_a_batch_leaves_undone_is_sent_again(moto: DynamoLaneWorld) -> None:
+def test_what_a_batch_leaves_undone_is_sent_again(moto_lanes: DynamoLaneWorld) -> None:
     """Many events may leave at once: 25 per call, and DynamoDB may take only some."""
     held = applied(60).recent
-    moto.another().save(applied(60), replaces=ABSENT)
+    moto_lanes.another().save(applied(60), replaces=ABSENT)
     answers: list[int] = []
 
     def some_left(answer: dict[str, Any]) -> None:
         answers.append(len(answers))
         if len(answers) == 1:
-            item = {name: {"S": value} for name, value in (("OrderID", ORDER_ID), ("Place", f"{1:010d}"))}
+            item = {name: {"S": value} for name, value in (("OrderID", ORDER_ID), ("Position", f"{1:010d}"))}
             text = EventText.of(held[0])
             put = {"PutRequest": {"Item": item | {"Body": {"S": text.body}, "Summary": {"S": text.summary}}}}
-            answer["UnprocessedItems"] = {moto.table: [put]}
+            answer["UnprocessedItems"] = {moto_lanes.table: [put]}
 
-    rewrite(moto.lanes, "BatchWriteItem", some_left)
+    rewrite(moto_lanes.lanes, "BatchWriteItem", some_left)
 
-    assert moto.lanes.save(replace(applied(60), revision=61, recent=()), replaces=applied(60), older=held)
+    assert moto_lanes.lanes.save(replace(applied(60), revision=61, recent=()), replaces=applied(60), older=held)
 
     assert len(answers) == 4
-    assert list(moto.lanes.rows(ORDER_ID, 1, 100)) == list(held)
+    assert list(moto_lanes.lanes.rows(ORDER_ID, 1, 100)) == list(held)
 
 
-def test_a_batch_of_which_something_stays_undone_is_for_later(moto: DynamoLaneWorld) -> None:
-    moto.another().save(applied(3), replaces=ABSENT)
-    item = {"OrderID": {"S": ORDER_ID}, "Place": {"S": f"{1:010d}"}, "Body": {"S": "{}"}}
-    left = {moto.table: [{"PutRequest": {"Item": item}}]}
-    rewrite(moto.lanes, "BatchWriteItem", lambda answer: answer.update(UnprocessedItems=left))
+def test_a_batch_of_which_something_stays_undone_is_transient(moto_lanes: DynamoLaneWorld) -> None:
+    moto_lanes.another().save(applied(3), replaces=ABSENT)
+    item = {"OrderID": {"S": ORDER_ID}, "Position": {"S": f"{1:010d}"}, "Body": {"S": "{}"}}
+    left = {moto_lanes.table: [{"PutRequest": {"Item": item}}]}
+    rewrite(moto_lanes.lanes, "BatchWriteItem", lambda answer: answer.update(UnprocessedItems=left))
 
     with pytest.raises(Transient, match="older events"):
-        moto.lanes.save(applied(4, recent=(kept(4),)), replaces=applied(3), older=applied(3).recent)
+        moto_lanes.lanes.save(applied(4, recent=(stored(4),)), replaces=applied(3), older=applied(3).recent)
 
-    assert moto.another().load(ORDER_ID) == applied(3)
+    assert moto_lanes.another().load(ORDER_ID) == applied(3)

@@ -1,6 +1,5 @@
-"""How lanes lie in their table: what they cost, and what nobody can read."""
+"""How lanes are stored: what they cost, and what is corrupt."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,25 +13,19 @@ from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Corrupt
 from stepward.wire.order_event import event_of
-from tests.contract.worlds.lane_worlds import NOW, ORDER_ID, DynamoLaneWorld, applied, eventful, kept, lane_world_named
+from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, eventful, stored
+from tests.contract.worlds.store_worlds import NOW
 from tests.integration.dynamodb.item_size import KB, size_of
 
 ABSENT = Lane(ORDER_ID)
 HEAD = {"Revision": {"N": "1"}, "WriteId": {"S": "w"}, "TouchedAt": {"N": "1"}}
 
 
-@pytest.fixture
-def moto(request: pytest.FixtureRequest) -> Iterator[DynamoLaneWorld]:
-    with lane_world_named("moto", request) as world:
-        assert isinstance(world, DynamoLaneWorld)
-        yield world
-
-
-def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto: DynamoLaneWorld) -> None:
+def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto_lanes: DynamoLaneWorld) -> None:
     """A write is billed in whole kilobytes; the lane holds its newest events up to the limit that makes that so."""
     body = "x" * (RECENT_BYTES // 4 - 60)
     events = tuple(
-        kept(999_999_990 + position, note=body, ledgerId="2026-01-01-a", index=99_999) for position in range(3)
+        stored(999_999_990 + position, note=body, ledgerId="2026-01-01-a", index=99_999) for position in range(3)
     )
     assert sum(len(event.event.body) for event in events) > RECENT_BYTES - 60
     lane = Lane(
@@ -48,36 +41,36 @@ def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto: Dy
         due=NOW,
         done="0123456789abcdef",
     )
-    moto.lanes.save(lane, replaces=Lane(lane.order_id))
+    moto_lanes.lanes.save(lane, replaces=Lane(lane.order_id))
 
-    (item,) = moto.raw(lane.order_id)
+    (item,) = moto_lanes.raw(lane.order_id)
 
     assert size_of(item) < KB
 
 
-def test_what_is_as_usual_is_left_out(moto: DynamoLaneWorld) -> None:
+def test_usual_values_are_left_out(moto_lanes: DynamoLaneWorld) -> None:
     """Design rule 8: null is absence, and the indexes stay sparse."""
-    moto.lanes.save(Lane(ORDER_ID, 1, touched_at=NOW), replaces=ABSENT)
+    moto_lanes.lanes.save(Lane(ORDER_ID, 1, touched_at=NOW), replaces=ABSENT)
 
-    (item,) = moto.raw()
+    (item,) = moto_lanes.raw()
 
-    assert item.keys() == {"OrderID", "Place", "Revision", "WriteId", "TouchedAt"}
+    assert item.keys() == {"OrderID", "Position", "Revision", "WriteId", "TouchedAt"}
 
 
-def test_nothing_is_stored_as_null(moto: DynamoLaneWorld) -> None:
+def test_nothing_is_stored_as_null(moto_lanes: DynamoLaneWorld) -> None:
     lane = replace(eventful(), revision=1)
-    moto.lanes.save(lane, replaces=ABSENT, rows=[kept(-1), kept(7)])
+    moto_lanes.lanes.save(lane, replaces=ABSENT, rows=[stored(-1), stored(7)])
 
-    unsequenced_event, row, head = moto.raw()
+    unsequenced_event, row, head = moto_lanes.raw()
 
-    assert [item["Place"]["S"] for item in (unsequenced_event, row, head)] == ["-9999999999", "0000000007", "lane"]
-    assert unsequenced_event.keys() == row.keys() == {"OrderID", "Place", "Body", "Summary"}
+    assert [item["Position"]["S"] for item in (unsequenced_event, row, head)] == ["-9999999999", "0000000007", "lane"]
+    assert unsequenced_event.keys() == row.keys() == {"OrderID", "Position", "Body", "Summary"}
     assert not any("NULL" in value for value in head.values())
     assert head["Recent"]["M"].keys() == {"4", "5"}
 
 
 @pytest.mark.parametrize("position", [-9_999_999_999, -10, -2, -1, 0, 1, 2, 10, 999_999_999, 9_999_999_999])
-def test_a_place_can_be_read_off_its_key(position: int) -> None:
+def test_a_position_can_be_read_off_its_key(position: int) -> None:
     assert position_in(key_of(position)) == position
     assert len(key_of(position)) <= 11
 
@@ -93,7 +86,7 @@ def test_what_is_known_of_an_event_is_read_back_without_its_text(content: dict[s
     assert replace(EventText.of(held), body="").stored(ORDER_ID, 3) == replace(held, event=replace(held.event, body=""))
 
 
-def test_keys_sort_as_places_do() -> None:
+def test_keys_sort_as_positions_do() -> None:
     positions = [-9_999_999_999, -100, -10, -2, -1, 1, 2, 10, 100, 9_999_999_999]
 
     assert sorted(positions, key=key_of) == positions
@@ -108,9 +101,9 @@ def test_keys_sort_as_places_do() -> None:
         {"Revision": None},
         {"TouchedAt": None},
         {"Last": {"S": "three"}},
-        {"Told": {"S": "everything"}},
-        {"Marks": {"S": "no JSON"}},
-        {"Unplaced": {"S": '["u1"]'}},
+        {"Alerted": {"S": "everything"}},
+        {"Offsets": {"S": "no JSON"}},
+        {"Unsequenced": {"S": '["u1"]'}},
         {"BlockedAt": {"N": "3"}},
         {"Recent": {"S": "[]"}},
         {"Recent": {"M": {"one": {"S": "{}"}}}},
@@ -120,13 +113,13 @@ def test_keys_sort_as_places_do() -> None:
         {"Recent": {"M": {"1": {"S": '{"op":"add"}'}}}},
     ],
 )
-def test_a_lane_that_cannot_be_understood_is_unreadable(moto: DynamoLaneWorld, garbage: dict[str, Any]) -> None:
+def test_a_lane_that_cannot_be_understood_is_corrupt(moto_lanes: DynamoLaneWorld, garbage: dict[str, Any]) -> None:
     """It is named, and stops no other."""
     found = HEAD | garbage
-    moto.put("lane", **{name: value for name, value in found.items() if value})
+    moto_lanes.put("lane", **{name: value for name, value in found.items() if value})
 
     with pytest.raises(Corrupt, match=ORDER_ID):
-        moto.lanes.load(ORDER_ID)
+        moto_lanes.lanes.load(ORDER_ID)
 
 
 @pytest.mark.parametrize(
@@ -136,23 +129,23 @@ def test_a_lane_that_cannot_be_understood_is_unreadable(moto: DynamoLaneWorld, g
         ("0000000007", {"Body": {"S": '{"op":"add"}'}}),
         ("0000000007", {"Body": {"N": "1"}}),
         ("0000000007", {}),
-        ("5 and more", {"Body": {"S": kept(5).event.body}}),
+        ("5 and more", {"Body": {"S": stored(5).event.body}}),
     ],
 )
-def test_a_row_that_cannot_be_understood_is_unreadable(
-    moto: DynamoLaneWorld, position: str, garbage: dict[str, Any]
+def test_a_row_that_cannot_be_understood_is_corrupt(
+    moto_lanes: DynamoLaneWorld, position: str, garbage: dict[str, Any]
 ) -> None:
-    moto.put(position, **garbage)
+    moto_lanes.put(position, **garbage)
 
     with pytest.raises(Corrupt, match=ORDER_ID):
-        moto.lanes.rows(ORDER_ID, 1, 10)
+        moto_lanes.lanes.rows(ORDER_ID, 1, 10)
 
 
-def test_a_lane_that_cannot_be_understood_is_listed_all_the_same(moto: DynamoLaneWorld) -> None:
-    moto.lanes.save(applied(1, due=NOW), replaces=ABSENT)
-    (item,) = moto.raw()
+def test_a_lane_that_cannot_be_understood_is_listed_all_the_same(moto_lanes: DynamoLaneWorld) -> None:
+    moto_lanes.lanes.save(applied(1, due=NOW), replaces=ABSENT)
+    (item,) = moto_lanes.raw()
     indexed = {name: item[name] for name in ("Shard", "Due")}
-    moto.put("lane", Recent={"S": "garbage"}, Attention={"N": "1"}, Since={"N": "5"}, **indexed)
+    moto_lanes.put("lane", Recent={"S": "garbage"}, Attention={"N": "1"}, Since={"N": "5"}, **indexed)
 
-    assert ORDER_ID in [name for shard in (0, 1) for name in moto.lanes.due(shard, NOW)]
-    assert list(moto.lanes.needing_attention()) == [ORDER_ID]
+    assert ORDER_ID in [name for shard in (0, 1) for name in moto_lanes.lanes.due(shard, NOW)]
+    assert list(moto_lanes.lanes.needing_attention()) == [ORDER_ID]

@@ -39,7 +39,7 @@ def test_a_claim_that_somebody_else_won_meanwhile_is_not_ours(aws: DynamoWorld) 
 
 
 def test_a_claim_that_was_overwritten_before_it_was_recognised_is_decided_again(aws: DynamoWorld) -> None:
-    """False makes the caller read again, and the record then tells all that happened."""
+    """False makes the caller read again, and the record then shows all that happened."""
     task = submitted(aws.store, "ord-1")
     ours = claimed(task)
     theirs = replace(ours, revision=ours.revision + 1, fence=99)

@@ -1,4 +1,4 @@
-"""What DynamoDB's refusals mean: try again, never, or look at what stands in the way."""
+"""What DynamoDB's refusals mean: try again, give up, or look at the existing row."""
 
 from dataclasses import replace
 from typing import Any
@@ -38,7 +38,7 @@ OTHER_ORDER = '{"total":"99.99"}'
 def test_what_stands_in_the_way_is_compared(
     moto: DynamoWorld, reasons: list[str], stands: str, outcome: Submission
 ) -> None:
-    """S8: one reason that tells of a row is enough to read it; equal is a duplicate, else a conflict."""
+    """S8: one failed condition is enough to read the row; equal is a duplicate, else a conflict."""
     moto.another_store().submit(order_of("ord-1", stands), task_of("ord-1"), PLAN)
     intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))
 
@@ -54,7 +54,7 @@ def test_what_stands_in_the_way_is_compared(
         ["SomethingNew", "None"],
     ],
 )
-def test_a_throttled_submission_is_for_later_and_does_not_spin(moto: DynamoWorld, reasons: list[str]) -> None:
+def test_a_throttled_submission_is_transient_and_does_not_spin(moto: DynamoWorld, reasons: list[str]) -> None:
     refusal = Refusal(CANCELLED, reasons)
     intercept(moto.store, "TransactWriteItems", refusal)
 
@@ -103,7 +103,7 @@ def test_a_submission_that_always_meets_others_comes_again_later(moto: DynamoWor
 
 
 @pytest.mark.parametrize("code", BUSY)
-def test_a_busy_table_is_for_later(moto: DynamoWorld, code: str) -> None:
+def test_a_busy_table_is_transient(moto: DynamoWorld, code: str) -> None:
     """A plain write conflicts with a running transaction, too (TransactionConflictException)."""
     task = submitted(moto.store, "ord-1")
     refuse_all(moto.store, code, status=500 if code == "InternalServerError" else 400)
@@ -120,13 +120,13 @@ def test_a_busy_table_is_for_later(moto: DynamoWorld, code: str) -> None:
             attempt()
 
 
-def test_a_plan_that_cannot_be_kept_or_read_now_is_for_later(moto: DynamoWorld) -> None:
+def test_a_plan_that_cannot_be_stored_or_read_now_is_transient(moto: DynamoWorld) -> None:
     submitted(moto.store, "ord-1")
     writer, reader = moto.another_store(), moto.another_store()
     intercept(writer, "PutItem", Refusal("ThrottlingException"))
     intercept(reader, "GetItem", Refusal("ThrottlingException"))
 
-    with pytest.raises(Transient, match="keep plan"):
+    with pytest.raises(Transient, match="store plan"):
         writer.submit(order_of("ord-2"), task_of("ord-2"), PLAN)
     with pytest.raises(Transient, match="read plan"):
         reader.load("ord-1")
@@ -144,7 +144,7 @@ def test_throttling_is_tried_again_by_the_sdk_a_bounded_number_of_times(moto: Dy
     assert refusal.requests == SDK_TRIES
 
 
-def test_a_store_out_of_reach_is_for_later(moto: DynamoWorld) -> None:
+def test_a_store_out_of_reach_is_transient(moto: DynamoWorld) -> None:
     task = submitted(moto.store, "ord-1")
     for operation in ("PutItem", "BatchGetItem", "Query", "TransactWriteItems"):
         intercept(moto.store, operation, Unreachable())
@@ -191,7 +191,7 @@ def test_what_a_read_leaves_unprocessed_is_asked_for_again(moto: DynamoWorld) ->
     assert list(answers[1]["Responses"]) == [moto.tables.orders], "only what was left out is asked for again"
 
 
-def test_a_read_that_stays_unprocessed_is_for_later(moto: DynamoWorld) -> None:
+def test_a_read_that_stays_unprocessed_is_transient(moto: DynamoWorld) -> None:
     submitted(moto.store, "ord-1")
     rewrite(moto.store, "BatchGetItem", lambda parsed: leave_out(parsed, moto.tables.tasks))
 

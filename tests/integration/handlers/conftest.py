@@ -2,7 +2,9 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -18,9 +20,28 @@ import orders.remote
 import scheduler
 import submission
 import supervisor
+from stepward.local.services import Services
 from tests.integration.handlers.deployment import Deployment
 
-Told = Callable[[], list[dict[str, Any]]]
+
+@dataclass(frozen=True)
+class Log:
+    """What the functions have written, log lines and metrics, one object per line; each method reads on."""
+
+    capsys: pytest.CaptureFixture[str]
+
+    def read(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.capsys.readouterr().out.splitlines()]
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line in self.read() if line.get("message") == kind]
+
+    def kinds(self) -> list[str]:
+        return [line["message"] for line in self.read() if "message" in line]
+
+    def metrics(self) -> dict[str, Any]:
+        (metrics,) = [line for line in self.read() if "_aws" in line]
+        return metrics
 
 
 def _cold_start() -> None:
@@ -43,7 +64,7 @@ def _one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def deployment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Deployment]:
-    """Whatever a function says after this can be read by `told`."""
+    """Whatever a function writes after this is in `log`."""
     capsys.readouterr()
     _cold_start()
     _one_at_a_time(monkeypatch)
@@ -57,6 +78,16 @@ def deployment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    """What the functions have written since the last look, log lines and metrics, one object per line."""
-    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+def log(capsys: pytest.CaptureFixture[str]) -> Log:
+    return Log(capsys)
+
+
+@pytest.fixture
+def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+    """The services on this machine, and the environment of the payments agent that calls them."""
+    with Services(tmp_path / "ledger.sqlite") as running:
+        monkeypatch.setenv("STEPWARD_SERVICE_URLS", json.dumps({"payments": running.url("payments")}))
+        monkeypatch.setenv("STEPWARD_AGENT", "payments")
+        monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])
+        yield running
+        vars(agent.handler).pop("worker", None)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import boto3
+from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
+from moto.sqs.models import sqs_backends
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_sns import SNSClient
 from mypy_boto3_sqs import SQSClient
@@ -22,8 +25,11 @@ from stepward.domain.convoy.lane import Lane
 from stepward.domain.task.record import StepRecord, Task
 from stepward.local.access import REGION
 from stepward.testing.aws.stack import Stack
+from stepward.testing.sqs.lambda_events import event_of
+from stepward.testing.sqs.source import SqsSource
+from stepward.wiring.lanes import lanes_in
 from stepward.wiring.tasks import task_store
-from tests.contract.worlds import lane_worlds, shared_record_tables
+from tests.contract.worlds import shared_record_tables
 from tests.contract.worlds.store_worlds import SHARDS, Tables
 
 ROOT = Path(__file__).parents[3]
@@ -92,15 +98,15 @@ class Deployment:
 
     @cached_property
     def lanes(self) -> DynamoLanes:
-        return lane_worlds.on(self.lanes_table, Access(REGION))
+        return lanes_in(Access(REGION), self.lanes_table, SHARDS)
 
     def lane(self, order_id: str) -> Lane:
         found = self.lanes.load(order_id)
         assert found is not None
         return found
 
-    def kept(self) -> list[dict[str, Any]]:
-        """Every row of rejects, as it lies in the table: the samples are older than what people are shown."""
+    def rejects(self) -> list[dict[str, Any]]:
+        """Every row of rejects: the samples are older than what people are shown."""
         rows = cast("list[dict[str, Any]]", self.dynamodb.scan(TableName=self.tables.rejects)["Items"])
         return sorted(rows, key=lambda row: row["Key"]["S"])
 
@@ -123,6 +129,19 @@ class Deployment:
             for message in messages:
                 self.sqs.delete_message(QueueUrl=self.queues[queue], ReceiptHandle=message["ReceiptHandle"])
         return bodies
+
+    def source(self, queue: str) -> SqsSource:
+        return SqsSource.at(self.sqs, self.queues[queue])
+
+    def received(self, queue: str) -> Event:
+        """Messages taken out of a queue for 30 seconds, as Lambda hands them over."""
+        source = self.source(queue)
+        return event_of(source.receive(10), source.arn)
+
+    def hidden_for(self, queue: str) -> list[float]:
+        """The seconds until each message of the queue is visible, which no call to SQS tells."""
+        messages = sqs_backends[ACCOUNT_ID][REGION].queues[self.queues[queue].rpartition("/")[2]]._messages
+        return [message.visible_at / 1000 - time.time_ns() / 1e9 for message in messages]
 
     def lose(self, queue: str) -> None:
         """From now on nothing can be sent to this queue."""

@@ -42,11 +42,11 @@ def all_refused(deployment: Deployment) -> None:
     assert scheduler.handler(batch("sqs-scheduler-start.json", answers), None) == {"batchItemFailures": []}
 
 
-def people_hear(deployment: Deployment) -> list[dict[str, Any]]:
+def received(deployment: Deployment) -> list[dict[str, Any]]:
     return [json.loads(body) for body in deployment.taken("inbox")]
 
 
-def untold(deployment: Deployment) -> int:
+def unalerted(deployment: Deployment) -> int:
     return sum(deployment.step("reserve", name).alert_by is not None for name in ORDERS)
 
 
@@ -55,27 +55,27 @@ def sweep_later(minutes: int) -> None:
         supervisor.handler(sample("eventbridge-schedule.json"), LONG_ENOUGH)
 
 
-def test_what_comes_too_thick_for_people_comes_in_one_summary(deployment: Deployment) -> None:
-    """S7: once per fact; a later sweep has nothing to add."""
+def test_more_alerts_than_people_can_read_come_in_one_summary(deployment: Deployment) -> None:
+    """S7: once each; a later sweep has nothing to add."""
     all_refused(deployment)
-    assert len(people_hear(deployment)) == MOST_SINGLES
-    assert untold(deployment) == 3
+    assert len(received(deployment)) == MOST_SINGLES
+    assert unalerted(deployment) == 3
 
     sweep_later(minutes=2)
 
-    (summary,) = people_hear(deployment)
+    (summary,) = received(deployment)
     assert summary["Subject"] == "Stepward: 3 orders ended in Error"
     assert summary["MessageAttributes"]["alerts"] == {"Type": "Number", "Value": "3"}
     assert "reserve 3 times: out of stock" in summary["Message"]
-    assert untold(deployment) == 0
+    assert unalerted(deployment) == 0
 
     sweep_later(minutes=4)
 
-    assert people_hear(deployment) == []
+    assert received(deployment) == []
 
 
-def test_every_fact_is_one_event(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S7: the event travels with the telling, be it single or in a summary."""
+def test_every_alert_is_one_event(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S7: with the single alert, or with the summary."""
     details: list[dict[str, Any]] = []
 
     def watch(params: dict[str, Any], **_: object) -> None:

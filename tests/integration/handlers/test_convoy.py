@@ -1,22 +1,17 @@
 """The function that applies order events, on the events that Lambda would hand to it."""
 
 import json
-import time
 from typing import Any
 
 import pytest
-from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
-from moto.sqs.models import sqs_backends
 
 import convoy
 from stepward.domain.convoy.commands import RetryLane, SkipEvent
-from stepward.domain.convoy.lane import Alerted as LaneTold
+from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured
-from stepward.local.access import REGION
-from stepward.testing.sqs.lambda_events import LambdaContext, event_of
-from stepward.testing.sqs.source import SqsSource
+from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wire.convoy import encode_command
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, Event, failed, sample
 
 SAMPLE = "sqs-order-events.json"
@@ -58,20 +53,7 @@ def taken(deployment: Deployment, *bodies: str) -> Event:
             MessageGroupId=json.loads(body)["orderId"],
             MessageDeduplicationId=f"d-{number}",
         )
-    source = SqsSource.at(deployment.sqs, deployment.queues["order-events"])
-    return event_of(source.receive(10), source.arn)
-
-
-def hidden_for(deployment: Deployment) -> list[int]:
-    """The whole seconds until each message of the queue is visible, which no call to SQS tells."""
-    name = deployment.queues["order-events"].rpartition("/")[2]
-    now = time.time_ns() // 1_000_000
-    messages = sqs_backends[ACCOUNT_ID][REGION].queues[name]._messages
-    return [round((message.visible_at - now) / 1000) for message in messages]
-
-
-def said(told: Told, kind: str) -> list[dict[str, Any]]:
-    return [line for line in told() if line.get("message") == kind]
+    return deployment.received("order-events")
 
 
 def test_the_events_of_each_order_are_applied_in_their_sequence(deployment: Deployment) -> None:
@@ -81,7 +63,7 @@ def test_the_events_of_each_order_are_applied_in_their_sequence(deployment: Depl
     first, second = deployment.lane(A), deployment.lane(B)
     assert (first.last, first.end, first.deleted) == (4, 4, 0)
     assert (second.last, second.end, second.deleted) == (2, 2, 2)
-    assert [kept.event.op for kept in first.recent if kept.event.op] == ["create", "add", "modify", "add"]
+    assert [stored.event.op for stored in first.recent if stored.event.op] == ["create", "add", "modify", "add"]
 
 
 def test_a_create_submits_the_order_and_a_delete_takes_it_back(deployment: Deployment) -> None:
@@ -91,20 +73,20 @@ def test_a_create_submits_the_order_and_a_delete_takes_it_back(deployment: Deplo
     assert deployment.order_ids() == {A, B}
     assert not deployment.task(A).undoing
     assert deployment.task(B).undoing
-    told = [json.loads(body) for body in deployment.taken("scheduler")]
-    assert {"type": "task.start", "orderId": A} in told
+    sent = [json.loads(body) for body in deployment.taken("scheduler")]
+    assert {"type": "task.start", "orderId": A} in sent
 
 
-def test_the_whole_batch_delivered_again_changes_nothing(deployment: Deployment, told: Told) -> None:
+def test_the_whole_batch_delivered_again_changes_nothing(deployment: Deployment, log: Log) -> None:
     """S18."""
     convoy.handler(sample(SAMPLE), CONTEXT)
     before = deployment.lane(A), deployment.lane(B), deployment.task(A)
-    told()
+    log.read()
 
     assert failed(convoy.handler(sample(SAMPLE), CONTEXT)) == []
 
     assert (deployment.lane(A), deployment.lane(B), deployment.task(A)) == before
-    assert len(said(told, "Duplicate")) == 6
+    assert len(log.of("Duplicate")) == 6
 
 
 def test_what_is_ahead_waits_and_is_applied_when_the_gap_closes(deployment: Deployment) -> None:
@@ -119,7 +101,7 @@ def test_what_is_ahead_waits_and_is_applied_when_the_gap_closes(deployment: Depl
     assert (lane.last, lane.gap_since, lane.due) == (4, None, None)
 
 
-def test_a_poison_event_blocks_its_order_only_and_an_operator_is_told_once(deployment: Deployment) -> None:
+def test_a_poison_event_blocks_its_order_only_and_an_operator_is_alerted_once(deployment: Deployment) -> None:
     """C6."""
     poison = entry(A, 2, amount="much")
     for _ in range(2):
@@ -127,7 +109,7 @@ def test_a_poison_event_blocks_its_order_only_and_an_operator_is_told_once(deplo
 
     lane = deployment.lane(A)
     assert lane.blocked is not None
-    assert (lane.blocked.position, lane.last, lane.alerted) == (2, 1, LaneTold.BLOCKED)
+    assert (lane.blocked.position, lane.last, lane.alerted) == (2, 1, Alerted.BLOCKED)
     assert "amount" in lane.blocked.reason
     assert list(deployment.lanes.needing_attention()) == [A]
     assert deployment.lane(B).last == 2
@@ -148,26 +130,26 @@ def test_an_operators_command_comes_in_its_turn(deployment: Deployment) -> None:
     assert row.skipped == "skipped by ada: lost at the till"
 
 
-def test_a_command_that_is_refused_is_kept_in_the_trail_and_stops_nothing(deployment: Deployment, told: Told) -> None:
+def test_a_command_that_is_refused_is_in_the_audit_log_and_stops_nothing(deployment: Deployment, log: Log) -> None:
     work(create(A))
 
     assert work(encode_command(RetryLane(A, "ada", "try", "asked-1")), entry(A, 2)) == []
 
     assert deployment.lane(A).last == 2
-    (refused,) = said(told, "Refused")
+    (refused,) = log.of("Refused")
     assert "nothing to retry" in refused["reason"]
 
 
 @pytest.mark.parametrize(
     ("body", "field"), [("not JSON", "(body)"), ('{"op":"add"}', "orderId"), ("[]", "(body)"), ("7", "(body)")]
 )
-def test_what_names_no_order_is_kept_and_stops_no_neighbour(deployment: Deployment, body: str, field: str) -> None:
+def test_what_names_no_order_is_rejected_and_stops_no_neighbour(deployment: Deployment, body: str, field: str) -> None:
     event = batch(create(A), body, entry(A, 2), groups={1: A})
 
     assert failed(convoy.handler(event, CONTEXT)) == []
 
-    (kept,) = deployment.kept()
-    assert (kept["Field"]["S"], kept["Body"]["B"]) == (field, body.encode())
+    (reject,) = deployment.rejects()
+    assert (reject["Field"]["S"], reject["Body"]["B"]) == (field, body.encode())
     assert deployment.lane(A).last == 2
 
 
@@ -180,21 +162,21 @@ def test_orders_that_share_a_group_are_each_applied(deployment: Deployment) -> N
     assert (deployment.lane(A).last, deployment.lane(B).last) == (2, 2)
 
 
-def test_a_failure_holds_its_own_order_back_and_no_other(deployment: Deployment, told: Told) -> None:
+def test_a_failure_holds_its_own_order_back_and_no_other(deployment: Deployment, log: Log) -> None:
     """C4, C6: the create's effect cannot be had, so nothing after it is tried."""
     work(create(B))
     deployment.lose("scheduler")
     event = batch(create(A), entry(B, 2), entry(A, 2))
-    told()
+    log.read()
 
     assert failed(convoy.handler(event, CONTEXT)) == ["m-0", "m-2"]
 
     assert deployment.lane(B).last == 2
-    assert {line["message_id"] for line in said(told, "Returned")} == {"m-0"}
+    assert {line["message_id"] for line in log.of("Returned")} == {"m-0"}
 
 
 def test_a_lane_that_cannot_be_read_stops_its_own_order_only(deployment: Deployment) -> None:
-    key = {"OrderID": {"S": A}, "Place": {"S": "lane"}}
+    key = {"OrderID": {"S": A}, "Position": {"S": "lane"}}
     deployment.dynamodb.put_item(TableName=deployment.lanes_table, Item={**key, "Recent": {"S": "garbage"}})
 
     assert work(create(A), create(B), entry(B, 2)) == ["m-0"]
@@ -213,17 +195,17 @@ def test_what_failed_comes_back_soon_and_ever_less_often(deployment: Deployment,
     answer = convoy.handler(event, CONTEXT)
 
     assert failed(answer) == [record["messageId"] for record in event["Records"]]
-    assert hidden_for(deployment) == [seconds, seconds]
+    assert [round(each) for each in deployment.hidden_for("order-events")] == [seconds, seconds]
 
 
-def test_a_message_that_cannot_be_hidden_is_brought_back_all_the_same(deployment: Deployment, told: Told) -> None:
+def test_a_message_that_cannot_be_hidden_is_brought_back_all_the_same(deployment: Deployment, log: Log) -> None:
     event = batch(create(A), entry(A, 2))
     deployment.lose("scheduler")
-    told()
+    log.read()
 
     assert failed(convoy.handler(event, CONTEXT)) == ["m-0", "m-1"]
 
-    assert len(said(told, "Returned")) == 2
+    assert len(log.of("Returned")) == 2
 
 
 def test_without_sequence_numbers_the_queues_order_counts(

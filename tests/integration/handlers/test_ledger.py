@@ -13,7 +13,7 @@ from stepward.testing.aws.stack import BUCKET
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.source import SqsSource
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, Event, batch, failed, sample
 
 SAMPLE, OBJECT = "sqs-ledger.json", "sqs-ledger-object.json"
@@ -44,7 +44,7 @@ def put_object(count: int, first: str = "") -> list[dict[str, Any]]:
 
 def arrived(deployment: Deployment) -> list[Received]:
     """All that has come for the lanes, whose queue is empty afterwards."""
-    source = SqsSource.at(deployment.sqs, deployment.queues["order-events"])
+    source = deployment.source("order-events")
     found: list[Received] = []
     while more := source.receive(10):
         found += more
@@ -53,7 +53,7 @@ def arrived(deployment: Deployment) -> list[Received]:
     return found
 
 
-def positions(messages: list[Received]) -> list[tuple[str, int]]:
+def sequences(messages: list[Received]) -> list[tuple[str, int]]:
     read = [json.loads(message.body) for message in messages]
     return sorted((body["orderId"], body["sequence"]) for body in read)
 
@@ -62,7 +62,7 @@ def split(event: Event, context: LambdaContext = PLENTY) -> list[str]:
     return failed(ledger.handler(event, context))
 
 
-def test_every_entry_goes_to_the_lane_of_its_order(deployment: Deployment, told: Told) -> None:
+def test_every_entry_goes_to_the_lane_of_its_order(deployment: Deployment, log: Log) -> None:
     """C2, C3."""
     assert split(sample(SAMPLE)) == []
 
@@ -74,7 +74,7 @@ def test_every_entry_goes_to_the_lane_of_its_order(deployment: Deployment, told:
         body = json.loads(message.body)
         assert message.attributes["MessageGroupId"] == body["orderId"]
         assert (body["ledgerId"], body["customerId"]) == ("2026-01-01-a", "customer-7")
-    (done,) = [line for line in told() if line.get("message") == "Split"]
+    (done,) = log.of("Split")
     assert "6 entries" in done["reason"]
 
 
@@ -94,7 +94,7 @@ def test_an_object_is_read_line_by_line(deployment: Deployment) -> None:
 
     assert split(sample(OBJECT)) == []
 
-    assert positions(arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
+    assert sequences(arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
 
 
 def test_what_there_was_no_time_for_comes_back_at_once_and_is_done_by_the_next_run(
@@ -117,7 +117,7 @@ def test_what_there_was_no_time_for_comes_back_at_once_and_is_done_by_the_next_r
     first = arrived(deployment)
     assert len(first) == 20
     assert split(event, HARDLY_ANY) == []
-    assert positions(first + arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
+    assert sequences(first + arrived(deployment)) == sorted((line["orderId"], line["sequence"]) for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def test_what_there_was_no_time_for_comes_back_at_once_and_is_done_by_the_next_r
         ({"entries": []}, "entries"),
     ],
 )
-def test_a_ledger_that_cannot_be_split_is_kept(deployment: Deployment, changes: dict[str, Any], field: str) -> None:
+def test_a_ledger_that_cannot_be_split_is_rejected(deployment: Deployment, changes: dict[str, Any], field: str) -> None:
     assert split(batch(SAMPLE, [ledger_body(**changes)])) == []
 
-    (kept,) = deployment.kept()
-    assert (kept["Field"]["S"], kept["Source"]["S"]) == (field, "ledgers.fifo")
+    (reject,) = deployment.rejects()
+    assert (reject["Field"]["S"], reject["Source"]["S"]) == (field, "ledgers.fifo")
     assert arrived(deployment) == []
 
 
-def test_an_object_that_changed_on_the_way_is_not_gone_on_with(deployment: Deployment) -> None:
+def test_an_object_that_changed_on_the_way_is_not_read_on(deployment: Deployment) -> None:
     """What was sent of the one and the rest of the other would be a ledger that nobody wrote."""
     put_object(3, first='{"op":"add"}\n')
     deployment.lose("order-events")
@@ -147,16 +147,16 @@ def test_an_object_that_changed_on_the_way_is_not_gone_on_with(deployment: Deplo
 
     assert split(sample(OBJECT)) == []
 
-    reasons = {kept["Field"]["S"]: kept["Reason"]["S"] for kept in deployment.kept()}
+    reasons = {reject["Field"]["S"]: reject["Reason"]["S"] for reject in deployment.rejects()}
     assert "changed" in reasons["objectKey"]
 
 
-def test_an_entry_that_names_no_order_is_kept_and_the_rest_goes_on(deployment: Deployment) -> None:
+def test_an_entry_that_names_no_order_is_rejected_and_the_others_go_on(deployment: Deployment) -> None:
     faulty = [*entries(2), {"op": "add"}, "not an object", *entries(3)[2:]]
 
     assert split(batch(SAMPLE, [ledger_body(entries=faulty)])) == []
 
-    assert len(deployment.kept()) == 2
+    assert len(deployment.rejects()) == 2
     assert len(arrived(deployment)) == 3
 
 
@@ -167,13 +167,13 @@ def test_a_queue_that_takes_nothing_brings_the_ledger_back(deployment: Deploymen
 
 
 def test_a_ledger_behind_one_that_failed_is_not_begun(deployment: Deployment) -> None:
-    """C3: the ledgers of one customer in their order; the second would have an entry kept at once."""
+    """C3: the ledgers of one customer in their order; the second would have an entry rejected at once."""
     deployment.lose("order-events")
     second = ledger_body(ledgerId="ledger-2", entries=[{"op": "add"}])
 
     assert split(batch(SAMPLE, [ledger_body(), second])) == ["m-0", "m-1"]
 
-    assert deployment.kept() == []
+    assert deployment.rejects() == []
 
 
 def test_a_function_of_one_customer_takes_no_others_ledgers(
@@ -185,8 +185,8 @@ def test_a_function_of_one_customer_takes_no_others_ledgers(
     assert split(batch(SAMPLE, [ledger_body(), ledger_body(customerId="customer-8", ledgerId="l-2")])) == []
 
     assert len(arrived(deployment)) == 3
-    (kept,) = deployment.kept()
-    assert kept["Field"]["S"] == "customerId"
+    (reject,) = deployment.rejects()
+    assert reject["Field"]["S"] == "customerId"
 
 
 @pytest.mark.parametrize("name", ["STEPWARD_LANES_QUEUE", "STEPWARD_LEDGERS_BUCKET", "STEPWARD_SHARED_RECORDS_TABLE"])

@@ -7,7 +7,7 @@ import pytest
 
 import scheduler
 import submission
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body
 
 PLAIN = "sqs-order-plain.json"
@@ -30,16 +30,16 @@ def queue(deployment: Deployment, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["replies-shop", "replies-shop.fifo"])
-def test_a_submitter_hears_on_its_own_queue(deployment: Deployment, name: str) -> None:
+def test_a_submitter_is_notified_on_its_own_queue(deployment: Deployment, name: str) -> None:
     """S19: by the order's own words, and those of the engine."""
     url = queue(deployment, name)
 
     assert submit(replyTo=url) == start() == []
 
-    (told,) = map(json.loads, deployment.taken(name))
-    assert told["type"] == "order.status"
-    assert (told["orderId"], told["correlationId"]) == (ORDER_ID, "checkout-5501")
-    assert (told["status"], told["step"], told["revision"]) == ("received", None, 2)
+    (notice,) = map(json.loads, deployment.taken(name))
+    assert notice["type"] == "order.status"
+    assert (notice["orderId"], notice["correlationId"]) == (ORDER_ID, "checkout-5501")
+    assert (notice["status"], notice["step"], notice["revision"]) == ("received", None, 2)
 
 
 def test_the_queue_may_be_named_by_its_arn(deployment: Deployment) -> None:
@@ -62,27 +62,25 @@ def test_the_queue_may_be_named_by_its_arn(deployment: Deployment) -> None:
         ),
     ],
 )
-def test_an_order_that_names_a_foreign_queue_is_kept_as_rejected(
-    deployment: Deployment, reply_to: str, reason: str
-) -> None:
+def test_an_order_that_names_a_foreign_queue_is_rejected(deployment: Deployment, reply_to: str, reason: str) -> None:
     """S19, field case 76: with field and reason, and nothing else is stored or sent."""
     assert submit(replyTo=reply_to) == []
 
-    (row,) = deployment.kept()
+    (row,) = deployment.rejects()
     assert row["Field"]["S"] == "replyTo"
     assert row["Reason"]["S"].startswith(reason)
     assert (deployment.order_ids(), deployment.taken("scheduler")) == (set(), [])
 
 
-def test_a_queue_that_is_gone_holds_up_nothing(deployment: Deployment, told: Told) -> None:
+def test_a_queue_that_is_gone_holds_up_nothing(deployment: Deployment, log: Log) -> None:
     """S19, field case 76: the message is done, the step is asked for, and the loss is counted."""
     submit(replyTo="https://sqs.us-east-1.amazonaws.com/111122223333/replies-gone")
-    told()
+    log.read()
 
     assert start() == []
 
     assert len(deployment.taken("agent-inventory")) == 1
-    lines = told()
+    lines = log.read()
     (lost,) = (line for line in lines if line.get("message") == "NoticeLost")
     assert lost["reason"].endswith("NonExistentQueue")
     assert [line["NoticesLost"] for line in lines if "NoticesLost" in line] == [[1.0]]

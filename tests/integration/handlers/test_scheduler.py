@@ -9,7 +9,7 @@ import time_machine
 import scheduler
 import submission
 from stepward.domain.task.record import ProcessState
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
 
 START = "sqs-scheduler-start.json"
@@ -50,8 +50,8 @@ def test_a_start_claims_the_first_step_and_asks_its_agent(deployment: Deployment
     step = deployment.step("reserve")
     assert (step.process_state, step.attempt) == (ProcessState.PROCESSING, 1)
     assert step.locked_by is not None
-    told = {name: request[name] for name in ("orderId", "step", "operation", "attempt", "token", "completeBy")}
-    assert told == {
+    asked_for = {name: request[name] for name in ("orderId", "step", "operation", "attempt", "token", "completeBy")}
+    assert asked_for == {
         "orderId": ORDER_ID,
         "step": "reserve",
         "operation": "reserve",
@@ -94,36 +94,36 @@ def test_a_reply_delivered_again_sends_the_next_request_again(deployment: Deploy
     assert deployment.step("charge").attempt == 1
 
 
-def test_a_reply_after_complete_by_changes_nothing(deployment: Deployment, told: Told) -> None:
+def test_a_reply_after_complete_by_changes_nothing(deployment: Deployment, log: Log) -> None:
     """S6."""
     body = reply(start(deployment))
     before = deployment.task()
-    told()
+    log.read()
 
     with time_machine.travel((before.steps["reserve"].complete_by or 0) / 1000 + 1, tick=False):
         assert failed(scheduler.handler(batch(REPLY, [body]), None)) == []
 
     assert deployment.task() == before
-    assert [line["message"] for line in told() if "message" in line] == ["LateReply"]
+    assert log.kinds() == ["LateReply"]
 
 
-def test_the_last_reply_ends_the_task(deployment: Deployment, told: Told) -> None:
+def test_the_last_reply_ends_the_task(deployment: Deployment, log: Log) -> None:
     request = start(deployment)
     for agent in ("payments", "shipping"):
         scheduler.handler(batch(REPLY, [reply(request)]), None)
         (request,) = asked(deployment, agent)
-    told()
+    log.read()
 
     scheduler.handler(batch(REPLY, [reply(request)]), None)
 
     task = deployment.task()
     assert (task.process_state, task.due) == (ProcessState.PROCESSED, None)
-    (metrics,) = [line for line in told() if "_aws" in line]
+    metrics = log.metrics()
     assert metrics["Processed"] == [1.0]
     assert metrics["SubmissionToEnd"][0] >= 0
 
 
-def test_a_permanent_fault_ends_in_error_and_an_operator_is_told_once(deployment: Deployment) -> None:
+def test_a_permanent_fault_ends_in_error_and_an_operator_is_alerted_once(deployment: Deployment) -> None:
     """S7."""
     body = reply(start(deployment), "permanent", error="out of stock")
     for _ in range(2):
@@ -157,15 +157,17 @@ def test_an_alert_that_could_not_be_sent_comes_back_and_stays_due(deployment: De
         ("not JSON", "(body)"),
     ],
 )
-def test_what_cannot_be_applied_is_kept_and_stops_no_neighbour(deployment: Deployment, body: str, field: str) -> None:
+def test_what_cannot_be_applied_is_rejected_and_stops_no_neighbour(
+    deployment: Deployment, body: str, field: str
+) -> None:
     submit(deployment)
     good = sample(START)["Records"][0]["body"]
 
     assert failed(scheduler.handler(batch(START, [body, good]), None)) == []
 
-    (kept,) = deployment.kept()
-    assert (kept["Field"]["S"], kept["Source"]["S"]) == (field, "scheduler")
-    assert kept["Body"]["B"] == body.encode()
+    (reject,) = deployment.rejects()
+    assert (reject["Field"]["S"], reject["Source"]["S"]) == (field, "scheduler")
+    assert reject["Body"]["B"] == body.encode()
     assert len(asked(deployment, "inventory")) == 1
 
 

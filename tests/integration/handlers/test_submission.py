@@ -9,7 +9,7 @@ import pytest
 import submission
 from stepward.domain.errors import Misconfigured
 from stepward.domain.task.record import ProcessState
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, ROOT, Deployment, batch, failed, order_body, sample
 
 PLAIN = "sqs-order-plain.json"
@@ -23,7 +23,7 @@ def starts(deployment: Deployment) -> list[Any]:
 
 @pytest.mark.parametrize("name", [PLAIN, "sqs-order-sns.json", "sqs-order-eventbridge.json"])
 def test_an_order_is_accepted_however_it_is_wrapped(deployment: Deployment, name: str) -> None:
-    """S8: order and task are written, then the Scheduler is told."""
+    """S8: order and task are written, then the Scheduler is asked to start."""
     assert submission.handler(sample(name), None) == {"batchItemFailures": []}
 
     accepted = sorted(deployment.order_ids())
@@ -33,7 +33,7 @@ def test_an_order_is_accepted_however_it_is_wrapped(deployment: Deployment, name
 
 
 def test_the_same_message_delivered_again_is_a_success_and_starts_again(deployment: Deployment) -> None:
-    """S18: the first telling may be lost, and a second is harmless."""
+    """S18: the first start may be lost, and a second is harmless."""
     submission.handler(sample(PLAIN), None)
     first = deployment.task()
 
@@ -41,17 +41,17 @@ def test_the_same_message_delivered_again_is_a_success_and_starts_again(deployme
 
     assert deployment.task() == first
     assert starts(deployment) == [START, START]
-    assert deployment.kept() == []
+    assert deployment.rejects() == []
 
 
-def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployment, told: Told) -> None:
+def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployment, log: Log) -> None:
     """Field case 2: two records of one message id."""
     (record,) = sample(PLAIN)["Records"]
 
     assert failed(submission.handler({"Records": [record, record]}, None)) == []
 
     assert deployment.order_ids() == {ORDER_ID}
-    history = [line["message"] for line in told() if "message" in line]
+    history = log.kinds()
     assert history == ["Submitted", "Duplicate"]
 
 
@@ -61,26 +61,26 @@ def test_the_same_order_in_other_words_is_a_duplicate(deployment: Deployment) ->
 
     assert failed(submission.handler(batch(PLAIN, [order_body(), again]), None)) == []
 
-    assert deployment.kept() == []
+    assert deployment.rejects() == []
     assert starts(deployment) == [START, START]
 
 
-def test_other_content_under_the_same_id_is_kept_and_not_retried(deployment: Deployment, told: Told) -> None:
+def test_other_content_under_the_same_id_is_rejected_and_not_retried(deployment: Deployment, log: Log) -> None:
     """Field case 4: a conflict is for a person, and the first order stands."""
     other = order_body(currency="USD")
 
     assert failed(submission.handler(batch(PLAIN, [order_body(), other]), None)) == []
 
-    (kept,) = deployment.kept()
-    assert kept["Body"]["B"] == other.encode()
-    assert (kept["Field"]["S"], kept["OrderID"]["S"]) == ("orderId", ORDER_ID)
-    assert "other content" in kept["Reason"]["S"]
-    assert [line["message"] for line in told() if "message" in line] == ["Submitted", "Conflict", "Rejected"]
+    (reject,) = deployment.rejects()
+    assert reject["Body"]["B"] == other.encode()
+    assert (reject["Field"]["S"], reject["OrderID"]["S"]) == ("orderId", ORDER_ID)
+    assert "other content" in reject["Reason"]["S"]
+    assert log.kinds() == ["Submitted", "Conflict", "Rejected"]
     assert starts(deployment) == [START]
 
 
 @pytest.mark.parametrize("file", FIELD_CASES, ids=lambda file: file.stem)
-def test_bad_messages_are_kept_and_their_good_neighbour_goes_through(deployment: Deployment, file: Path) -> None:
+def test_bad_messages_are_rejected_and_their_good_neighbour_goes_through(deployment: Deployment, file: Path) -> None:
     """Field case 28: nothing comes back, so nothing is retried; each reject names field and reason."""
     cases = json.loads(file.read_text())["cases"]
     bad = [case for case in cases if case["outcome"] == "rejected"]
@@ -89,17 +89,17 @@ def test_bad_messages_are_kept_and_their_good_neighbour_goes_through(deployment:
     assert failed(submission.handler(batch(PLAIN, bodies), None)) == []
 
     assert deployment.order_ids() == {"ord-good"}
-    kept = {row["Key"]["S"].split("#")[1]: row for row in deployment.kept()}
-    assert len(kept) == len(bad)
+    rejects = {row["Key"]["S"].split("#")[1]: row for row in deployment.rejects()}
+    assert len(rejects) == len(bad)
     for number, case in enumerate(bad):
-        row = kept[f"m-{number}"]
+        row = rejects[f"m-{number}"]
         assert row["Field"]["S"] == case["field"], case["why"]
         assert case["says"] in row["Reason"]["S"], case["why"]
         assert row["Source"]["S"] == "orders"
         assert row["Body"]["B"].decode("utf-8", "surrogatepass") == case["body"], case["why"]
 
 
-def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, told: Told) -> None:
+def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, log: Log) -> None:
     """Field case 32."""
     notice = json.dumps(
         {"Service": "Amazon S3", "Event": "s3:TestEvent", "Time": "2026-01-01T00:00:00Z", "Bucket": "b"}
@@ -107,23 +107,23 @@ def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, tol
 
     assert failed(submission.handler(batch(PLAIN, [notice]), None)) == []
 
-    assert (deployment.kept(), deployment.order_ids()) == ([], set())
-    assert any(line.get("Ignored") == [1.0] for line in told())
+    assert (deployment.rejects(), deployment.order_ids()) == ([], set())
+    assert any(line.get("Ignored") == [1.0] for line in log.read())
 
 
 def test_only_what_could_not_be_sent_comes_back(deployment: Deployment) -> None:
-    """The order is safe in its table; its message comes again, because the Scheduler was not told."""
+    """The order is safe in its table; its message comes again, because the Scheduler was not asked to start."""
     deployment.lose("scheduler")
     bodies = [order_body("ord-1"), "not JSON", order_body("ord-2")]
 
     assert failed(submission.handler(batch(PLAIN, bodies), None)) == ["m-0", "m-2"]
 
     assert deployment.order_ids() == {"ord-1", "ord-2"}
-    assert len(deployment.kept()) == 1
+    assert len(deployment.rejects()) == 1
 
 
-def test_a_reject_that_cannot_be_kept_comes_back(deployment: Deployment) -> None:
-    """Bad input is acknowledged only once it is kept."""
+def test_a_reject_that_cannot_be_stored_comes_back(deployment: Deployment) -> None:
+    """Bad input is acknowledged only once it is stored."""
     deployment.dynamodb.delete_table(TableName=deployment.tables.rejects)
 
     assert failed(submission.handler(batch(PLAIN, ["not JSON", order_body()]), None)) == ["m-0"]

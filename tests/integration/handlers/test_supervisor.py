@@ -14,7 +14,7 @@ from stepward.domain.task.record import ProcessState
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
 from tests.contract.worlds.store_worlds import SHARDS
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, order_body, sample
 
 TICK = "eventbridge-schedule.json"
@@ -30,8 +30,8 @@ def sweep(now: int) -> dict[str, int]:
         return found
 
 
-def told_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
-    """What is in the Scheduler's queue an hour later, when no message rests any more."""
+def sent_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
+    """What is in the Scheduler's queue an hour later, when no message is delayed any more."""
     with time_machine.travel(now() / 1000 + 3_600, tick=False):
         return [json.loads(body) for body in deployment.taken("scheduler")]
 
@@ -59,20 +59,20 @@ def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deploy
     assert deployment.task() == before
 
 
-def test_an_overdue_step_is_recovered_and_the_scheduler_is_told(deployment: Deployment, told: Told) -> None:
+def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(deployment: Deployment, log: Log) -> None:
     """S12: FailureCount + 1, unlocked, Pending again."""
     running = run_into(deployment)
-    told()
+    log.read()
 
     figures = sweep(running + MARGIN)
 
     step = deployment.step("reserve")
     assert (step.process_state, step.locked_by, step.failure_count) == (ProcessState.PENDING, None, 1)
-    assert told_to_scheduler(deployment) == [
+    assert sent_to_scheduler(deployment) == [
         {"type": "step.retry", "orderId": ORDER_ID, "step": "reserve", "attempt": 1}
     ]
     assert (figures["listed"], figures["overdue"], figures["oldest"]) == (1, 1, MARGIN)
-    lines = told()
+    lines = log.read()
     (recovered,) = [line for line in lines if line.get("message") == "Recovered"]
     assert (recovered["from"], recovered["to"], recovered["attempt"]) == ("Processing", "Pending", 1)
     (metrics,) = [line for line in lines if "_aws" in line]
@@ -85,26 +85,26 @@ def test_an_overdue_step_is_recovered_and_the_scheduler_is_told(deployment: Depl
     }
 
 
-def test_a_second_look_at_once_counts_no_second_failure(deployment: Deployment) -> None:
+def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment) -> None:
     """S15."""
     running = run_into(deployment)
     for _ in range(2):
         sweep(running + MARGIN)
 
     assert deployment.step("reserve").failure_count == 1
-    assert len(told_to_scheduler(deployment)) == 1
+    assert len(sent_to_scheduler(deployment)) == 1
 
 
 def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     """S11: no agent had it, so no failure is counted."""
     submission.handler(sample("sqs-order-plain.json"), None)
-    assert len(told_to_scheduler(deployment)) == 1
+    assert len(sent_to_scheduler(deployment)) == 1
     due = deployment.task().due
     assert due is not None
 
     sweep(due + MARGIN)
 
-    (retry,) = told_to_scheduler(deployment)
+    (retry,) = sent_to_scheduler(deployment)
     assert (retry["type"], retry["step"]) == ("step.retry", "reserve")
     assert deployment.step("reserve").failure_count == 0
     with time_machine.travel((due + MARGIN) / 1000, tick=False):
@@ -126,7 +126,7 @@ def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     ids="".join,
 )
 def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
-    deployment: Deployment, told: Told, garbage: dict[str, Any]
+    deployment: Deployment, log: Log, garbage: dict[str, Any]
 ) -> None:
     """Each shard has a bad record that is older than the good one."""
     running = run_into(deployment)
@@ -136,13 +136,13 @@ def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
     for shard in ("0", "1"):
         keys = {"OrderID": {"S": f"bad-{shard}"}, "Shard": {"N": shard}, "Due": {"N": "1"}}
         deployment.dynamodb.put_item(TableName=deployment.tables.tasks, Item={**item, **keys, **garbage})
-    told()
+    log.read()
 
     figures = sweep(running + MARGIN)
 
     assert deployment.step("reserve").failure_count == 1
     assert (figures["listed"], figures["complete"]) == (3, True)
-    corrupt = [line for line in told() if line.get("message") == "Corrupt"]
+    corrupt = log.of("Corrupt")
     assert {line["task"] for line in corrupt} == {"bad-0", "bad-1"}
     assert all(line["task"] in line["reason"] for line in corrupt)
 
@@ -172,18 +172,18 @@ def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment) -> 
     assert {deployment.step("reserve", name).failure_count for name in names} == {1}
 
 
-def test_a_sweep_that_found_nothing_tells_its_metrics_all_the_same(deployment: Deployment, told: Told) -> None:
+def test_a_sweep_that_found_nothing_still_writes_its_metrics(deployment: Deployment, log: Log) -> None:
     """S12: an alarm fires when they are missing."""
     running = run_into(deployment)
-    told()
+    log.read()
 
     sweep(running)
 
-    (metrics,) = [line for line in told() if "_aws" in line]
+    metrics = log.metrics()
     assert (metrics["Swept"], metrics["Overdue"]) == ([float(SHARDS)], [0.0])
 
 
-def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, told: Told) -> None:
+def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, log: Log) -> None:
     """S15: until it must be dead."""
     running = run_into(deployment)
     at = running + MARGIN
@@ -193,49 +193,49 @@ def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deploym
         deployment.dynamodb.put_item(
             TableName=deployment.shared_records, Item={**item, "Body": {"S": json.dumps(lease)}}
         )
-    told()
+    log.read()
 
     assert (sweep(at)["skipped"], deployment.step("reserve").failure_count) == (SHARDS, 0)
     assert (sweep(at + MARGIN)["swept"], deployment.step("reserve").failure_count) == (SHARDS, 1)
 
 
-def test_supervisors_without_their_shared_records_sweep_all_the_same(deployment: Deployment, told: Told) -> None:
+def test_supervisors_without_their_shared_records_still_sweep(deployment: Deployment, log: Log) -> None:
     """S15: leases save work; no recovery depends on them."""
     running = run_into(deployment)
     deployment.dynamodb.delete_table(TableName=deployment.shared_records)
-    told()
+    log.read()
 
     assert sweep(running + MARGIN)["overdue"] == 1
 
-    lines = told()
+    lines = log.read()
     (metrics,) = [line for line in lines if "_aws" in line]
     assert metrics["Unleased"] == [1.0 * SHARDS]
     assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
 
 
 def test_metrics_are_written_when_a_sweep_fails(
-    deployment: Deployment, told: Told, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S12: a fault of the deployment shows as an error, and does not hide what was done before."""
     running = run_into(deployment)
     monkeypatch.setenv("STEPWARD_SCHEDULER_QUEUE", "https://sqs.us-east-1.amazonaws.com/123456789012/gone")
-    told()
+    log.read()
 
     with pytest.raises(Misconfigured):
         sweep(running + MARGIN)
 
-    (metrics,) = [line for line in told() if "_aws" in line]
+    metrics = log.metrics()
     assert metrics["Recovered"] == [1.0]
 
 
-def test_an_order_older_than_its_own_worst_case_is_told(deployment: Deployment, told: Told) -> None:
+def test_an_order_older_than_its_own_worst_case_is_logged(deployment: Deployment, log: Log) -> None:
     """S12: not finishing is never silent."""
     running = run_into(deployment)
-    told()
+    log.read()
 
     sweep(running + DAY)
 
-    lines = told()
+    lines = log.read()
     (metrics,) = [line for line in lines if "_aws" in line]
     assert metrics["Overtime"] == [1.0]
     (line,) = [line for line in lines if line.get("message") == "Overtime"]

@@ -1,4 +1,4 @@
-"""What the functions tell of themselves: one line per state change, and metrics that cost the same at any load."""
+"""What the functions log and measure: one line per state change, and metrics that cost the same at any load."""
 
 import json
 
@@ -6,30 +6,30 @@ import pytest
 
 import scheduler
 import submission
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body, sample
 
 PLAIN = "sqs-order-plain.json"
 
 
-def test_a_state_change_is_one_line_with_the_same_keys_everywhere(deployment: Deployment, told: Told) -> None:
+def test_a_state_change_is_one_line_with_the_same_keys_everywhere(deployment: Deployment, log: Log) -> None:
     submission.handler(sample(PLAIN), None)
     scheduler.handler(sample("sqs-scheduler-start.json"), None)
 
-    lines = [line for line in told() if line.get("task") == ORDER_ID]
+    lines = [line for line in log.read() if line.get("task") == ORDER_ID]
 
     assert [line["message"] for line in lines] == ["Submitted", "Claimed"]
     claimed = lines[1]
-    told_of = {key: claimed[key] for key in ("step", "attempt", "from", "to")}
-    assert told_of == {"step": "reserve", "attempt": 1, "from": "Pending", "to": "Processing"}
+    change = {key: claimed[key] for key in ("step", "attempt", "from", "to")}
+    assert change == {"step": "reserve", "attempt": 1, "from": "Pending", "to": "Processing"}
     assert claimed["by"] == deployment.step("reserve").locked_by
 
 
-def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment, told: Told) -> None:
+def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment, log: Log) -> None:
     """Field case 55: an order id as a dimension is a cost without bound."""
     submission.handler(batch(PLAIN, [order_body("ord-1"), order_body("ord-1"), "bad"]), None)
 
-    lines = told()
+    lines = log.read()
     (written,) = [line for line in lines if "_aws" in line]
     (directive,) = written["_aws"]["CloudWatchMetrics"]
     assert directive["Namespace"] == "Stepward"
@@ -41,12 +41,12 @@ def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment
     assert deployment.order_ids() == {"ord-1"}
 
 
-def test_metrics_of_one_batch_do_not_reach_the_next(deployment: Deployment, told: Told) -> None:
+def test_metrics_of_one_batch_do_not_reach_the_next(deployment: Deployment, log: Log) -> None:
     submission.handler(sample(PLAIN), None)
-    told()
+    log.read()
     submission.handler(sample(PLAIN), None)
 
-    (written,) = [line for line in told() if "_aws" in line]
+    written = log.metrics()
 
     assert "Submitted" not in written
     assert written["Duplicates"] == [1.0]
@@ -55,7 +55,7 @@ def test_metrics_of_one_batch_do_not_reach_the_next(deployment: Deployment, told
 
 @pytest.mark.parametrize("bad", [0, 101])
 def test_broken_metrics_do_not_undo_the_answer(
-    deployment: Deployment, told: Told, monkeypatch: pytest.MonkeyPatch, bad: int
+    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch, bad: int
 ) -> None:
     """Field case 10: nothing that can raise undoes an answer; past 100 values Powertools writes in mid-batch."""
     monkeypatch.delenv("POWERTOOLS_METRICS_NAMESPACE")
@@ -63,24 +63,24 @@ def test_broken_metrics_do_not_undo_the_answer(
 
     assert failed(submission.handler(batch(PLAIN, bodies), None)) == []
 
-    assert (len(deployment.kept()), deployment.order_ids()) == (bad, {ORDER_ID})
-    assert "metrics lost" in {line.get("message") for line in told()}
+    assert (len(deployment.rejects()), deployment.order_ids()) == (bad, {ORDER_ID})
+    assert "metrics lost" in {line.get("message") for line in log.read()}
 
 
-def test_a_message_that_goes_back_is_told_of_with_the_reason(deployment: Deployment, told: Told) -> None:
+def test_a_message_that_goes_back_is_logged_with_the_reason(deployment: Deployment, log: Log) -> None:
     deployment.lose("scheduler")
 
     submission.handler(batch(PLAIN, [order_body()]), None)
 
-    (line,) = [line for line in told() if line.get("message") == "Returned"]
+    (line,) = log.of("Returned")
     assert line["message_id"] == "m-0"
     assert line["reason"]
 
 
-def test_what_a_customer_wrote_is_in_no_log(deployment: Deployment, told: Told) -> None:
+def test_what_a_customer_wrote_is_in_no_log(deployment: Deployment, log: Log) -> None:
     bodies = [order_body("ord-1", customerId="jane-doe-4111"), order_body("ord-2", customerId=["jane-doe-4111"])]
 
     submission.handler(batch(PLAIN, bodies), None)
 
-    assert "jane-doe-4111" not in json.dumps(told())
+    assert "jane-doe-4111" not in json.dumps(log.read())
     assert deployment.order_ids() == {"ord-1"}

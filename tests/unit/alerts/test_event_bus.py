@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
-import boto3
 import pytest
 from moto import mock_aws
 
@@ -73,7 +72,7 @@ def test_many_go_in_calls_of_ten() -> None:
 def test_a_failed_undo_has_a_type_of_its_own() -> None:
     """S17."""
     events = put([*alerts("a"), *alerts("b", remaining_effects=("charge",))])
-    assert [(entry["DetailType"], json.loads(entry["Detail"])["standing"]) for entry in events.entries] == [
+    assert [(entry["DetailType"], json.loads(entry["Detail"])["remainingEffects"]) for entry in events.entries] == [
         ("stepward.step.failed", []),
         ("stepward.undo.failed", ["charge"]),
     ]
@@ -105,10 +104,10 @@ def test_people_are_alerted_of_what_the_bus_refuses_and_it_does_not_count_as_sen
     """S7: so both are sent again, under the same id."""
     refusing = EventBus(FlakyEvents(refuses_all="InternalException").client())
     with mock_aws():
-        world = SqsWorld.new(boto3.client("sqs"), boto3.client("sns"), boto3.client("events"))
+        world = SqsWorld.new({})
         with pytest.raises(Transient):
             replace(world.alerts, machines=refusing).tell(*alerts("a"))
-        assert world.told(1) == [("a/charge/3", "a", "charge", 3)]
+        assert world.alerted(1) == [("a/charge/3", "a", "charge", 3)]
         with pytest.raises(Transient):
             replace(world.alerts, machines=refusing).summarise(alerts("b", "c"))
         assert world.summaries() == ["2"]

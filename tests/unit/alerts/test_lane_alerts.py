@@ -22,13 +22,13 @@ TROUBLES = st.sampled_from([Alerted.BLOCKED, Alerted.GAP, Alerted.IDLE])
 def test_the_text_of_a_blocked_lane_says_why_what_waits_and_what_to_type() -> None:
     """C6."""
     assert text(BLOCKED) == (
-        "Event 5 of order ord-1 could not be applied; the order's lane stands still.\n\n"
+        "Event 5 of order ord-1 could not be applied; the order's lane has stopped.\n\n"
         "Why: modifies: 2 is no earlier create or add\n\n"
-        "Later events of this order are kept behind it, in order. Other orders go on. Look at it:\n"
+        "Later events of this order wait behind it, in order. Other orders go on. Look at it:\n"
         "  stepward convoy show ord-1\n"
         "Fix the cause, then try the event again:\n"
         '  stepward convoy retry ord-1 --why "..."\n'
-        "Or give a corrected event in its place, or go on without it:\n"
+        "Or replace it with a corrected event, or skip it:\n"
         '  stepward convoy replace ord-1 5 FILE --why "..."\n'
         '  stepward convoy skip ord-1 5 --why "..."\n'
     )
@@ -40,10 +40,10 @@ def test_the_text_of_a_gap_says_that_the_missing_event_is_enough() -> None:
     assert text(GAP) == (
         "Event 3 of order ord-2 is missing; later ones wait for it.\n\n"
         "Why: event 3 has not come, and 7 has\n\n"
-        "Nothing is ever applied over a gap. Look at it:\n"
+        "No event behind a gap is ever applied. Look at it:\n"
         "  stepward convoy show ord-2\n"
-        "Have its source send the event again: then the lane goes on by itself.\n"
-        "If it will never come, give it, or go on without it:\n"
+        "Have its source send the event again; the lane then goes on by itself.\n"
+        "If it will never come, supply it yourself, or skip it:\n"
         '  stepward convoy replace ord-2 3 FILE --why "..."\n'
         '  stepward convoy skip ord-2 3 --why "..."\n'
     )
@@ -54,7 +54,7 @@ def test_an_idle_lane_offers_nothing_that_changes_it() -> None:
     """C5: there is nothing to retry or to skip."""
     assert "stepward convoy show ord-3\n" in text(IDLE)
     assert not any(word in text(IDLE) for word in ("retry", "skip", "replace"))
-    assert subject(IDLE) == "Stepward: no end in sight, order ord-3"
+    assert subject(IDLE) == "Stepward: no last event yet, order ord-3"
 
 
 def test_an_unsequenced_event_is_called_as_people_call_it() -> None:
@@ -70,7 +70,7 @@ def test_a_summary_of_lanes_counts_their_troubles() -> None:
         "  blocked 30 times: no such item\n"
         "  gap 1 times: event 3 has not come, and 7 has\n\n"
         f"The first of them: {', '.join(f'ord-{n}' for n in range(20))}\n\n"
-        "Their later events are kept, in order, until you act. List the lanes, and look at one; it says what to type:\n"
+        "Their later events wait, in order, until you act. List the lanes and look at one; it shows what to type:\n"
         "  stepward convoy list\n"
         "  stepward convoy show ord-0\n"
     )

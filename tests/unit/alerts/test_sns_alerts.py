@@ -33,7 +33,7 @@ def test_the_text_of_a_failed_undo_names_what_still_stands() -> None:
     alert = StepFailed("ord-1", "charge/undo", 3, "refund window closed", 1_000_000, ("charge", "reserve"))
     assert text(alert) == (
         "The undo of order ord-1 failed: charge/undo ended in Error at attempt 3.\n\n"
-        "Effects still standing: charge, reserve\n\n"
+        "Remaining effects: charge, reserve\n\n"
         "Why: refund window closed\n\n"
         "The order waits until you act. Look at it:\n"
         "  stepward show ord-1\n"

@@ -1,1 +1,1 @@
-"""The ways to operators: people by SNS, machines by EventBridge."""
+"""Alerts to operators: people by SNS, machines by EventBridge."""

@@ -1,4 +1,4 @@
-"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with the fact's `alertId`."""
+"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with the `alertId`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EventBus:
     bus: str = "default"
 
     def put(self, alerts: Sequence[Alert]) -> None:
-        """Put all; raises Transient naming how many were not taken, Misconfigured if the bus cannot be used."""
+        """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
         for kind in (STEP_FAILED, UNDO_FAILED, *LANE_WAITS.values()):
             deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
 
@@ -51,24 +51,24 @@ class EventBus:
 
 
 def detail_type(alert: Alert) -> str:
-    """Whether a step failed, or its undo did, or what holds up a lane."""
+    """The event's type: a step failed, its undo failed, or what holds up a lane."""
     if isinstance(alert, LaneWaits):
         return LANE_WAITS[alert.trouble.value]
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
 def detail(alert: Alert) -> str:
-    """What a rule can match and a target reads; `at` is epoch milliseconds."""
+    """What rules match and targets read; `at` is epoch milliseconds."""
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     else:
-        about = {"step": alert.step, "attempt": alert.attempt, "standing": list(alert.remaining_effects)}
+        about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
     return json.dumps(named | about)
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:
-    # The answer names every entry by its place; one that it does not name was promised to nobody.
+    # The answer lists the entries by position. One that is missing there has failed: nobody promised to deliver it.
     codes = [entry.get("ErrorCode", "") for entry in answer.get("Entries", [])]
     codes += ["NotAnswered"] * (sent - len(codes))
     return {position: Failure(code, final=code in _FINAL) for position, code in enumerate(codes) if code}

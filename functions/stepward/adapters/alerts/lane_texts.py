@@ -1,4 +1,4 @@
-"""What a person reads when the lane of an order waits: for them, for an event that is missing, or for its end."""
+"""The text of an alert about a lane that waits: for an operator, for a missing event, or for its end."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from stepward.domain.messages import LaneWaits
 
 
 def subject(alert: LaneWaits) -> str:
-    """What the alert is about, in a line."""
+    """The subject, in one line."""
     event, order = alert.event, alert.order_id
     match alert.trouble:
         case Alerted.GAP:
             return f"Stepward: event {event} is missing, order {order}"
         case Alerted.IDLE:
-            return f"Stepward: no end in sight, order {order}"
+            return f"Stepward: no last event yet, order {order}"
         case _:
             return f"Stepward: event {event} stops the lane, order {order}"
 
 
 def text(alert: LaneWaits, reason: str) -> str:
-    """One lane that waits, and what to do about it."""
+    """The text about one lane, and what to do about it."""
     match alert.trouble:
         case Alerted.GAP:
             return _missing(alert, reason)
@@ -37,9 +37,9 @@ def headline(orders: str, count: int) -> str:
 
 
 def advice(first: LaneWaits) -> str:
-    """What to type about many lanes."""
+    """What to type when many lanes wait."""
     return (
-        "Their later events are kept, in order, until you act. List the lanes, and look at one; it says what to type:\n"
+        "Their later events wait, in order, until you act. List the lanes and look at one; it shows what to type:\n"
         "  stepward convoy list\n"
         f"  stepward convoy show {shlex.quote(first.order_id)}\n"
     )
@@ -47,14 +47,14 @@ def advice(first: LaneWaits) -> str:
 
 def _blocked(alert: LaneWaits, reason: str) -> str:
     return (
-        f"Event {alert.event} of order {alert.order_id} could not be applied; the order's lane stands still.\n\n"
+        f"Event {alert.event} of order {alert.order_id} could not be applied; the order's lane has stopped.\n\n"
         f"Why: {reason}\n\n"
-        "Later events of this order are kept behind it, in order. Other orders go on. Look at it:\n"
-        f"{_look(alert)}"
+        "Later events of this order wait behind it, in order. Other orders go on. Look at it:\n"
+        f"{_show(alert)}"
         "Fix the cause, then try the event again:\n"
         f"{_retry(alert)}"
-        "Or give a corrected event in its place, or go on without it:\n"
-        f"{_instead(alert)}"
+        "Or replace it with a corrected event, or skip it:\n"
+        f"{_replace_or_skip(alert)}"
     )
 
 
@@ -62,24 +62,24 @@ def _missing(alert: LaneWaits, reason: str) -> str:
     return (
         f"Event {alert.event} of order {alert.order_id} is missing; later ones wait for it.\n\n"
         f"Why: {reason}\n\n"
-        "Nothing is ever applied over a gap. Look at it:\n"
-        f"{_look(alert)}"
-        "Have its source send the event again: then the lane goes on by itself.\n"
-        "If it will never come, give it, or go on without it:\n"
-        f"{_instead(alert)}"
+        "No event behind a gap is ever applied. Look at it:\n"
+        f"{_show(alert)}"
+        "Have its source send the event again; the lane then goes on by itself.\n"
+        "If it will never come, supply it yourself, or skip it:\n"
+        f"{_replace_or_skip(alert)}"
     )
 
 
 def _idle(alert: LaneWaits, reason: str) -> str:
     return (
-        f"Order {alert.order_id} has heard nothing for long, and has no end.\n\n"
+        f"Order {alert.order_id} has had no event for a long time, and no last event.\n\n"
         f"Why: {reason}\n\n"
-        "Nothing is wrong with the events that came. Ask the source whether more were sent. Look at it:\n"
-        f"{_look(alert)}"
+        "Nothing is wrong with the events so far. Ask the source whether it sent more. Look at it:\n"
+        f"{_show(alert)}"
     )
 
 
-def _look(alert: LaneWaits) -> str:
+def _show(alert: LaneWaits) -> str:
     return f"  stepward convoy show {shlex.quote(alert.order_id)}\n"
 
 
@@ -87,7 +87,7 @@ def _retry(alert: LaneWaits) -> str:
     return f'  stepward convoy retry {shlex.quote(alert.order_id)} --why "..."\n'
 
 
-def _instead(alert: LaneWaits) -> str:
+def _replace_or_skip(alert: LaneWaits) -> str:
     order, event = shlex.quote(alert.order_id), shlex.quote(alert.event)
     return (
         f'  stepward convoy replace {order} {event} FILE --why "..."\n'

@@ -1,8 +1,8 @@
 """Alerts to people through an SNS topic.
 
 The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
-`trouble` (String) and `attempt` (Number), those of an empty value left out, because SNS refuses them; of a summary
-`alerts` and `orders` (Number). `trouble` is `blocked`, `gap` or `idle` where a lane waits; `step` names its event then.
+`trouble` (String) and `attempt` (Number), without empty values, which SNS refuses; of a summary `alerts` and `orders`
+(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SnsTopic:
-    """Tells people on one SNS topic."""
+    """Publishes alerts for people on one SNS topic."""
 
     client: SNSClient
     topic: str
 
     def tell(self, alert: Alert) -> None:
-        """Tell one fact; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
+        """Publish one alert; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
         self._publish(subject(alert), text(alert), attributes(alert))
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Tell many in one message; raises as `tell` does."""
+        """Publish many in one message; raises as `tell` does."""
         counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
         self._publish(summary_subject(alerts), summary(alerts), counts)
 
@@ -42,7 +42,7 @@ class SnsTopic:
 
 
 def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
-    """What programs read."""
+    """The message attributes, which programs read."""
     match alert:
         case StepFailed():
             about, attempt = {"step": alert.step}, alert.attempt

@@ -1,4 +1,4 @@
-"""What a person reads when something waits for them: what, why, how often tried, and what to type next."""
+"""The text of an alert: what failed and why, how often it was tried, and what to type next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def subject(alert: Alert) -> str:
 
 
 def text(alert: Alert) -> str:
-    """One failed step, or one lane that waits."""
+    """The text about one failed step, or one lane that waits."""
     reason = _printable(alert.reason)[:LONGEST_REASON]
     if isinstance(alert, LaneWaits):
         return lane_texts.text(alert, reason)
@@ -52,7 +52,7 @@ def summary(alerts: Sequence[Alert]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a summary says of one type of alerts: of which orders, what is counted and why, what to do."""
+    """What a summary says about one type of alert; `reasons` pairs a step or a trouble with its reason."""
 
     headline: str
     order_ids: Sequence[str]
@@ -61,7 +61,7 @@ class _Part:
 
 
 def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
-    """The steps, then the lanes: different things are to be done about them."""
+    """The steps, then the lanes: each asks for other commands."""
     if steps := [alert for alert in alerts if isinstance(alert, StepFailed)]:
         ids = list(dict.fromkeys(alert.order_id for alert in steps))
         reasons = [(alert.step, alert.reason) for alert in steps]
@@ -106,13 +106,13 @@ def _what_failed(alert: StepFailed) -> str:
         return f"Step {alert.step} of order {alert.order_id} ended in Error at attempt {alert.attempt}."
     return (
         f"The undo of order {alert.order_id} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
-        f"Effects still standing: {', '.join(alert.remaining_effects)}"
+        f"Remaining effects: {', '.join(alert.remaining_effects)}"
     )
 
 
-def _by_kind(told: Sequence[tuple[str, str]], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
+def _by_kind(all_reasons: Sequence[tuple[str, str]], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
     for kind, times in kinds:
-        reasons = Counter(_printable(reason) for its_kind, reason in told if its_kind == kind)
+        reasons = Counter(_printable(reason) for its_kind, reason in all_reasons if its_kind == kind)
         ((reason, _),) = reasons.most_common(1)
         others = len(reasons) - 1
         more = f" (and {others:,} other reason{'' if others == 1 else 's'})" if others else ""

@@ -1,1 +1,1 @@
-"""The state store, the orders database and the rejects on DynamoDB, by pynamodb."""
+"""The stores on DynamoDB, by pynamodb: tasks, orders, lanes, rejects and shared records."""

@@ -22,7 +22,7 @@ _HOPELESS = {
 
 @contextmanager
 def translated(what: str) -> Iterator[None]:
-    """Turn what DynamoDB raises inside into Transient or Rejected, saying `what` was tried."""
+    """Turn DynamoDB's errors inside into Transient or Rejected, whose text says `what` was tried."""
     try:
         yield
     except (PynamoDBException, ClientError, BotoCoreError) as error:
@@ -30,7 +30,7 @@ def translated(what: str) -> Iterator[None]:
 
 
 def meaning(error: Exception, what: str) -> StepwardError:
-    """Rejected if the very request can never be taken, else Transient: throttled, conflicting or out of reach."""
+    """Rejected if DynamoDB can never take the request, else Transient: throttled, conflicting or out of reach."""
     codes = reasons(error)
     if any(code in _HOPELESS for code in codes):
         return Rejected("(record)", f"{what}: DynamoDB refuses it ({', '.join(codes)})")
@@ -38,7 +38,7 @@ def meaning(error: Exception, what: str) -> StepwardError:
 
 
 def reasons(error: Exception) -> list[str]:
-    """The whole list of reasons of a cancelled transaction, else the one code of the error."""
+    """All reasons of a cancelled transaction; of any other error its one code."""
     if isinstance(error, TransactWriteError) and (listed := _cancelled(error)):
         return listed
     if isinstance(error, PynamoDBException):
@@ -58,5 +58,5 @@ def lost_the_condition(error: PynamoDBException) -> bool:
 
 
 def _code(error: PynamoDBException) -> str:
-    """Empty without an answer from DynamoDB, where pynamodb's own `cause_response_code` fails."""
+    """The error's code; "" without an answer from DynamoDB, where pynamodb's `cause_response_code` raises."""
     return error.cause.response["Error"].get("Code", "") if isinstance(error.cause, ClientError) else ""

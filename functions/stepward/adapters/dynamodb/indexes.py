@@ -1,4 +1,4 @@
-"""The two sparse indexes of the state store and of the lanes: what is kept in them, and how they are read."""
+"""The two sparse indexes of the state store and of the lanes: what they list, and how they are read."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def shard_of(order_id: str, shards: int) -> int:
 
 
 class DueIndex(GlobalSecondaryIndex[M]):  # type: ignore[no-untyped-call]
-    """What somebody has to look at, by shard and time."""
+    """Items that the Supervisor has to check, by shard and time."""
 
     class Meta:
-        """Its name in the table, and that it holds keys only."""
+        """The index's name, and its projection: keys only."""
 
         index_name = "due"
         projection = KeysOnlyProjection()
@@ -35,10 +35,10 @@ class DueIndex(GlobalSecondaryIndex[M]):  # type: ignore[no-untyped-call]
 
 
 class AttentionIndex(GlobalSecondaryIndex[M]):  # type: ignore[no-untyped-call]
-    """What waits for an operator, the oldest first."""
+    """Items that wait for an operator, oldest first."""
 
     class Meta:
-        """Its name in the table, and that it holds keys only."""
+        """The index's name, and its projection: keys only."""
 
         index_name = "attention"
         projection = KeysOnlyProjection()
@@ -50,7 +50,7 @@ class AttentionIndex(GlobalSecondaryIndex[M]):  # type: ignore[no-untyped-call]
 class IndexedItem(Model):
     """An item that names its order and its last write, and that both indexes may list.
 
-    `shard` and `due` are there only while somebody has to look at it, `attention` and `since` only while an operator
+    `shard` and `due` are set only while the Supervisor has to check it, `attention` and `since` only while an operator
     has to act.
     """
 
@@ -67,12 +67,12 @@ class IndexedItem(Model):
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
+        """The item in DynamoDB's JSON; raises Corrupt with the order's id."""
         return readable(super().from_raw_data, data)
 
 
 def listing(order_id: str, shards: int, *, due: int | None, since: int | None) -> dict[str, Any]:
-    """The attributes that list an item as `due`, and as waiting for an operator `since` then (epoch ms)."""
+    """The attributes that list an item as due at `due`, and as waiting for an operator since `since` (epoch ms)."""
     shard = None if due is None else shard_of(order_id, shards)
     return {"shard": shard, "due": due, "attention": None if since is None else 1, "since": since}
 

@@ -1,4 +1,4 @@
-"""How the lanes' table looks to pynamodb: a head for each order, and the rows of its events."""
+"""The items of the lanes' table: one head per order, and the rows of its events."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stepward.adapters.dynamodb.tables import readable
 
 
 class LaneItem(IndexedItem):
-    """The lane of an order, in one table with the rows of its events: `place` is the word that no row has.
+    """The lane of an order, in one table with the rows of its events; its sort key is a word that no row has.
 
-    What is usual is left out.
+    Usual values are left out.
     """
 
-    position = UnicodeAttribute(range_key=True, attr_name="Place")
+    position = UnicodeAttribute(range_key=True, attr_name="Position")
     touched_at = NumberAttribute(attr_name="TouchedAt")
     unnumbered = BooleanAttribute(attr_name="Unnumbered", null=True)
     last = NumberAttribute(attr_name="Last", null=True)
@@ -31,25 +31,25 @@ class LaneItem(IndexedItem):
     reason = UnicodeAttribute(attr_name="Reason", null=True)
     gap_since = NumberAttribute(attr_name="GapSince", null=True)
     attempts = NumberAttribute(attr_name="Attempts", null=True)
-    told = UnicodeAttribute(attr_name="Told", null=True)
+    alerted = UnicodeAttribute(attr_name="Alerted", null=True)
     recent = RecentAttribute(attr_name="Recent", null=True)
-    offsets = UnicodeAttribute(attr_name="Marks", null=True)
-    unsequenced_seen = NumberAttribute(attr_name="Strays", null=True)
-    unsequenced = UnicodeAttribute(attr_name="Unplaced", null=True)
+    offsets = UnicodeAttribute(attr_name="Offsets", null=True)
+    unsequenced_seen = NumberAttribute(attr_name="UnsequencedSeen", null=True)
+    unsequenced = UnicodeAttribute(attr_name="Unsequenced", null=True)
     as_of = NumberAttribute(attr_name="AsOf", null=True)
     done = UnicodeAttribute(attr_name="Done", null=True)
 
 
 class LaneRowItem(Model):
-    """One event of a lane, in a row of its own; `place` sorts as the numbers do."""
+    """One event of a lane, in a row of its own; `position` sorts as the numbers do."""
 
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
-    position = UnicodeAttribute(range_key=True, attr_name="Place")
+    position = UnicodeAttribute(range_key=True, attr_name="Position")
     body = UnicodeAttribute(attr_name="Body")
     summary = UnicodeAttribute(attr_name="Summary")
     skipped = UnicodeAttribute(attr_name="Skipped", null=True)
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """The item in DynamoDB's JSON; raises Unreadable with the order's id."""
+        """The item in DynamoDB's JSON; raises Corrupt with the order's id."""
         return readable(super().from_raw_data, data)

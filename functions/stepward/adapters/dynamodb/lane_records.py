@@ -1,4 +1,4 @@
-"""Parts of a lane as DynamoDB attributes and back."""
+"""Converts parts of a lane to DynamoDB attributes and back."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pynamodb.constants import MAP
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
 HEAD = "lane"
-"""The place of the lane itself: it sorts behind every event."""
+"""The sort key of the lane itself: it sorts behind every event."""
 _DIGITS = 10
 LAST_KEY = "9" * _DIGITS
 _SEPARATOR = "\x1f"
-"""Stands between the parts of a summary; SQS carries it in no message, so it is in no part."""
+"""Separates the parts of a summary; SQS carries it in no message, so no part contains it."""
 _PARTS: Mapping[str, Callable[[str], Any]] = {
     "digest": str,
     "op": Op,
@@ -29,12 +29,12 @@ _PARTS: Mapping[str, Callable[[str], Any]] = {
     "end": bool,
     "fault": str,
 }
-"""What a summary says of an event, the usual first."""
+"""The fields of an event in its summary, the usual ones first."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventText:
-    """An event as it is kept: its text, what is known of it without reading that, and why it was passed over."""
+    """An event as it is stored: its text, a summary that spares parsing it, and why it was skipped."""
 
     body: str
     summary: str
@@ -42,16 +42,16 @@ class EventText:
 
     @staticmethod
     def of(stored: StoredEvent) -> EventText:
-        """The event that a lane holds at a place."""
+        """The stored form of an event of a lane."""
         return EventText(stored.event.body, _summary(stored.event), stored.skipped)
 
     def stored(self, order_id: str, position: int) -> StoredEvent:
-        """The event that `of` was told of; raises ValueError or TypeError."""
+        """The event that was given to `of`; raises ValueError or TypeError."""
         return StoredEvent(position, _event(order_id, self.body, self.summary), self.skipped)
 
 
 class RecentAttribute(Attribute[Mapping[int, EventText]]):
-    """The newest events of a lane by their place, as a map: it costs fewer bytes than JSON within JSON."""
+    """The newest events of a lane by position, as a map: it costs fewer bytes than JSON within JSON."""
 
     attr_type = MAP
 
@@ -60,38 +60,38 @@ class RecentAttribute(Attribute[Mapping[int, EventText]]):
         return {str(position): _encode(text) for position, text in value.items()}
 
     def deserialize(self, value: Mapping[str, Mapping[str, Any]]) -> Mapping[int, EventText]:
-        """The events that `serialize` wrote, in the order of their places."""
+        """The events that `serialize` wrote, in the order of their positions."""
         return dict(sorted((int(position), _decode(text)) for position, text in value.items()))
 
 
 def key_of(position: int) -> str:
-    """The sort key of a place; keys sort as places do, and those below zero before all others."""
+    """The sort key of a position; keys sort as positions do, negative ones first."""
     return f"{position:0{_DIGITS}d}" if position >= 0 else f"-{10**_DIGITS + position:0{_DIGITS}d}"
 
 
 def position_in(key: str) -> int:
-    """The place whose key this is."""
+    """The position whose key this is."""
     return int(key[1:]) - 10**_DIGITS if key.startswith("-") else int(key)
 
 
 def encode_offsets(offsets: Mapping[str, int]) -> str | None:
-    """How far into each ledger a lane has come, the one heard of last at the end; None if there is none."""
-    # A map would lose the order, by which the oldest is forgotten.
+    """How far into each ledger a lane has come, the latest ledger last; None if there is none."""
+    # A list keeps the order, by which a lane forgets the oldest ledger; a map would not.
     return json.dumps(list(offsets.items()), separators=(",", ":")) if offsets else None
 
 
 def decode_offsets(text: str | None) -> Mapping[str, int]:
-    """The marks that `encode_marks` wrote."""
+    """The offsets that `encode_offsets` wrote."""
     return {str(name): int(index) for name, index in json.loads(text or "[]")}
 
 
 def encode_positions(positions: tuple[int, ...]) -> str | None:
-    """Places in their order; None if there are none."""
+    """Positions in their order; None if there are none."""
     return json.dumps(positions, separators=(",", ":")) if positions else None
 
 
 def decode_positions(text: str | None) -> tuple[int, ...]:
-    """The places that `encode_places` wrote."""
+    """The positions that `encode_positions` wrote."""
     return tuple(int(position) for position in json.loads(text or "[]"))
 
 
@@ -112,5 +112,5 @@ def _summary(event: OrderEvent) -> str:
 
 
 def _event(order_id: str, body: str, summary: str) -> OrderEvent:
-    said = zip(_PARTS.items(), summary.split(_SEPARATOR), strict=False)
-    return OrderEvent(order_id, body, **{name: read(text) for (name, read), text in said if text})
+    parts = zip(_PARTS.items(), summary.split(_SEPARATOR), strict=False)
+    return OrderEvent(order_id, body, **{name: read(text) for (name, read), text in parts if text})

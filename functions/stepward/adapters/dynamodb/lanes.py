@@ -1,4 +1,4 @@
-"""The lanes of the orders: one item per lane, one per event that has left it, one conditional write per change."""
+"""The lanes on DynamoDB: one item per lane, one per event that has left it, one conditional write per change."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ class DynamoLanes:
         return None if item is None else self._lane(item)
 
     def rows(self, order_id: str, first: int, most: int) -> Sequence[StoredEvent]:
-        """The rows from a place on, in one consistent query; see the port."""
+        """The rows from position `first` on, in one consistent query; see the port."""
         reached = LaneRowItem.position.between(key_of(first), LAST_KEY)
         with translated(f"read the events of {order_id}"):
             found = list(self.events.query(order_id, reached, consistent_read=True, limit=most))
-        return [_kept(item) for item in found]
+        return [_stored(item) for item in found]
 
     def save(
         self, lane: Lane, *, replaces: Lane, rows: Sequence[StoredEvent] = (), older: Sequence[StoredEvent] = ()
     ) -> bool:
-        """Write what has left the lane, then the lane, with its new rows in one transaction; see the port."""
+        """Write the events that left the lane, then the lane and its new rows in one transaction; see the port."""
         if len(rows) > MOST_ROWS:
             raise ValueError(f"{len(rows)} rows in one change of {lane.order_id}; the limit is {MOST_ROWS}")
-        # Before the lane, that holds them no more: whoever dies in between leaves the same events in both.
-        self._keep(lane.order_id, older)
+        # Older events first: a death in between leaves them twice, never nowhere.
+        self._store(lane.order_id, older)
         head, unchanged = self._item(lane, self.new_id()), _unchanged(replaces)
         what = f"write the lane of {lane.order_id}"
         new = [(self._row(lane.order_id, stored), None) for stored in rows]
@@ -71,7 +71,7 @@ class DynamoLanes:
         return written or is_own(self._find(lane.order_id), head.write_id)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """The lanes of one shard that are to be looked at; see the port."""
+        """The due lanes of one shard; see the port."""
         return due_in(self.heads, shard, until)
 
     def needing_attention(self) -> Iterator[str]:
@@ -82,10 +82,10 @@ class DynamoLanes:
         with translated(f"read the lane of {order_id}"):
             return find(self.heads, order_id, HEAD)
 
-    def _keep(self, order_id: str, older: Sequence[StoredEvent]) -> None:
+    def _store(self, order_id: str, older: Sequence[StoredEvent]) -> None:
         if not older:
             return
-        with translated(f"keep older events of {order_id}"), self.events.batch_write() as batch:
+        with translated(f"store older events of {order_id}"), self.events.batch_write() as batch:
             for stored in older:
                 batch.save(self._row(order_id, stored))
 
@@ -114,7 +114,7 @@ class DynamoLanes:
             reason=blocked.reason if blocked else None,
             gap_since=lane.gap_since,
             attempts=lane.attempts or None,
-            told=None if lane.alerted is Alerted.NOTHING else lane.alerted.value,
+            alerted=None if lane.alerted is Alerted.NOTHING else lane.alerted.value,
             recent={stored.position: EventText.of(stored) for stored in lane.recent} or None,
             offsets=encode_offsets(lane.offsets),
             unsequenced_seen=lane.unsequenced_seen or None,
@@ -133,7 +133,7 @@ class DynamoLanes:
                 sequenced=not item.unnumbered,
                 created=bool(item.created),
                 blocked=_blocked(item),
-                alerted=Alerted(item.told or Alerted.NOTHING.value),
+                alerted=Alerted(item.alerted or Alerted.NOTHING.value),
                 recent=tuple(text.stored(order_id, position) for position, text in (item.recent or {}).items()),
                 offsets=decode_offsets(item.offsets),
                 unsequenced=decode_positions(item.unsequenced),
@@ -155,7 +155,7 @@ def _unchanged(replaces: Lane) -> Condition:
     return unchanged  # type: ignore[no-any-return]
 
 
-def _kept(item: LaneRowItem) -> StoredEvent:
+def _stored(item: LaneRowItem) -> StoredEvent:
     try:
         return EventText(item.body, item.summary, item.skipped or "").stored(item.order_id, position_in(item.position))
     except (AttributeError, TypeError, ValueError) as error:

@@ -26,11 +26,11 @@ class DynamoOrders:
         return Order(row.order_id, row.body, row.content_hash) if row else None
 
     def row(self, order: Order, write_id: str) -> OrderItem:
-        """The row to put, marked with the id of the write that puts it."""
+        """The row to put; it carries the id of the write that puts it."""
         return self.table(order.order_id, body=order.body, content_hash=order.content_hash, write_id=write_id)
 
     def submitted_before(self, order: Order, write_id: str) -> Submission:
-        """What the row that stands in the way tells: our own write whose answer was lost, a duplicate, a conflict."""
+        """What the existing row is: our own write whose answer was lost, a duplicate, or a conflict."""
         row = self._row(order.order_id)
         if row is None:
             raise Transient(f"submit {order.order_id}: its task is there, its order is not")
@@ -44,7 +44,7 @@ class DynamoOrders:
 
 
 def body_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The order in a raw row; raises Unreadable."""
+    """The order in a raw row; raises Corrupt."""
     if not row:
         raise Corrupt("its task is there, its order is not")
     try:

@@ -1,4 +1,4 @@
-"""Rejected messages, whole: a body larger than a row is kept in several."""
+"""Rejected messages in full: a body larger than a row takes several rows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class DynamoRejects:
     now: Callable[[], int]
 
     def keep(self, reject: Reject) -> None:
-        """Put every part; the same message lands on the same keys."""
+        """Put every part; the same message gets the same keys."""
         body = reject.body.encode("utf-8", "surrogatepass")
         for part, start in enumerate(range(0, max(len(body), 1), PART)):
-            with translated(f"keep the rejected message {reject.message_id}"):
+            with translated(f"store the rejected message {reject.message_id}"):
                 self.table(
                     _day(reject.received_at),
                     f"{reject.received_at:013d}#{reject.message_id}#{part:02d}",
@@ -60,7 +60,7 @@ def _day(at: int) -> str:
 def _reject(parts: Sequence[RejectItem]) -> Reject:
     first = parts[0]
     received_at, message_id, _ = first.key.split("#")
-    whole = Reject(
+    reject = Reject(
         message_id=message_id,
         source=first.source,
         received_at=int(received_at),
@@ -68,4 +68,4 @@ def _reject(parts: Sequence[RejectItem]) -> Reject:
         reason=first.reason,
         body=b"".join(part.body for part in parts).decode("utf-8", "surrogatepass"),
     )
-    return replace(whole, order_id=first.order_id or "")
+    return replace(reject, order_id=first.order_id or "")

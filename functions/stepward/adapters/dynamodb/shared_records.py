@@ -1,4 +1,4 @@
-"""The small records that all instances share, one item each."""
+"""The shared records on DynamoDB, one item each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DynamoSharedRecords:
             item = self._find(name)
             return None if item is None else _shared_record(item)
         except (AttributeError, TypeError, ValueError) as error:
-            raise Corrupt(f"control {name}: {error}") from error
+            raise Corrupt(f"shared record {name}: {error}") from error
 
     def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         """Put the item if it is still at the revision that was read, or absent; see the port."""
@@ -35,11 +35,11 @@ class DynamoSharedRecords:
         unchanged = absent if replaces is None else SharedRecordItem.revision == replaces.revision
         body = canonical(shared_record.body)
         item = self.table(shared_record.name, revision=shared_record.revision, write_id=write_id, body=body)
-        written = put_if(item, unchanged, f"write control {shared_record.name}")
+        written = put_if(item, unchanged, f"write shared record {shared_record.name}")
         return written or is_own(self._find(shared_record.name), write_id)
 
     def _find(self, name: str) -> SharedRecordItem | None:
-        with translated(f"read control {name}"):
+        with translated(f"read shared record {name}"):
             return find(self.table, name)
 
 
@@ -47,7 +47,7 @@ def _shared_record(item: SharedRecordItem) -> SharedRecord:
     try:
         body = parse(item.body)
     except Rejected as error:
-        raise Corrupt(f"control {item.name}: {error}") from error
+        raise Corrupt(f"shared record {item.name}: {error}") from error
     if not isinstance(body, dict):
-        raise Corrupt(f"control {item.name}: its body is not an object")
+        raise Corrupt(f"shared record {item.name}: its body is not an object")
     return SharedRecord(item.name, whole(item.revision), body)

@@ -1,4 +1,4 @@
-"""How tables look to pynamodb, and how they are reached; a model class is made per table name, so nothing is global."""
+"""The models of the smaller tables, and the access to all; each table name gets a model class, so nothing is global."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ M = TypeVar("M", bound=Model)
 Indexes = Mapping[str, Callable[[], GlobalSecondaryIndex[Any]]]
 
 RETRIES = 2
-"""Of the SDK's standard mode; pynamodb hands no other setting of retries on from a model to its client."""
+"""Of the SDK's standard mode; pynamodb passes no other retry setting from a model to its client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class Access:
     credentials: tuple[str, str] | None = None
     """Key id and secret, for an emulator; None takes what the environment provides."""
     connection: Connection = field(init=False, compare=False, repr=False)
-    """One for all tables: each of its own would load the SDK's description of DynamoDB again."""
+    """One for all tables: each further one would load the SDK's description of DynamoDB again."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "connection", Connection(host=self.endpoint, **self._settings()))
 
     def connect(self) -> None:
-        """Make the client now: threads that need it in the same moment would each make one, in a session of its own."""
+        """Make the client now: threads that need it at the same moment would each make one, each in its own session."""
         _ = self.connection.client
 
     def meta(self, table: str) -> type:
@@ -90,7 +90,7 @@ class SharedRecordItem(Model):
 
 
 def readable(from_raw_data: Callable[[dict[str, Any]], M], data: dict[str, Any]) -> M:
-    """What `from_raw_data` makes of an item in DynamoDB's JSON; raises Unreadable with the order's id."""
+    """What `from_raw_data` makes of an item in DynamoDB's JSON; raises Corrupt with the order's id."""
     try:
         return from_raw_data(data)
     except (AttributeDeserializationError, Corrupt, LookupError, AttributeError, ValueError) as error:
@@ -98,16 +98,16 @@ def readable(from_raw_data: Callable[[dict[str, Any]], M], data: dict[str, Any])
 
 
 def _indexes(model: type[Model]) -> dict[str, GlobalSecondaryIndex[Any]]:
-    """Indexes of its own for a model: those in a class body would be shared, and read the table bound last."""
+    """A model's own indexes: those in a class body would be shared, and read the table bound last."""
     kinds: Indexes = getattr(model, "INDEXES", {})
     return {name: kind() for name, kind in kinds.items()}
 
 
 def bound(model: type[M], table: str, access: Access) -> type[M]:
-    """`model` on the table of that name."""
+    """`model` on the table named `table`."""
     made: type[M] = type(model.__name__, (model,), {"Meta": access.meta(table), **_indexes(model)})
     reached = made._get_connection()  # noqa: SLF001 - pynamodb offers no other way to share a connection
-    with suppress(ValueError):  # two models may share a table, whose keys are known already then
+    with suppress(ValueError):  # the keys of a table that two models share are known already
         access.connection.add_meta_table(reached.get_meta_table())
     reached.connection = access.connection
     return made
@@ -122,7 +122,7 @@ def find(model: type[M], key: str, range_key: str | None = None) -> M | None:
 
 
 def whole(number: float) -> int:
-    """The number as an int; raises ValueError rather than cut something off."""
+    """The number as an int; raises ValueError if it has a fraction."""
     if number != int(number):
         raise ValueError(f"{number} is not a whole number")
     return int(number)

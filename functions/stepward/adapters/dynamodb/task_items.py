@@ -1,4 +1,4 @@
-"""How the state store looks to pynamodb: its tasks, and the plans that they share."""
+"""The items of the state store: its tasks, and the plans that they share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PlanItem(Model):
 
 
 class TaskItem(IndexedItem):
-    """A task in the state store; `expires_at` (epoch seconds, as DynamoDB wants it) is there only when it has ended."""
+    """A task in the state store; `expires_at` (epoch seconds, as DynamoDB wants it) is set only once it has ended."""
 
     process_state = UnicodeAttribute(attr_name="ProcessState")
     plan_id = UnicodeAttribute(attr_name="Plan")

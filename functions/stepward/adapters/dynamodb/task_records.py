@@ -1,4 +1,4 @@
-"""Tasks as DynamoDB attributes and back; what is absent is left out, never stored as NULL."""
+"""Converts parts of a task to DynamoDB attributes and back; what is absent is left out, never stored as NULL."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StepsAttribute(Attribute[Mapping[str, StepRecord]]):
         return {name: {"M": _encode(record)} for name, record in value.items()}
 
     def deserialize(self, value: Wire) -> Mapping[str, StepRecord]:
-        """The records that `serialize` wrote; raises Unreadable with the step and the attribute."""
+        """The records that `serialize` wrote; raises Corrupt with the step and the attribute."""
         return {name: _decode(name, step["M"]) for name, step in value.items()}
 
 
@@ -75,13 +75,13 @@ def _decode(name: str, item: Wire) -> StepRecord:
 
 
 def encode_history(history: tuple[HistoryEntry, ...]) -> str | None:
-    """A task's troubles as one compact text; None if it had none."""
+    """A task's history as compact text; None if it is empty."""
     if not history:
         return None
-    rows = [[f.at, f.kind.value, f.step, f.attempt, f.by, f.note, f.value] for f in history]
+    rows = [[it.at, it.kind.value, it.step, it.attempt, it.by, it.note, it.value] for it in history]
     return json.dumps(rows, separators=(",", ":"))
 
 
 def decode_history(text: str | None) -> tuple[HistoryEntry, ...]:
-    """The troubles that `encode_history` wrote."""
+    """The entries that `encode_history` wrote."""
     return tuple(HistoryEntry(row[0], HistoryKind(row[1]), *row[2:]) for row in json.loads(text or "[]"))

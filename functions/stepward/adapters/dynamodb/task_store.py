@@ -30,19 +30,19 @@ class DynamoTaskStore:
     """The state store on three models of two tables; `new_id` gives a unique id for each write."""
 
     orders: DynamoOrders | None
-    """None for a function that has no business with what was ordered."""
+    """None for a function that needs no orders."""
     tasks: type[TaskItem]
     plans: type[PlanItem]
     connection: Connection
     shards: int
     new_id: Callable[[], str]
     keep_finished: int = 0
-    """Seconds after its end when DynamoDB may delete a task; 0 keeps it for ever."""
+    """DynamoDB may delete a task this many seconds after its end; 0 keeps all tasks."""
     known_plans: dict[str, Plan] = field(default_factory=dict)
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
         """Put order and task in one transaction, the plan before it; see the port."""
-        self._keep_plan(plan)
+        self._store_plan(plan)
         write_id = self.new_id()
         both = (
             (self._orders.row(order, write_id), OrderItem.order_id.does_not_exist()),
@@ -55,8 +55,8 @@ class DynamoTaskStore:
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """Task and order in one call, the plan from memory where it is known; see the port.
 
-        The task is read as it was last written. An order never changes, so an older copy of its row, for half the
-        price, is as good; only where there is none yet is it read again.
+        The task is read consistently. An order never changes, so its row is read from a replica, at half the price, and
+        again consistently only if the replica lacks it.
         """
         with translated(f"read task {order_id}"):
             found = self._read(order_id, {self.tasks: True} | ({self._orders.table: False} if with_order else {}))
@@ -72,7 +72,7 @@ class DynamoTaskStore:
             raise Corrupt(f"{order_id}: {error}") from error
 
     def _read(self, order_id: str, models: Mapping[type[Model], bool]) -> dict[str, dict[str, Any]]:
-        """The row of each table, consistently where that is said."""
+        """The row of each table that has one; the values say whether to read consistently."""
         keys = [{"OrderID": {"S": order_id}}]
         wanted: dict[str, Any] = {
             model.Meta.table_name: {"Keys": keys, "ConsistentRead": consistent} for model, consistent in models.items()
@@ -143,11 +143,11 @@ class DynamoTaskStore:
             return None
         return task.ended_at // 1000 + self.keep_finished
 
-    def _keep_plan(self, plan: Plan) -> None:
+    def _store_plan(self, plan: Plan) -> None:
         if plan.plan_id in self.known_plans:
             return
         item = self.plans(_plan_key(plan.plan_id), body=plan.to_json())
-        put_if(item, PlanItem.key.does_not_exist(), f"keep plan {plan.plan_id}")
+        put_if(item, PlanItem.key.does_not_exist(), f"store plan {plan.plan_id}")
         self.known_plans[plan.plan_id] = plan
 
     def _plan_of(self, task: Task) -> Plan:
@@ -181,10 +181,10 @@ def _plan_key(plan_id: str) -> str:
 
 
 def _task(item: TaskItem) -> Task:
-    """The task in an item; raises Unreadable with the order's id."""
+    """The task in an item; raises Corrupt with the order's id."""
     order_id = item.order_id
-    kept = item.get_attributes().items()
-    if lacking := [kind.attr_name for name, kind in kept if not kind.null and getattr(item, name) is None]:
+    attributes = item.get_attributes().items()
+    if lacking := [kind.attr_name for name, kind in attributes if not kind.null and getattr(item, name) is None]:
         raise Corrupt(f"{order_id}: it lacks {', '.join(sorted(lacking))}")
     try:
         return Task(

@@ -1,7 +1,7 @@
-"""How DynamoDB is written: only over what was read, and knowing one's own write whose answer was lost.
+"""Conditional writes, which replace only what was read, and recognise an own write whose answer was lost.
 
-The SDK repeats a write whose answer was lost, and then fails on its own success. So each write carries an id of its
-own, and whoever lost the condition reads again whose id is there (decision 0003).
+The SDK repeats a write whose answer was lost, and the repeat fails on the first one's success. So each write carries
+its own id, and a writer whose condition failed reads whose id is stored (decision 0003).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Put = tuple[Model, Condition | None]
 
 
 class Written(Protocol):
-    """An item that names the write that made it."""
+    """An item that carries the id of the write that made it."""
 
     write_id: str
 
 
 def put_if(item: Model, condition: Condition, what: str) -> bool:
-    """Put the item if the condition holds; whether it did. Raises Transient or Rejected, saying `what` was tried."""
+    """Put the item if the condition holds; whether it did. Raises Transient or Rejected, which say `what` was tried."""
     try:
         item.save(condition=condition)
     except PutError as error:
@@ -55,9 +55,9 @@ def put_all_if(connection: Connection, puts: Sequence[Put], what: str) -> bool:
                 raise meaning(error, what) from error
         else:
             return True
-    raise Transient(f"{what}: {TRIES} transactions met others; the message will come again")
+    raise Transient(f"{what}: {TRIES} transactions conflicted with others; the message will come again")
 
 
 def is_own(found: Written | None, write_id: str) -> bool:
-    """Whether what is there now, read after a lost condition, was put by the write of this id."""
+    """Whether the item found after a failed condition was put by the write of this id."""
     return found is not None and found.write_id == write_id

@@ -1,1 +1,1 @@
-"""What Lambda hands to a function, and how a batch is answered."""
+"""Takes the events that Lambda hands to a function, and answers them."""

@@ -1,4 +1,4 @@
-"""Answers a batch of SQS records one by one: what failed comes back, what worked is deleted."""
+"""Answers a batch of SQS records one by one: failed ones come back, the others are deleted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from stepward.app.intake import Intake
 from stepward.domain.errors import RetryLater, StepwardError
 
 MOST_AT_ONCE = 10
-"""Threads of a function at most: the records of a full batch."""
+"""The most threads of a function: one for each record of a full batch."""
 LINGER_S = 0.02
-"""So long what is ready waits for what neighbours are about to send, to share a call with it."""
+"""How long messages that are ready wait for those of their neighbours, to share a call."""
 
 
 class ItemFailure(TypedDict):
@@ -37,8 +37,8 @@ class BatchAnswer(TypedDict):
 class BatchWorker:
     """Hands each record of a batch to `intake`; `together` runs them side by side, each in a thread.
 
-    `visibility` hides what is put back, in the queue that it came from. What the records keep in `outbox` is sent when
-    they are done; a record whose messages do not get out comes back. Nothing of one invocation reaches the next.
+    `visibility` hides a record that is to be retried later. `outbox` sends the records' messages when they are done; a
+    record whose messages cannot be sent comes back. No invocation affects the next.
     """
 
     intake: Intake
@@ -47,10 +47,10 @@ class BatchWorker:
     visibility: SqsVisibility | None = None
     outbox: Outbox | None = None
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE), init=False)
-    """Started when first needed, and kept: between two invocations they wait, and are frozen with the process."""
+    """Started when first needed, and reused: between two invocations they wait, frozen with the process."""
 
     def answer(self, event: Mapping[str, Any], _remaining: Callable[[], int] | None = None) -> BatchAnswer:
-        """Work on every record of `event`, however much time is left; only those that failed come back."""
+        """Work on every record of `event`, however much time is left; the answer names those that failed."""
         records = [SqsRecord(raw) for raw in event["Records"]]
         work = self._side_by_side if self.together and len(records) > 1 else self._one_by_one
         failed = list(work(records))
@@ -62,7 +62,7 @@ class BatchWorker:
         yield from self._not_sent()
 
     def _side_by_side(self, records: Sequence[SqsRecord]) -> Iterator[str]:
-        """What is done goes out while others are still at work: an answer must not wait for a slow neighbour."""
+        """Sends what is done while other records are at work: an answer must not wait for a slow neighbour."""
         accepted = {self.threads.submit(self._accept, record): record.message_id for record in records}
         working = set(accepted)
         try:
@@ -71,7 +71,7 @@ class BatchWorker:
                 _, working = wait(working, timeout=LINGER_S)
                 yield from self._not_sent()
         finally:
-            wait(accepted)  # whatever happens, none is at work when the invocation ends
+            wait(accepted)  # whatever happens, no thread is at work when the invocation ends
         yield from [name for done, name in accepted.items() if not done.result()]
 
     def _accept(self, record: SqsRecord) -> bool:
@@ -95,14 +95,14 @@ class BatchWorker:
             yield
 
     def _not_sent(self) -> Sequence[str]:
-        """Send what has come together; the records that have to come back for it."""
+        """Send what the outbox has collected; the ids of the records whose messages could not be sent."""
         failed = self.outbox.flush() if self.outbox else {}
         for name, error in failed.items():
             self.telemetry.returned(name, error)
         return list(failed)
 
     def _hide(self, record: SqsRecord, seconds: int) -> None:
-        """Without it the message comes back all the same, after the queue's own visibility timeout."""
+        """Hide the record if possible; if not, it comes back after the queue's own visibility timeout."""
         if self.visibility is None:
             return
         try:
@@ -112,5 +112,5 @@ class BatchWorker:
 
 
 def answered(failed: Iterable[str]) -> BatchAnswer:
-    """The answer that brings back exactly these messages, each named once."""
+    """The answer that brings back exactly these messages; it names each once."""
     return {"batchItemFailures": [{"itemIdentifier": name} for name in dict.fromkeys(failed)]}

@@ -1,4 +1,4 @@
-"""Answers a batch of a FIFO queue: each message group in its order, and none past a message that failed."""
+"""Answers a batch of a FIFO queue: each message group in order, and no message past one that failed."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from stepward.app.intake import Received
 from stepward.domain.errors import RetryLater, StepwardError
 
 LONGEST_BACKOFF_S = 300
-"""What failed comes back within this, however often. So an event that nobody can apply yet waits out days of an outage
-before its queue gives it up, and every group goes on within minutes after it."""
+"""A failed message comes back within this time, however often it failed. So an event that nobody can apply yet outlasts
+days of an outage before its queue gives it up, and every group goes on within minutes of the outage's end."""
 
 
 class Take(Protocol):
     """A use case that takes the messages of one group."""
 
     def __call__(self, messages: Sequence[Received], remaining: Callable[[], int], /) -> Iterator[int]:
-        """Take them in their order, and yield how many are done so far; raises at the first that has to come back."""
+        """Take them in order, and yield how many are done so far; raises at the first that has to come back."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWorker:
     """Hands each group of a batch to `take`; `together` runs the groups side by side, each in a thread.
 
-    The first message that fails comes back, and with it whatever follows in its group: the queue would take for done
-    what is not named. `visibility` hides them for a while that grows with each failure. Nothing of one invocation
-    reaches the next.
+    The first message that fails comes back, with all that follow in its group: the queue would delete what the answer
+    does not name. `visibility` hides them for a time that grows with each failure. No invocation affects the next.
     """
 
     take: Take
@@ -52,22 +51,22 @@ class GroupWorker:
         return answered(record.message_id for group in failed for record in group)
 
     def _work(self, group: Sequence[SqsRecord], remaining: Callable[[], int]) -> Sequence[SqsRecord]:
-        """Those of the group that have to come back."""
+        """Work on one group; the records that have to come back."""
         done = 0
         try:
-            for done in self.take([record.message for record in group], remaining):  # noqa: B007 - told below
+            for done in self.take([record.message for record in group], remaining):  # noqa: B007 - used below
                 pass
         except Exception as error:  # noqa: BLE001 - whatever stops one group must not stop the others
             stayed = group[done:]
             self.telemetry.returned(stayed[0].message_id, error)
-            self._hide(stayed, error.seconds if isinstance(error, RetryLater) else _rest(stayed[0]))
+            self._hide(stayed, error.seconds if isinstance(error, RetryLater) else _backoff(stayed[0]))
             return stayed
         return ()
 
     def _hide(self, records: Sequence[SqsRecord], seconds: int) -> None:
-        """All of them, for one in flight holds up its group; the last first, for the first must not come alone.
+        """Hide all of them, last first: one in flight holds up its group, and the first must not come back alone.
 
-        Without it they come back all the same, after the queue's own visibility timeout.
+        If that fails, they come back after the queue's own visibility timeout.
         """
         if self.visibility is None:
             return
@@ -79,7 +78,7 @@ class GroupWorker:
 
 
 def _groups(event: Mapping[str, Any]) -> list[list[SqsRecord]]:
-    """The records by message group, each in its order; raises KeyError if any cannot be named in an answer."""
+    """The records by message group, each in its order; raises KeyError if an answer could not name one."""
     groups: dict[str, list[SqsRecord]] = {}
     for raw in event["Records"]:
         record = SqsRecord(raw)
@@ -89,6 +88,6 @@ def _groups(event: Mapping[str, Any]) -> list[list[SqsRecord]]:
     return list(groups.values())
 
 
-def _rest(record: SqsRecord) -> int:
+def _backoff(record: SqsRecord) -> int:
     doubled = min(record.receives, 10) - 1
     return min(LONGEST_BACKOFF_S, 1 << doubled)

@@ -1,4 +1,4 @@
-"""One record of an event that Lambda makes of messages."""
+"""One record of the event in which Lambda hands over messages."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from stepward.app.intake import Received
 
 @dataclass(frozen=True, slots=True)
 class SqsRecord:
-    """The record as it came; raises KeyError for what Lambda always sends and this one lacks.
+    """The record as it came; raises KeyError if it lacks what Lambda always sends.
 
-    Powertools has a class for it, in a package that imports those of every other event source: a tenth of a start-up.
+    Powertools' own class is in a package that imports every other event source: a tenth of a start-up.
     """
 
     raw: Mapping[str, Any]
 
     @property
     def message_id(self) -> str:
-        """What names the message in an answer."""
+        """The id that names the message in an answer."""
         return str(self.raw["messageId"])
 
     @property
     def receipt_handle(self) -> str:
-        """What stands for this receipt of the message."""
+        """The handle of this receive of the message."""
         return str(self.raw["receiptHandle"])
 
     @property
@@ -40,7 +40,7 @@ class SqsRecord:
 
     @property
     def receives(self) -> int:
-        """How often it was received, this time included."""
+        """How often it was received, including this time."""
         return int(self._attributes.get("ApproximateReceiveCount") or 1)
 
     @property

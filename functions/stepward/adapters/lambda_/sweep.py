@@ -1,4 +1,4 @@
-"""Answers a schedule: what its event says is ignored."""
+"""Answers a schedule, and ignores the content of its event."""
 
 from __future__ import annotations
 

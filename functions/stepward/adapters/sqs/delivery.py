@@ -1,4 +1,4 @@
-"""How messages go out in batches: packed to the limits of SQS, checked one by one, in order within a group."""
+"""Sends messages in batches: packed to the limits of SQS, checked one by one, in order within a group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import Instruction, Retry, StepRequest
 from stepward.wire.messages import encode
 
-if TYPE_CHECKING:  # a function loads what its own queues carry, and no more
+if TYPE_CHECKING:  # a function imports what its own queues carry, and no more
     from stepward.domain.convoy.lane_message import LaneMessage
 
 MOST_ENTRIES = 10
@@ -21,7 +21,7 @@ MOST_BYTES = 1024 * 1024
 LONGEST_DELAY_S = 900
 URGENT = "high"
 BACKLOG = 100
-"""More requests than this in an agent's queue are more than it can take at once, unless a deployment knows better."""
+"""An agent with more requests in its queues than this is backlogged, unless a deployment sets another number."""
 
 Queue = TypeVar("Queue")
 
@@ -30,17 +30,17 @@ Queue = TypeVar("Queue")
 class Outgoing:
     """A message to send; `group` and `deduplication` are needed on a FIFO queue and left out on others.
 
-    A standard queue that falls behind shares itself out fairly among the tenants of its messages.
+    A standard queue with a backlog serves the tenants of its messages fairly.
     """
 
     body: str
     group: str = ""
     deduplication: str = ""
     delay: int = 0
-    """Seconds that the queue keeps it back; a FIFO queue cannot."""
+    """Seconds for which the queue delays it; a FIFO queue cannot."""
     tenant: str = ""
     alone: bool = False
-    """It shares no call with another of its group: SQS may take the later one of a call and not the earlier."""
+    """It shares no call with another message of its group: SQS may take the later one and not the earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class SendBatch(Protocol):
     """One call that sends a batch."""
 
     def __call__(self, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
-        """Send at most 10 messages and 1 MiB; what was not taken, by position in the batch."""
+        """Send at most 10 messages and 1 MiB; the failures, by position in the batch."""
 
 
 def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
-    """The messages with the ids that the kind of queue asks for."""
+    """The messages with the ids that this kind of queue needs."""
     if not fifo:
         return [
             replace(message, group="", deduplication="", tenant=fifo_id(message.tenant) if message.tenant else "")
@@ -74,7 +74,7 @@ def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
 
 
 def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
-    """The messages to the Scheduler; one that may only be told later is kept back by the queue."""
+    """The messages to the Scheduler; the queue delays a Retry that is for later."""
     return [
         Outgoing(encode(message), delay=_seconds(message.delay) if isinstance(message, Retry) else 0)
         for message in messages
@@ -82,7 +82,7 @@ def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
 
 
 def lane_messages(events: Sequence[LaneMessage]) -> list[Outgoing]:
-    """The messages to the lanes of orders: each order is a group of its own."""
+    """The messages to the lanes of orders; each order is its own group."""
     return [Outgoing(event.body, event.order_id, event.name, alone=event.alone) for event in events]
 
 
@@ -91,9 +91,9 @@ def _seconds(milliseconds: int) -> int:
 
 
 def by_agent(
-    requests: Sequence[StepRequest], queues: Mapping[str, Queue], lanes: Mapping[str, Queue]
+    requests: Sequence[StepRequest], queues: Mapping[str, Queue], priority_queues: Mapping[str, Queue]
 ) -> list[tuple[Queue, list[Outgoing]]]:
-    """The requests for each agent's queue, urgent ones first and for its lane if it has one.
+    """The requests for each agent's queue; urgent ones first, and in its priority queue if it has one.
 
     An agent without a queue is refused before anything is sent.
     """
@@ -102,10 +102,10 @@ def by_agent(
     urgent: dict[str, list[Outgoing]] = {}
     others: dict[str, list[Outgoing]] = {}
     for request in requests:
-        line = urgent if request.priority == URGENT and request.agent in lanes else others
-        line.setdefault(request.agent, []).append(Outgoing(encode(request), tenant=request.tenant))
+        requested = urgent if request.priority == URGENT and request.agent in priority_queues else others
+        requested.setdefault(request.agent, []).append(Outgoing(encode(request), tenant=request.tenant))
     return [
-        *((lanes[agent], messages) for agent, messages in urgent.items()),
+        *((priority_queues[agent], messages) for agent, messages in urgent.items()),
         *((queues[agent], messages) for agent, messages in others.items()),
     ]
 
@@ -113,8 +113,8 @@ def by_agent(
 def deliver(messages: Sequence[Outgoing], send_batch: SendBatch) -> None:
     """Send all messages; raise Transient if any was not taken.
 
-    A message that is not taken is tried once more at once, unless its failure is final. If it still is not
-    taken, what follows it in its group is held back, and other groups go on.
+    A message that was not taken is sent once more at once, unless its failure is final. If it fails again, the
+    messages behind it in its group are held back, and other groups go on.
     """
     delivery = _Delivery(send_batch)
     for batch in batches(messages):
@@ -124,7 +124,7 @@ def deliver(messages: Sequence[Outgoing], send_batch: SendBatch) -> None:
 
 
 def batches(messages: Sequence[Outgoing]) -> Iterator[list[Outgoing]]:
-    """The messages, in order, in batches that one call can take."""
+    """The messages in order, in batches that fit into one call."""
     batch: list[Outgoing] = []
     room = MOST_BYTES
     for message in messages:
@@ -175,7 +175,7 @@ class _Delivery:
 
 
 def _turns(messages: Sequence[Outgoing]) -> list[list[Outgoing]]:
-    """Split so that no two of one group share a call, where the second could get through without the first."""
+    """Split so that no two messages of a group share a call, in which the second could succeed without the first."""
     turns: list[list[Outgoing]] = []
     seen: Counter[str] = Counter()
     for message in messages:

@@ -1,4 +1,4 @@
-"""What SQS and SNS answer when they refuse, in the engine's own words."""
+"""Translates the errors of SQS, SNS and EventBridge into the engine's own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FIX_THE_DEPLOYMENT = frozenset(
 
 @contextmanager
 def translated(target: str) -> Iterator[None]:
-    """Raise Misconfigured where the deployment has to be fixed, Transient for all else that botocore raises."""
+    """Raise Misconfigured if the deployment has to be fixed, Transient for all else that botocore raises."""
     try:
         yield
     except ClientError as error:

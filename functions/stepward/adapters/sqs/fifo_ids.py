@@ -1,4 +1,4 @@
-"""Group and deduplication ids that SQS accepts, without ever making two into one."""
+"""Group and deduplication ids that SQS accepts; different texts never get the same id."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _HASHED = re.compile(r"sha256-[0-9a-f]{64}")
 
 
 def fifo_id(text: str) -> str:
-    """The id to give to SQS for `text`: itself if SQS accepts it, else its hash; different for every text.
+    """The id for SQS: `text` itself if SQS accepts it, else its hash.
 
     A text that looks like one of our hashes is hashed too, so that no text can pose as another's hash.
     """
     if _ACCEPTED.fullmatch(text) and not _HASHED.fullmatch(text):
         return text
-    # A lone surrogate cannot leave as a message, but it may stand in an id.
+    # No message can carry a lone surrogate, but an id may contain one.
     return f"sha256-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

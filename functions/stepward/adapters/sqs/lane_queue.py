@@ -20,14 +20,14 @@ STREAMS = 8
 
 @dataclass(frozen=True, slots=True)
 class SqsLaneQueue:
-    """`ports.LaneQueue` on a FIFO queue; `streams` calls go out side by side, each for orders of its own."""
+    """`ports.LaneQueue` on a FIFO queue; up to `streams` calls run side by side, each for other orders."""
 
     client: SQSClient
     queue_url: str
     streams: int = STREAMS
 
     def send(self, messages: Sequence[LaneMessage]) -> None:
-        """Send each order's messages in their order; see the port."""
+        """Send each order's messages in sequence; see the port."""
         shares: list[list[Outgoing]] = [[] for _ in range(self.streams)]
         for message in lane_messages(messages):
             shares[crc32(message.group.encode()) % self.streams].append(message)

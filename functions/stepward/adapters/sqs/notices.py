@@ -1,4 +1,4 @@
-"""Notices to submitters: to a queue that is allowed, and no matter to the order if that queue is not there."""
+"""Notices to submitters: only to allowed queues. A queue that is gone never holds up an order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 Post = Callable[[ReplyAddress, Outgoing], str]
-"""One call that posts a message: why the queue cannot be used, "" if it took it; raises Transient."""
+"""One call that posts a message; returns why the queue cannot be used, "" if it took it. Raises Transient."""
 
 _MAY_PASS = frozenset(
     {
@@ -42,14 +42,14 @@ _MAY_PASS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CheckedNotices:
-    """`ports.Notices` by way of `post`; the address is checked again before each call, whatever the record says."""
+    """`ports.Notices` on `post_to`; checks the address again before each call, whatever the record says."""
 
     post_to: Post
     allowed: Allowed
     telemetry: Telemetry
 
     def post(self, notice: Notice) -> None:
-        """Tell the submitter, or count a notice that was lost; raises Transient."""
+        """Post the notice, or record it as lost; raises Transient."""
         if reason := self._fault(notice):
             entry = HistoryEntry(notice.at, HistoryKind.NOTICE_LOST, notice.step, note=f"{notice.status}: {reason}")
             self.telemetry.record(notice.order_id, entry)
@@ -65,7 +65,7 @@ class CheckedNotices:
 
 @dataclass(frozen=True, slots=True)
 class SqsReplyQueues:
-    """Posts to queues of SQS in any region, each by the client that `client` gives for it ("" is our own region's)."""
+    """Posts to SQS queues in any region; `client` returns the client of a region ("": the deployment's own)."""
 
     client: Callable[[str], SQSClient]
 
@@ -104,6 +104,6 @@ def _outgoing(notice: Notice) -> Outgoing:
 
 
 def _may_pass(error: ClientError, code: str) -> bool:
-    """Whether the queue is busy; whatever else it says, it would say again, and the order must not wait for it."""
+    """Whether the queue is busy. Any other refusal would come again, and the order must not wait for it."""
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return code in _MAY_PASS or status >= 500

@@ -1,4 +1,4 @@
-"""What the messages of a batch ask to be sent, kept until they are done, so that many share one call."""
+"""Collects what the messages of a batch send, so that many share one call."""
 
 from __future__ import annotations
 
@@ -15,66 +15,66 @@ from stepward.wire.messages import encode
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """A message to the queue at `url`, and the name of the message whose work it is part of."""
+class Collected:
+    """A message to the queue at `url`, sent on behalf of the received message `message_id`."""
 
     url: str
     message: Outgoing
-    cause: str
+    message_id: str
 
 
 @dataclass(slots=True)
 class Outbox:
     """`ports.Queues` for a function that is given batches; safe under threads.
 
-    What a message asks to be sent goes out with that of its neighbours. If it does not get out, the message comes back,
-    finds what its first delivery wrote, and sends again.
+    The messages sent on behalf of a received message go out with those of its neighbours. If that fails, the received
+    message comes back, finds what its first delivery wrote, and sends again.
     """
 
     queues: SqsQueues
-    _letters: list[Letter] = field(default_factory=list)
+    _collected: list[Collected] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
-    _now: local = field(default_factory=local)
+    _current: local = field(default_factory=local)
 
     @contextmanager
-    def on_behalf_of(self, cause: str) -> Iterator[None]:
-        """What is sent inside, in this thread, is part of the work of the message of that name."""
-        self._now.cause = cause
+    def on_behalf_of(self, message_id: str) -> Iterator[None]:
+        """Whatever this thread sends inside is on behalf of that message."""
+        self._current.message_id = message_id
         try:
             yield
         finally:
-            self._now.cause = ""
+            self._current.message_id = ""
 
     def to_scheduler(self, messages: Sequence[Instruction]) -> None:
-        """Keep them for the Scheduler."""
-        self._keep(self.queues.scheduler, instructions(messages))
+        """Collect them for the Scheduler."""
+        self._collect(self.queues.scheduler, instructions(messages))
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
-        """Keep each request for the queue of its agent; raises Misconfigured for one that has none."""
-        for url, messages in by_agent(requests, self.queues.agents, self.queues.lanes):
-            self._keep(url, messages)
+        """Collect each request for the queue of its agent; raises Misconfigured if the agent has none."""
+        for url, messages in by_agent(requests, self.queues.agents, self.queues.priority_queues):
+            self._collect(url, messages)
 
     def reply(self, replies: Sequence[Reply]) -> None:
-        """Keep them for the queue of responses."""
-        self._keep(self.queues.responses, [Outgoing(encode(message)) for message in replies])
+        """Collect them for the queue of responses."""
+        self._collect(self.queues.responses, [Outgoing(encode(message)) for message in replies])
 
     def backlogged(self) -> frozenset[str]:
-        """As the queues have it."""
+        """The backlogged agents; see `SqsQueues`."""
         return self.queues.backlogged()
 
     def flush(self) -> Mapping[str, StepwardError]:
-        """Send all that was kept; why it failed, by the names of the messages that have to come back."""
+        """Send all that was collected; the errors, by the ids of the messages that have to come back."""
         with self._lock:
-            letters, self._letters = self._letters, []
+            collected, self._collected = self._collected, []
         failed: dict[str, StepwardError] = {}
-        for url in dict.fromkeys(letter.url for letter in letters):
-            together = [letter for letter in letters if letter.url == url]
+        for url in dict.fromkeys(each.url for each in collected):
+            together = [each for each in collected if each.url == url]
             try:
-                SqsSender(self.queues.client).send(url, [letter.message for letter in together])
+                SqsSender(self.queues.client).send(url, [each.message for each in together])
             except StepwardError as error:
-                failed |= dict.fromkeys((letter.cause for letter in together), error)
+                failed |= dict.fromkeys((each.message_id for each in together), error)
         return failed
 
-    def _keep(self, url: str, messages: Sequence[Outgoing]) -> None:
+    def _collect(self, url: str, messages: Sequence[Outgoing]) -> None:
         with self._lock:
-            self._letters += [Letter(url, message, self._now.cause) for message in messages]
+            self._collected += [Collected(url, message, self._current.message_id) for message in messages]

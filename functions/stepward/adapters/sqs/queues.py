@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class SqsQueues:
     """`ports.Queues` on SQS; `agents` holds the queue URL of each agent by its name.
 
-    `lanes` holds the URLs of queues for urgent requests, of those agents that have one. An agent is backlogged when
-    more than `backlog` requests wait in its queues, by the count that SQS estimates.
+    `priority_queues` holds the URLs of those agents that have one. An agent is backlogged when more than `backlog`
+    requests wait in its queues, by SQS's estimate.
     """
 
     client: SQSClient
@@ -30,7 +30,7 @@ class SqsQueues:
     responses: str
     agents: Mapping[str, str]
     backlog: int = BACKLOG
-    lanes: Mapping[str, str] = field(default_factory=dict)
+    priority_queues: Mapping[str, str] = field(default_factory=dict)
 
     def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
@@ -38,7 +38,7 @@ class SqsQueues:
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
         """Send each request to the queue of its agent."""
-        for queue_url, messages in by_agent(requests, self.agents, self.lanes):
+        for queue_url, messages in by_agent(requests, self.agents, self.priority_queues):
             SqsSender(self.client).send(queue_url, messages)
 
     def reply(self, replies: Sequence[Reply]) -> None:
@@ -50,8 +50,8 @@ class SqsQueues:
         return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
 
     def _waiting(self, agent: str) -> int:
-        lane = self.lanes.get(agent)
-        return self._count(self.agents[agent]) + (self._count(lane) if lane else 0)
+        urgent = self.priority_queues.get(agent)
+        return self._count(self.agents[agent]) + (self._count(urgent) if urgent else 0)
 
     def _count(self, queue_url: str) -> int:
         with translated(queue_url):
@@ -68,7 +68,7 @@ class SqsSender:
     client: SQSClient
 
     def send(self, queue_url: str, bodies: Sequence[Outgoing]) -> None:
-        """Send all; raises Transient naming how many were not taken, Misconfigured if the queue cannot be used."""
+        """Send all; raises Transient with the number of those not taken, Misconfigured if the queue cannot be used."""
         messages = for_queue(bodies, fifo=queue_url.endswith(".fifo"))
         deliver(messages, partial(self._send_batch, queue_url))
 
@@ -92,7 +92,7 @@ def _entry(position: int, message: Outgoing) -> SendMessageBatchRequestEntryType
 
 
 def _failures(sent: int, answer: SendMessageBatchResultTypeDef) -> dict[int, Failure]:
-    # An entry that the answer does not name at all has to count as failed: nobody promised to keep it.
+    # An entry that the answer does not name counts as failed: nobody promised to deliver it.
     failures = {position: Failure("NotAnswered", final=False) for position in range(sent)}
     for taken in answer.get("Successful", []):
         failures.pop(int(taken["Id"]), None)

@@ -1,4 +1,4 @@
-"""How a message that was received is kept from coming back for a while."""
+"""Hides a received message for a while."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SqsVisibility:
     queue_url: str
 
     def hide(self, queue: str, receipt: str, seconds: int) -> None:
-        """Have a message of the queue of that name come back after `seconds`; raises Transient or Misconfigured."""
+        """Let a message of that queue come back after `seconds`; raises Transient or Misconfigured."""
         url = f"{self.queue_url.rpartition('/')[0]}/{queue}"
         with translated(url):
             self.client.change_message_visibility(QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=seconds)

@@ -14,7 +14,7 @@ _KEYS = {
     "tasks": ("OrderID:S",),
     "rejects": ("Day:S", "Key:S"),
     "shared_records": ("Name:S",),
-    "lanes": ("OrderID:S", "Place:S"),
+    "lanes": ("OrderID:S", "Position:S"),
 }
 _INDEXES = {"due": ("Shard:N", "Due:N"), "attention": ("Attention:N", "Since:N")}
 _INDEXED = ("tasks", "lanes")

@@ -15,7 +15,7 @@ CHUNK_BYTES = 64 * 1024
 INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"))
 """The attributes of each sparse index of the state store: its keys, and nothing else."""
 _ONE_REQUEST = {"GetQueueAttributes", "ChangeMessageVisibility"}
-_KEYS = ("OrderID", "Place", "Name", "Day", "Key")
+_KEYS = ("OrderID", "Position", "Name", "Day", "Key")
 
 Item = Mapping[str, Any]
 

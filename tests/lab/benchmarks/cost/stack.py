@@ -27,7 +27,7 @@ def counted() -> Mapping[str, float]:
         (code / "submission.py").write_text("")
         context = json.loads((Project.here().root / "cdk.json").read_text())["context"]
         app, asset = App(context=context, outdir=f"{out}/cdk.out"), lambda_.Code.from_asset(str(code))
-        StepwardStack(app, "Cost", workflow=application.workflow, settings=Settings(), code=asset)
+        StepwardStack(app, "Cost", app=application, settings=Settings(), code=asset)
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
     kinds = Counter(resource["Type"] for resource in template["Resources"].values())

@@ -1,4 +1,4 @@
-"""The queues to which the Scheduler may post what becomes of an order: the submitters' own."""
+"""The submitters' queues to which the Scheduler may post notices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import product
 from stepward.domain.errors import Misconfigured
 from stepward_cdk.settings.checks import matches, own_address, region
 
-MAX_POSITIONS = 20  # each is a line of the Scheduler's policy, whose size IAM limits
-MAX_TEXT = 350  # of all three lists together, which share a function's 4 KB of environment
+MAX_COMBINATIONS = 20  # each is a line of the Scheduler's policy, whose size IAM limits
+MAX_TEXT = 350  # characters of all three lists together, which share a function's 4 KB of environment
 
 _ACCOUNT = re.compile(r"[0-9]{12}")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -19,10 +19,10 @@ _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyQueues:
-    """Each account in each region, by the beginning of the queue's name; none at all unless a deployment says so.
+    """Every combination of an account, a region and a prefix of queue names; none unless a deployment lists them.
 
-    `own_prefix` is how the names of the deployment's own queues begin, which no submitter may name. `endpoint` is where
-    the local cloud on this machine has its queues.
+    `own_prefix` begins the names of the deployment's own queues, which no submitter may name. `endpoint` is where the
+    local cloud on this machine has its queues.
     """
 
     accounts: Sequence[str]
@@ -41,39 +41,39 @@ class ReplyQueues:
         for prefix in self.prefixes:
             if self.own_prefix.startswith(prefix) or prefix.startswith(self.own_prefix):
                 raise Misconfigured(f"reply_prefixes: {prefix!r} covers the stack's own queues, {self.own_prefix}*")
-        if len(self._positions) > MAX_POSITIONS or sum(map(len, self.environment.values())) > MAX_TEXT:
+        if len(self._combinations) > MAX_COMBINATIONS or sum(map(len, self.environment.values())) > MAX_TEXT:
             raise Misconfigured(
-                f"reply_accounts, reply_regions, reply_prefixes: more than {MAX_POSITIONS} combinations, or than "
+                f"reply_accounts, reply_regions, reply_prefixes: more than {MAX_COMBINATIONS} combinations, or than "
                 f"{MAX_TEXT} characters; let several submitters share a prefix"
             )
 
     def names(self, partition: str) -> Sequence[str]:
-        """What the Scheduler may send to, as IAM names it."""
-        return [f"arn:{partition}:sqs:{position}:{account}:{prefix}*" for account, position, prefix in self._positions]
+        """The ARN patterns of the queues to which the Scheduler may send."""
+        return [f"arn:{partition}:sqs:{area}:{account}:{prefix}*" for account, area, prefix in self._combinations]
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What functions are told about them: nothing if there are none."""
+        """The variables that list them for the functions; none if there are no reply queues."""
         if not self.accounts:
             return {}
-        told = {
+        variables = {
             "STEPWARD_OWN_PREFIX": self.own_prefix,
             "STEPWARD_REPLY_ACCOUNTS": ",".join(self.accounts),
             "STEPWARD_REPLY_REGIONS": ",".join(self.regions),
             "STEPWARD_REPLY_PREFIXES": ",".join(self.prefixes),
             "STEPWARD_REPLY_ENDPOINT": self.endpoint,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in variables.items() if value}
 
     @property
-    def _positions(self) -> list[tuple[str, str, str]]:
+    def _combinations(self) -> list[tuple[str, str, str]]:
         return list(product(self.accounts, self.regions, self.prefixes))
 
     def _check_parts(self) -> None:
         for account in self.accounts:
             matches("reply_accounts", account, _ACCOUNT, "an account's 12 digits")
-        for position in self.regions:
-            region("reply_regions", position)
+        for name in self.regions:
+            region("reply_regions", name)
         for prefix in self.prefixes:
             matches("reply_prefixes", prefix, _PREFIX, "the beginning of a queue's name: letters, digits, '-' and '_'")
         if self.endpoint:

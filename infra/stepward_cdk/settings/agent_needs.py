@@ -1,4 +1,4 @@
-"""What a workflow's agents need of the infrastructure: how long they may run, and how many at once."""
+"""What the agents of a workflow need: how long their functions may run, and how many at once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from stepward.domain.workflow.definition import Agent, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
-    LANE_SHARE,
     LEAST_CONCURRENCY,
     LONGEST_FUNCTION_S,
     MAX_REQUEST_QUEUES,
+    PRIORITY_SHARE,
     Settings,
 )
 
@@ -23,8 +23,8 @@ from stepward_cdk.settings.settings import (
 class AgentNeeds:
     """One agent of the workflow: `longest_s` is the longest limit of its steps, forward or undo, in seconds.
 
-    It calls its service at most `max_concurrency` times at once: so many functions with so many requests each. With a
-    priority lane, a part of the functions is kept for the lane, so that ordinary requests cannot take them all.
+    It calls its service at most `max_concurrency` times at once: functions times requests of each. Part of them
+    is reserved for a priority queue, so that ordinary requests cannot take them all.
     """
 
     name: str
@@ -35,7 +35,7 @@ class AgentNeeds:
 
     @property
     def batch_size(self) -> int:
-        """Requests that one function serves side by side; small enough that each queue may have two functions."""
+        """Requests that one function serves side by side; small enough for two functions per queue."""
         return min(self.wanted_batch, self.max_concurrency // (LEAST_CONCURRENCY * self._queues))
 
     @property
@@ -44,18 +44,18 @@ class AgentNeeds:
         return self.max_concurrency // self.batch_size
 
     @property
-    def lane_functions(self) -> int:
+    def priority_functions(self) -> int:
         """Functions that may run at once for orders of high priority alone."""
-        return max(LEAST_CONCURRENCY, self.functions_at_once // LANE_SHARE) if self.priority_queue else 0
+        return max(LEAST_CONCURRENCY, self.functions_at_once // PRIORITY_SHARE) if self.priority_queue else 0
 
     @property
     def ordinary_functions(self) -> int:
         """Functions that may run at once for all other orders."""
-        return self.functions_at_once - self.lane_functions
+        return self.functions_at_once - self.priority_functions
 
     @property
     def requests_at_once(self) -> int:
-        """Requests that the agent can have in work at once."""
+        """Requests that the agent can serve at once."""
         return self.functions_at_once * self.batch_size
 
     @property
@@ -65,7 +65,7 @@ class AgentNeeds:
 
     @property
     def queue_names(self) -> tuple[str, ...]:
-        """The short names of its queues; the lane's, if there is one, comes second."""
+        """The short names of its queues; the priority queue, if there is one, comes second."""
         return (f"agent-{self.name}", f"agent-{self.name}-high")[: self._queues]
 
     @property
@@ -74,7 +74,7 @@ class AgentNeeds:
 
 
 def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
-    """The needs of every agent that the workflow asks for work, by name; raises WorkflowError."""
+    """The needs of every agent of the workflow, sorted by name; raises WorkflowError."""
     plan = workflow.plan(settings.complete_within)
     needs = tuple(_needs(agent, plan, settings) for agent in workflow.agents)
     _check_queues(workflow.name, [name for agent in needs for name in agent.queue_names])
@@ -84,8 +84,8 @@ def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
 def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
     if agent.priority_queue and agent.max_concurrency < 2 * LEAST_CONCURRENCY:
         raise WorkflowError(
-            f"agent {agent.name!r}: max_concurrency {agent.max_concurrency} cannot be shared with a priority lane; "
-            f"it takes {2 * LEAST_CONCURRENCY}"
+            f"agent {agent.name!r}: max_concurrency {agent.max_concurrency} cannot be shared with a priority queue; "
+            f"that takes {2 * LEAST_CONCURRENCY}"
         )
     return AgentNeeds(
         agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_queue
@@ -95,7 +95,7 @@ def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
 def _check_queues(workflow: str, names: list[str]) -> None:
     if len(names) > MAX_REQUEST_QUEUES:
         raise WorkflowError(
-            f"workflow {workflow!r}: {len(names)} agents and priority lanes; one stack takes {MAX_REQUEST_QUEUES}"
+            f"workflow {workflow!r}: {len(names)} agents and priority queues; one stack takes {MAX_REQUEST_QUEUES}"
         )
     for name, times in Counter(names).items():
         if times > 1:

@@ -1,24 +1,51 @@
-"""A Lambda function with its log, and what makes it take messages from a queue."""
+"""A Lambda function with its log and its queues, and what all functions share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from stepward_cdk.queues import WorkQueue, removal
+from stepward_cdk.ledger_objects import LedgerObjects
+from stepward_cdk.queues import Queues, WorkQueue, removal
 from stepward_cdk.settings.settings import ARCHITECTURE, LOG_RETENTION, MEMORY_MB, RUNTIME, Settings
+from stepward_cdk.tables import Tables
+from stepward_cdk.watching.alerts import Alerts
 
 
-class WorkerFunction(Construct):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What all functions are made of and connected to; `code` is the bundle that they share."""
+
+    code: lambda_.Code
+    settings: Settings
+    queues: Queues
+    tables: Tables
+    objects: LedgerObjects
+    alerts: Alerts
+
+    @property
+    def for_deciding(self) -> Mapping[str, str]:
+        """The variables of both functions that decide about tasks: Scheduler and Supervisor."""
+        return {
+            "STEPWARD_SHARED_RECORDS_TABLE": self.tables.shared_records.table_name,
+            "STEPWARD_AGENT_QUEUES": _addresses(self.queues, self.queues.agents),
+            "STEPWARD_AGENT_PRIORITY_QUEUES": _addresses(self.queues, self.queues.priority),
+            "STEPWARD_FINISHED_DAYS": str(self.settings.finished_days),
+            **self.alerts.addresses,
+        }
+
+
+class Worker(Construct):
     """One function of the deployment.
 
-    `in_cycle` says that it belongs to the Scheduler-Agent cycle, which Lambda would take for a runaway loop after
-    about 16 messages; the engine's own bound per task takes the place of Lambda's.
+    `in_cycle` marks the Scheduler-Agent cycle, which Lambda would take for a runaway loop after about 16 messages;
+    the engine's own bound per task takes the place of Lambda's.
     """
 
     def __init__(
@@ -26,19 +53,19 @@ class WorkerFunction(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        parts: Parts,
         handler: str,
-        code: lambda_.Code,
         timeout: Duration,
         environment: Mapping[str, str],
-        settings: Settings,
         in_cycle: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
+        settings = parts.settings
         log = logs.LogGroup(self, "Log", retention=logs.RetentionDays[LOG_RETENTION], removal_policy=removal(settings))
         self.function = lambda_.Function(
             self,
             "Function",
-            code=code,
+            code=parts.code,
             handler=handler,
             runtime=lambda_.Runtime(f"python{RUNTIME}", lambda_.RuntimeFamily.PYTHON),
             architecture=lambda_.Architecture.custom(ARCHITECTURE),
@@ -46,8 +73,8 @@ class WorkerFunction(Construct):
             timeout=timeout,
             environment=_for_all(settings) | dict(environment),
             log_group=log,
-            # What Lambda says of each run that went well would be a third of the log, and every line that is written
-            # is billed. To be filtered at all the log has to be JSON, which the functions' own lines are already.
+            # Lambda's own lines about runs that went well would be a third of the log, and each line is billed.
+            # Only a JSON log can be filtered; the functions' own lines are JSON already.
             logging_format=lambda_.LoggingFormat.JSON,
             system_log_level_v2=lambda_.SystemLogLevel.WARN,
             application_log_level_v2=lambda_.ApplicationLogLevel.INFO,
@@ -56,7 +83,7 @@ class WorkerFunction(Construct):
         )
 
     def consume(self, work: WorkQueue, *, batch_size: int, max_concurrency: int) -> None:
-        """Take messages from `work`, and give back only those that failed."""
+        """Take messages from `work`, and return only those that failed."""
         self.function.add_event_source(
             sources.SqsEventSource(
                 work.queue,
@@ -65,6 +92,10 @@ class WorkerFunction(Construct):
                 report_batch_item_failures=True,
             )
         )
+
+
+def _addresses(scope: Construct, queues: Mapping[str, WorkQueue]) -> str:
+    return Stack.of(scope).to_json_string({name: work.queue.queue_url for name, work in queues.items()})
 
 
 def _for_all(settings: Settings) -> dict[str, str]:

@@ -1,27 +1,18 @@
-"""Shared records whose write was applied and its answer lost, that DynamoDB refuses, or that nobody can read."""
+"""Shared records whose write was applied and its answer lost, that DynamoDB refuses, or that is corrupt."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt, Transient
 from tests.contract.worlds import shared_record_tables
 from tests.contract.worlds.store_worlds import DynamoWorld
-from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable
+from tests.integration.dynamodb.faults import LostAnswer, Refusal, Unreachable, intercept
 
 NAME = "breaker/payments"
 FIRST, SECOND = SharedRecord(NAME, 1, {"mode": "closed"}), SharedRecord(NAME, 2, {"mode": "open"})
-
-
-def intercept(
-    shared_records: DynamoSharedRecords, operation: str, send: Callable[[AWSPreparedRequest], AWSResponse | None]
-) -> None:
-    events: Any = shared_records.table._get_connection().connection.client.meta.events
-    events.register_first(f"before-send.dynamodb.{operation}", lambda request, **_: send(request))
 
 
 def two_views(aws: DynamoWorld) -> tuple[str, DynamoSharedRecords, DynamoSharedRecords]:
@@ -54,7 +45,7 @@ def test_the_very_same_record_written_by_another_is_the_others(aws: DynamoWorld)
 
 
 @pytest.mark.parametrize("operation", ["PutItem", "GetItem"])
-def test_what_is_throttled_or_out_of_reach_is_for_later(moto: DynamoWorld, operation: str) -> None:
+def test_what_is_throttled_or_out_of_reach_is_transient(moto: DynamoWorld, operation: str) -> None:
     for fault in (Refusal("ThrottlingException"), Unreachable()):
         _, ours, _ = two_views(moto)
         intercept(ours, operation, fault)
@@ -74,7 +65,7 @@ def test_what_is_throttled_or_out_of_reach_is_for_later(moto: DynamoWorld, opera
         {"Revision": None},
     ],
 )
-def test_what_cannot_be_understood_is_unreadable(moto: DynamoWorld, garbage: dict[str, Any]) -> None:
+def test_what_cannot_be_understood_is_corrupt(moto: DynamoWorld, garbage: dict[str, Any]) -> None:
     table, ours, _ = two_views(moto)
     item = {"Name": {"S": NAME}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}, "Body": {"S": "{}"}} | garbage
     moto.client.put_item(TableName=table, Item={key: value for key, value in item.items() if value})

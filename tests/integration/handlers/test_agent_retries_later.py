@@ -1,93 +1,73 @@
-"""An agent that leaves its service alone: its requests go back into the queue, and nothing is answered."""
+"""An agent that spares its service: its requests return to their queue, and nothing is answered."""
 
-import json
-import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.core.models import DEFAULT_ACCOUNT_ID as ACCOUNT_ID
-from moto.sqs.models import sqs_backends
 
 import agent
 from stepward.domain.coordination.breaker import AgentPause, Mode
-from stepward.local.access import REGION
 from stepward.local.services import Fault, FaultKind, Services
-from stepward.testing.sqs.lambda_events import event_of
-from stepward.testing.sqs.source import SqsSource
-from tests.integration.handlers.conftest import Told
+from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, failed
 from tests.integration.handlers.test_agent import charged, replies, request
 
 QUEUE = "agent-payments"
-LANE = "agent-payments-high"
+HIGH = "agent-payments-high"
 PAUSE = AgentPause("ada", "the bank works on it", 1)
 
 
 @pytest.fixture
-def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    """Payments, whose agent opens its breaker at the third failure."""
-    deployment.queues[LANE] = deployment.sqs.create_queue(QueueName=LANE)["QueueUrl"]
-    with Services(tmp_path / "ledger.sqlite") as running:
-        monkeypatch.setenv("STEPWARD_SERVICE_URLS", json.dumps({"payments": running.url("payments")}))
-        monkeypatch.setenv("STEPWARD_AGENT", "payments")
-        monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues[QUEUE])
-        monkeypatch.setenv("STEPWARD_BREAKER_FAILURES", "3")
-        yield running
-        vars(agent.handler).pop("worker", None)
+def services(services: Services, deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Services:
+    """Payments with a priority queue; its agent opens its breaker at the third failure."""
+    deployment.queues[HIGH] = deployment.sqs.create_queue(QueueName=HIGH)["QueueUrl"]
+    monkeypatch.setenv("STEPWARD_BREAKER_FAILURES", "3")
+    return services
 
 
 def received(deployment: Deployment, *bodies: str, queue: str = QUEUE) -> dict[str, Any]:
     """Requests as they lie in the queue, taken out for 30 seconds, as Lambda hands them over."""
     for body in bodies:
         deployment.sqs.send_message(QueueUrl=deployment.queues[queue], MessageBody=body)
-    source = SqsSource.at(deployment.sqs, deployment.queues[queue])
-    return event_of(source.receive(10), source.arn)
+    return deployment.received(queue)
 
 
 def ids(event: dict[str, Any]) -> set[str]:
     return {record["messageId"] for record in event["Records"]}
 
 
-def hidden_for(deployment: Deployment, queue: str = QUEUE) -> list[float]:
-    """The seconds until each message of the queue is visible, which no call to SQS tells."""
-    name = deployment.queues[queue].rpartition("/")[2]
-    now = time.time_ns() // 1_000_000
-    return [(message.visible_at - now) / 1000 for message in sqs_backends[ACCOUNT_ID][REGION].queues[name]._messages]
-
-
-def test_while_the_agent_is_paused_its_requests_go_back(deployment: Deployment, services: Services, told: Told) -> None:
+def test_while_the_agent_is_paused_its_requests_return_to_their_queue(
+    deployment: Deployment, services: Services, log: Log
+) -> None:
     """S13: the record is named in the answer, nobody is called, and nothing is answered."""
     deployment.breakers.pause("payments", PAUSE)
     event = received(deployment, request("ord-1"), request("ord-2"), "not JSON")
 
     answer = agent.handler(event, None)
 
-    back = [line for line in told() if line.get("message") == "RetryLater"]
+    back = log.of("RetryLater")
     assert set(failed(answer)) == {record["messageId"] for record in event["Records"] if record["body"] != "not JSON"}
     assert {line["task"] for line in back} == {"ord-1", "ord-2"}
     assert all(line["reason"].startswith("paused by ada: the bank works on it; back in ") for line in back)
-    assert (replies(deployment), charged(services), len(deployment.kept())) == ([], [], 1)
+    assert (replies(deployment), charged(services), len(deployment.rejects())) == ([], [], 1)
 
 
-@pytest.mark.parametrize("queue", [QUEUE, LANE])
+@pytest.mark.parametrize("queue", [QUEUE, HIGH])
 @pytest.mark.usefixtures("services")
-def test_what_is_put_back_is_hidden_up_to_its_complete_by(deployment: Deployment, queue: str) -> None:
+def test_a_request_to_be_retried_later_is_hidden_up_to_its_complete_by(deployment: Deployment, queue: str) -> None:
     """S6: in the very queue that it came from, whose own timeout is 30 seconds; the neighbour's time is its own."""
     deployment.breakers.pause("payments", PAUSE)
     event = received(deployment, request("ord-1", left=12_000), request("ord-2", left=300_000), queue=queue)
 
     assert set(failed(agent.handler(event, None))) == ids(event)
 
-    soon, later = sorted(hidden_for(deployment, queue))
+    soon, later = sorted(deployment.hidden_for(queue))
     assert 0 < soon < 14, "up to its complete-by"
     assert 30 < later < 70, "as long as a pause is left alone, not the queue's own 30 seconds"
 
 
 def test_a_service_that_fails_is_left_alone_tried_once_and_called_again(
-    deployment: Deployment, services: Services, told: Told
+    deployment: Deployment, services: Services, log: Log
 ) -> None:
     """S5, S22: opened after three calls, probed by one request, closed; the answer is that of attempt 1."""
     services.misbehave(Fault(service="payments", target="ord-1", kind=FaultKind.FAIL, times=3))
@@ -95,7 +75,7 @@ def test_a_service_that_fails_is_left_alone_tried_once_and_called_again(
 
     assert failed(agent.handler(first, None)) == [*ids(first)]
     assert failed(agent.handler(second, None)) == [*ids(second)]
-    opened = told()
+    opened = log.read()
     assert deployment.breakers.of("payments").mode is Mode.OPEN
     assert (charged(services), replies(deployment)) == ([], [])
 
@@ -108,7 +88,10 @@ def test_a_service_that_fails_is_left_alone_tried_once_and_called_again(
     assert [line["BreakerOpened"] for line in opened if "BreakerOpened" in line] == [[1.0]]
     (warning,) = [line for line in opened if line.get("message") == "BreakerOpened"]
     assert (warning["level"], warning["by"]) == ("WARNING", "payments")
-    assert [line["message"] for line in told() if line.get("by") == "payments"] == ["BreakerProbing", "BreakerClosed"]
+    assert [line["message"] for line in log.read() if line.get("by") == "payments"] == [
+        "BreakerProbing",
+        "BreakerClosed",
+    ]
 
 
 def its_time_is_over(deployment: Deployment) -> None:
@@ -118,7 +101,7 @@ def its_time_is_over(deployment: Deployment) -> None:
 
 
 def test_a_message_that_cannot_be_hidden_comes_back_all_the_same(
-    deployment: Deployment, services: Services, told: Told
+    deployment: Deployment, services: Services, log: Log
 ) -> None:
     """Its receipt is that of an earlier receive, say: the answer stands, and the queue's own timeout brings it back."""
     deployment.breakers.pause("payments", PAUSE)
@@ -127,17 +110,17 @@ def test_a_message_that_cannot_be_hidden_comes_back_all_the_same(
 
     assert failed(agent.handler(event, None)) == [*ids(event)]
 
-    (line,) = [line for line in told() if line.get("message") == "Returned"]
+    (line,) = log.of("Returned")
     assert "send again" in line["reason"]
     assert charged(services) == []
 
 
 @pytest.mark.usefixtures("services")
-def test_the_health_of_a_service_is_measured_for_its_agent(deployment: Deployment, told: Told) -> None:
+def test_the_health_of_a_service_is_measured_for_its_agent(deployment: Deployment, log: Log) -> None:
     """S22: beside the engine's own metrics, whose dimension stays the service alone."""
     agent.handler(received(deployment, request("ord-1"), request("ord-2")), None)
 
-    (written,) = [line for line in told() if "InFlight" in line]
+    (written,) = [line for line in log.read() if "InFlight" in line]
     (directive,) = written["_aws"]["CloudWatchMetrics"]
     assert [sorted(names) for names in directive["Dimensions"]] == [["agent", "service"]]
     assert written["agent"] == "payments"

@@ -81,50 +81,50 @@ def take_from_step(name: str) -> Change:
     return lambda item: reserve(item).pop(name)
 
 
-def test_what_lies_in_the_table_is_readable_before_it_is_spoiled(spoiler: Spoiler) -> None:
+def test_the_record_is_sound_before_it_is_spoiled(spoiler: Spoiler) -> None:
     spoiler.load()
 
 
-def test_a_time_that_is_not_a_number_is_refused_loudly(spoiler: Spoiler) -> None:
+def test_a_time_that_is_not_a_number_is_corrupt(spoiler: Spoiler) -> None:
     for name, text in product(["CompleteBy", "StartedAt", "EndedAt", "AlertBy"], TIMESTAMPS):
         spoiler.assert_corrupt(put_in_step(name, {"S": text}), "reserve")
 
 
-def test_a_lock_that_is_null_is_refused_loudly(spoiler: Spoiler) -> None:
+def test_a_lock_that_is_null_is_corrupt(spoiler: Spoiler) -> None:
     """Null is absence: nothing of ours writes NULL, so whoever did has to be found."""
     spoiler.assert_corrupt(put_in_step("LockedBy", NULL), "reserve")
 
 
-def test_a_task_that_lacks_something_is_unreadable(spoiler: Spoiler) -> None:
+def test_a_task_that_lacks_something_is_corrupt(spoiler: Spoiler) -> None:
     for name in [*TEXTS, *NUMBERS, "Steps"]:
         spoiler.assert_corrupt(take(name), name)
         spoiler.assert_corrupt(put(name, NULL), name)
 
 
-def test_a_step_that_lacks_something_is_unreadable(spoiler: Spoiler) -> None:
+def test_a_step_that_lacks_something_is_corrupt(spoiler: Spoiler) -> None:
     for name in [*COUNTS_OF_A_STEP, "ProcessState"]:
         spoiler.assert_corrupt(take_from_step(name), name)
 
 
-def test_a_task_with_something_of_the_wrong_kind_is_unreadable(spoiler: Spoiler) -> None:
+def test_a_task_with_something_of_the_wrong_kind_is_corrupt(spoiler: Spoiler) -> None:
     wrong = [*product(TEXTS, NOT_TEXT), *product(NUMBERS, NOT_A_NUMBER), *product(["Steps"], NOT_STEPS)]
     for name, value in wrong:
         spoiler.assert_corrupt(put(name, value))
 
 
-def test_a_step_with_something_of_the_wrong_kind_is_unreadable(spoiler: Spoiler) -> None:
+def test_a_step_with_something_of_the_wrong_kind_is_corrupt(spoiler: Spoiler) -> None:
     texts = ["ProcessState", "LockedBy", "Token", "Error", "Result"]
     wrong = [*product(texts, NOT_TEXT), *product(COUNTS_OF_A_STEP, NOT_A_NUMBER), *product(["AlertBy"], NOT_A_NUMBER)]
     for name, value in [*wrong, ("ProcessState", {"S": "Finished"}), ("Result", {"S": "{"}), ("Result", {"S": ""})]:
         spoiler.assert_corrupt(put_in_step(name, value), "reserve")
 
 
-def test_a_history_that_makes_no_sense_is_unreadable(spoiler: Spoiler) -> None:
+def test_a_history_that_makes_no_sense_is_corrupt(spoiler: Spoiler) -> None:
     for text in HISTORIES:
         spoiler.assert_corrupt(put("History", {"S": text}))
 
 
-def test_an_order_that_makes_no_sense_is_unreadable(spoiler: Spoiler) -> None:
+def test_an_order_that_makes_no_sense_is_corrupt(spoiler: Spoiler) -> None:
     world = spoiler.world
     for body in [{"S": ""}, {"S": "x"}, {"S": "[]"}, {"S": "null"}, {"S": '{"a":NaN}'}, {"S": '"text"'}, {"N": "1"}]:
         row: Item = {"OrderID": {"S": "ord-1"}, "Body": body, "ContentHash": {"S": "x"}, "WriteId": {"S": "x"}}
@@ -135,7 +135,7 @@ def test_an_order_that_makes_no_sense_is_unreadable(spoiler: Spoiler) -> None:
     spoiler.assert_corrupt(lambda _: None, "its order is not")
 
 
-def test_a_plan_that_makes_no_sense_makes_its_tasks_unreadable(spoiler: Spoiler) -> None:
+def test_a_plan_that_makes_no_sense_makes_its_tasks_corrupt(spoiler: Spoiler) -> None:
     world = spoiler.world
     for text in ["", "x", "[]", "{}", '{"workflow":"w","version":1,"steps":[{}]}']:
         world.client.put_item(TableName=world.tables.tasks, Item={**PLAN_ROW, "Body": {"S": text}})
@@ -147,7 +147,7 @@ def test_a_plan_that_makes_no_sense_makes_its_tasks_unreadable(spoiler: Spoiler)
     spoiler.assert_corrupt(lambda _: None, f"{PLAN.plan_id} is not in the state store")
 
 
-def test_a_task_that_lacks_a_step_of_its_plan_is_unreadable(spoiler: Spoiler) -> None:
+def test_a_task_that_lacks_a_step_of_its_plan_is_corrupt(spoiler: Spoiler) -> None:
     spoiler.assert_corrupt(lambda item: item["Steps"]["M"].pop("ship"), "ship")
 
 
@@ -161,7 +161,7 @@ def test_a_spoiled_record_is_still_listed_as_due_beside_the_others(spoiler: Spoi
     assert listed == {"ord-1", "ord-2"}
 
 
-def test_a_spoiled_record_is_named_beside_the_others_when_people_look_through_the_store(spoiler: Spoiler) -> None:
+def test_a_spoiled_record_is_named_beside_the_others_when_people_list_the_store(spoiler: Spoiler) -> None:
     submitted(spoiler.world.store, "ord-2")
     spoiler.assert_corrupt(lambda item: item.update(Steps={"S": "garbage"}))
 

@@ -1,0 +1,45 @@
+"""The function of one agent, which calls one remote service."""
+
+from __future__ import annotations
+
+import json
+
+from constructs import Construct
+
+from stepward_cdk.functions.worker import Parts, Worker
+from stepward_cdk.permissions import READ_ONE, WRITE
+from stepward_cdk.settings.agent_needs import AgentNeeds
+
+
+class Agent(Worker):
+    """Takes the agent's requests and replies to the Scheduler; it touches no task and no order."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, needs: AgentNeeds, parts: Parts) -> None:
+        queues, tables, settings = parts.queues, parts.tables, parts.settings
+        requests = queues.agents[needs.name]
+        super().__init__(
+            scope,
+            construct_id,
+            parts=parts,
+            handler="agent.handler",
+            timeout=requests.consumer_timeout,
+            in_cycle=True,
+            environment={
+                "STEPWARD_AGENT": needs.name,
+                "STEPWARD_REQUESTS_QUEUE": requests.queue.queue_url,
+                "STEPWARD_RESPONSES_QUEUE": queues.responses.queue.queue_url,
+                "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
+                "STEPWARD_SHARED_RECORDS_TABLE": tables.shared_records.table_name,
+                "STEPWARD_BREAKER_FAILURES": str(settings.breaker_failures),
+                "STEPWARD_BREAKER_OPEN_MS": str(settings.breaker_open_ms),
+                "STEPWARD_BREAKER_LONGEST_MS": str(settings.breaker_longest_ms),
+                "STEPWARD_SERVICE_URLS": json.dumps(dict(settings.service_urls), sort_keys=True),
+            },
+        )
+        self.consume(requests, batch_size=needs.batch_size, max_concurrency=needs.ordinary_functions)
+        if needs.priority_queue:
+            urgent = queues.priority[needs.name]
+            self.consume(urgent, batch_size=needs.batch_size, max_concurrency=needs.priority_functions)
+        queues.responses.queue.grant_send_messages(self.function)
+        tables.shared_records.grant(self.function, READ_ONE, WRITE)
+        tables.rejects.grant(self.function, WRITE)

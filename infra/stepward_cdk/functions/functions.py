@@ -1,0 +1,41 @@
+"""All functions of a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from stepward_cdk.functions.agent import Agent
+from stepward_cdk.functions.convoy import Convoy
+from stepward_cdk.functions.ledger import Ledger
+from stepward_cdk.functions.scheduler import Scheduler
+from stepward_cdk.functions.submission import Submission
+from stepward_cdk.functions.supervisor import Supervisor
+from stepward_cdk.functions.worker import Parts
+from stepward_cdk.settings.agent_needs import AgentNeeds
+
+
+class Functions(Construct):
+    """Submission, Scheduler, Supervisor and convoy, one function per agent, and the ledger processors."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, agents: Sequence[AgentNeeds], parts: Parts) -> None:
+        super().__init__(scope, construct_id)
+        self.submission = Submission(self, "Submission", parts=parts)
+        self.scheduler = Scheduler(self, "Scheduler", parts=parts)
+        self.agents = {needs.name: Agent(self, f"Agent-{needs.name}", needs=needs, parts=parts) for needs in agents}
+        self.supervisor = Supervisor(self, "Supervisor", agents=agents, parts=parts)
+        self.convoy = Convoy(self, "Convoy", parts=parts)
+        self.ledgers = {"ledger": Ledger(self, "Ledger", parts=parts)} | {
+            f"ledger-{customer}": Ledger(self, f"Ledger-{customer}", customer=customer, parts=parts)
+            for customer in parts.queues.customers
+        }
+
+    @property
+    def by_name(self) -> Mapping[str, lambda_.Function]:
+        """All functions, by the names that alarms and dashboard use."""
+        engine = {"submission": self.submission, "scheduler": self.scheduler, "supervisor": self.supervisor}
+        agents = {f"agent-{name}": agent for name, agent in self.agents.items()}
+        workers = {**engine, **agents, "convoy": self.convoy, **self.ledgers}
+        return {name: worker.function for name, worker in workers.items()}

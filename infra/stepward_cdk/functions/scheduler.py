@@ -1,0 +1,45 @@
+"""The function that runs the steps of every task in their order."""
+
+from __future__ import annotations
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from stepward_cdk.functions.worker import Parts, Worker
+from stepward_cdk.permissions import READ_MANY, READ_ONE, WRITE
+
+
+class Scheduler(Worker):
+    """Takes instructions and replies, changes tasks, asks agents, and notifies submitters."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, parts: Parts) -> None:
+        queues, tables, settings = parts.queues, parts.tables, parts.settings
+        super().__init__(
+            scope,
+            construct_id,
+            parts=parts,
+            handler="scheduler.handler",
+            timeout=queues.scheduler.consumer_timeout,
+            in_cycle=True,
+            environment={
+                "STEPWARD_ORDERS_TABLE": tables.orders.table_name,
+                "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
+                "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
+                "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                **parts.for_deciding,
+                **settings.replies.environment,
+            },
+        )
+        for source in (queues.scheduler, queues.responses):
+            self.consume(source, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
+        for requests in queues.of_agents:
+            requests.queue.grant_send_messages(self.function)
+        queues.scheduler.queue.grant_send_messages(self.function)  # a retry that comes early waits once more
+        tables.orders.grant(self.function, READ_MANY)
+        tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
+        tables.rejects.grant(self.function, WRITE)
+        tables.shared_records.grant(self.function, READ_ONE, WRITE)
+        parts.alerts.grant_publish(self.function)
+        if names := settings.replies.names(Stack.of(self).partition):
+            self.function.add_to_role_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=list(names)))

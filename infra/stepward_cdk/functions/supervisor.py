@@ -1,0 +1,75 @@
+"""The function that finds what is overdue, its rights, and the schedule that wakes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from stepward_cdk.functions.worker import Parts, Worker
+from stepward_cdk.permissions import QUERY, READ_MANY, READ_ONE, WRITE
+from stepward_cdk.queues import dead_letters
+from stepward_cdk.settings.agent_needs import AgentNeeds
+from stepward_cdk.settings.settings import SUPERVISOR_TIMEOUT_S, WAKE_UP_RETRIES, Settings
+
+
+class Supervisor(Worker):
+    """Recovers tasks and checks lanes on a schedule; it requests, and asks no agent for anything.
+
+    It has no reserved concurrency: a new account's limit of 10 leaves none to reserve. Two Supervisors at once cost a
+    few reads, never a second recovery, since each recovery is one conditional write.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, agents: Sequence[AgentNeeds], parts: Parts) -> None:
+        queues, tables, settings = parts.queues, parts.tables, parts.settings
+        super().__init__(
+            scope,
+            construct_id,
+            parts=parts,
+            handler="supervisor.handler",
+            timeout=Duration.seconds(SUPERVISOR_TIMEOUT_S),
+            environment={
+                "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
+                "STEPWARD_LANES_TABLE": tables.lanes.table_name,
+                "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                "STEPWARD_LEASE_MS": str(settings.lease_ms),
+                "STEPWARD_BACKLOG": str(max(agent.requests_at_once for agent in agents)),
+                **settings.convoy.rules,
+                **parts.for_deciding,
+            },
+        )
+        tables.tasks.grant(self.function, READ_MANY, READ_ONE, QUERY, WRITE)
+        tables.lanes.grant(self.function, READ_ONE, QUERY, WRITE)
+        tables.shared_records.grant(self.function, READ_ONE, WRITE)
+        queues.scheduler.queue.grant_send_messages(self.function)
+        for requests in queues.of_agents:  # it counts how many wait
+            requests.queue.grant(self.function, "sqs:GetQueueAttributes")
+        parts.alerts.grant_publish(self.function)
+        self.wake_up = WakeUp(self, "WakeUp", supervisor=self.function, settings=settings)
+
+
+class WakeUp(Construct):
+    """A schedule; a wake-up that comes too late is dropped, because the next one does all of its work."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, supervisor: lambda_.Function, settings: Settings
+    ) -> None:
+        super().__init__(scope, construct_id)
+        every = Duration.minutes(settings.supervise_minutes)
+        self.dead = dead_letters(self, "Dead", settings=settings)
+        supervisor.configure_async_invoke(retry_attempts=0, max_event_age=every)
+        events.Rule(
+            self,
+            "Rule",
+            description="Wakes the Supervisor",
+            schedule=events.Schedule.rate(every),
+            targets=[
+                targets.LambdaFunction(
+                    supervisor, dead_letter_queue=self.dead, max_event_age=every, retry_attempts=WAKE_UP_RETRIES
+                )
+            ],
+        )
