@@ -60,8 +60,8 @@ def test_a_look_tells_what_each_message_is_and_takes_none_away(run: Run, shop: S
 
     for _ in range(2):
         found = json.loads(run("dead-letters", "show", "scheduler", "--json").stdout)["messages"]
-        assert sorted((each["what"], each["standing"]) for each in found) == [
-            ("a message that makes no sense", "unreadable"),
+        assert sorted((each["what"], each["staleness"]) for each in found) == [
+            ("a corrupt message", "corrupt"),
             ("the command to undo", "current"),
         ]
     assert "ord-1: the command to undo" in run("dead-letters", "show", "scheduler").stdout
@@ -106,7 +106,7 @@ def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Sho
     assert "0 sent again, 0 dropped, 1 kept." in result.stdout
     assert "reserve is Processed at attempt 1" in " ".join(result.stdout.split())
     (told,) = json.loads(run("dead-letters", "show", "agent-inventory", "--json").stdout)["messages"]
-    assert (told["standing"], told["code"]) == ("stale", "moved-on")
+    assert (told["staleness"], told["code"]) == ("stale", "moved-on")
     assert "--drop-stale" in result.stdout
     assert shop.received(source(shop, "agent-inventory")) == []
 
@@ -128,13 +128,13 @@ def test_one_message_is_redriven_by_its_id(run: Run, shop: Shop) -> None:
     assert actions(run, "orders", "--id", wanted) == ["sent"]
     assert shop.received(source(shop, "orders")) == [order_text("b")]
     assert listed(run)["orders"] == 1
-    assert "begins with nothing" in run("dead-letters", "redrive", "orders", "--id", "nothing").stderr
+    assert "has an id that begins with nothing" in run("dead-letters", "redrive", "orders", "--id", "nothing").stderr
 
 
 def test_a_queue_that_is_not_there_or_empty_is_said_so(run: Run) -> None:
     assert "its queues: orders, scheduler, responses" in run("dead-letters", "show", "paint").stderr
-    assert "No undelivered message waits in orders" in run("dead-letters", "show", "orders").stdout
-    assert "No undelivered message waits in orders" in run("dead-letters", "redrive", "orders").stdout
+    assert "orders has no undelivered messages" in run("dead-letters", "show", "orders").stdout
+    assert "orders has no undelivered messages" in run("dead-letters", "redrive", "orders").stdout
 
 
 def test_on_a_queue_without_order_an_unreadable_message_holds_up_no_other_of_its_tenant(run: Run, shop: Shop) -> None:

@@ -33,7 +33,7 @@ def test_a_message_that_the_queue_refuses_is_named_and_its_neighbours_go_through
     assert result.exit_code == 1
     told = json.loads(result.stdout)
     assert told["sent"] == 2
-    assert [failure["place"] for failure in told["failed"]] == [f"{tmp_path}/three.jsonl, line 2"]
+    assert [failure["position"] for failure in told["failed"]] == [f"{tmp_path}/three.jsonl, line 2"]
     # The first try may have brought one of them; an order counts once, however often it is sent.
     orders = shop.received(shop.connection.deployment.orders_queue_url)
     assert set(orders) == {'{"orderId": "a"}', '{"orderId": "b"}'}
@@ -125,7 +125,7 @@ def test_a_list_is_by_state_newest_first_and_says_when_there_are_more(run: Run, 
     assert everything["more"] is False
     assert "there are more" in some.stdout
     assert [(order["orderId"], order["done"], order["at"]) for order in errors["orders"]] == [("ord-1", 1, ["charge"])]
-    assert "No orders in state Pending" in run("list", "--state", "pending").stdout
+    assert "has no orders in state Pending" in run("list", "--state", "pending").stdout
 
 
 def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop: Shop) -> None:
@@ -144,7 +144,7 @@ def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop:
         ("ord-1", "Error", ["charge: refused with card_declined"]),
         ("ord-4", "UndoFailed", ["charge/undo: account closed"]),
     ]
-    assert "What to do about one: stepward show ord-2" in text
+    assert "To see what to do about one: stepward show ord-2" in text
     assert "there are more" in run("list", "--needs-attention", "--limit", "2").stdout
     assert run("list", "--needs-attention", "--state", "error").exit_code == 2
 
@@ -152,7 +152,7 @@ def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop:
 def test_nothing_that_needs_attention_is_said_so(run: Run, shop: Shop) -> None:
     shop.keep(recovered())
 
-    assert "No order of stack" in run("list", "--needs-attention").stdout
+    assert "No order in stack" in run("list", "--needs-attention").stdout
 
 
 def test_an_undone_order_as_json_tells_what_undid_what(run: Run, shop: Shop) -> None:

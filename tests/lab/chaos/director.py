@@ -40,16 +40,16 @@ class Director:
             work.result()
 
     def _storms(self, began: float, over: Event) -> None:
-        self.proxy.apply_command(drizzle())
+        self.proxy.apply(drizzle())
         for storm in self.plan.storms:
             if not _wait(over, began + storm.at):
                 break
             self._tell(storm)
-            self.proxy.apply_command(weather(storm))
+            self.proxy.apply(weather(storm))
             _wait(over, began + storm.until)
-            self.proxy.apply_command(drizzle())
+            self.proxy.apply(drizzle())
         _wait(over, began + self.plan.seconds)
-        self.proxy.apply_command([])
+        self.proxy.apply([])
         self.told("all faults stop", monotonic() - began)
 
     def _kills(self, began: float, over: Event) -> None:
