@@ -42,8 +42,8 @@ def test_the_agents_are_listed_with_their_breakers(run: Run, shop: Shop) -> None
 
 def test_an_order_that_waits_for_a_resting_agent_says_so(run: Run, shop: Shop) -> None:
     """An operator who looks at an order learns that its agent was paused, or that its service fails."""
-    shop.keep(Life(plan=UNDOABLE).start(0))
-    shop.keep(done("ord-2"))
+    shop.store(Life(plan=UNDOABLE).start(0))
+    shop.store(done("ord-2"))
     breakers, now = shop.connection.breakers, shop.connection.now()
     breakers.change("inventory", lambda _: Breaker(Mode.OPEN, since=now, until=now + 9_000))
     failing = run("show", "ord-1").stdout

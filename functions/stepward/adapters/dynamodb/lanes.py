@@ -31,7 +31,7 @@ from stepward.domain.errors import Corrupt
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
-_COUNTS = ("last", "highest", "end", "deleted", "attempts", "strays")
+_COUNTS = ("last", "highest", "end", "deleted", "attempts", "unsequenced_seen")
 
 
 @dataclass(frozen=True, slots=True)
