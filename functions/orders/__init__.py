@@ -1,4 +1,4 @@
-"""The application: what happens to an order. Replace this package by your own."""
+"""The example application: the workflow of an order. Replace this package by your own."""
 
 from orders.fulfilment import fulfilment
 from orders.messages import OrderEvent

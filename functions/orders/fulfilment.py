@@ -1,4 +1,4 @@
-"""The workflow of an order: reserve the goods, charge the payment, ship; and how each is taken back."""
+"""The workflow of an order: reserve the goods, charge the payment, ship; and the undo of each step."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ shipping = Agent("shipping", max_concurrency=10)
 
 @inventory.operation
 def reserve(call: Call) -> Mapping[str, Any]:
-    """Set the goods of an order aside."""
-    wanted = [{"sku": item["sku"], "qty": item["qty"]} for item in call.order["items"]]
-    return {"reservation": _reference(post("inventory/reserve", call, {"items": wanted}))}
+    """Reserve the goods of an order."""
+    items = [{"sku": item["sku"], "qty": item["qty"]} for item in call.order["items"]]
+    return {"reservation": _reference(post("inventory/reserve", call, {"items": items}))}
 
 
 @inventory.operation
@@ -30,7 +30,7 @@ def release(call: Call) -> Mapping[str, Any]:
 
 @payments.operation
 def charge(call: Call) -> Mapping[str, Any]:
-    """Take the order's total from the customer."""
+    """Charge the customer the order's total."""
     currency = call.order["currency"]
     amount = minor_units(call.order["items"], currency)
     return {"charge": _reference(post("payments/charge", call, {"amount": amount, "currency": currency}))}
@@ -44,7 +44,7 @@ def refund(call: Call) -> Mapping[str, Any]:
 
 @shipping.operation
 def ship(call: Call) -> Mapping[str, Any]:
-    """Send the reserved goods on their way."""
+    """Ship the reserved goods."""
     reservation = call.results["reserve"]["reservation"]
     return {"shipment": _reference(post("shipping/ship", call, {"reservation": reservation}))}
 
@@ -68,9 +68,9 @@ fulfilment = Workflow(
 
 
 def forward_key(call: Call) -> str:
-    """The key of the forward call that an undo takes back: an undo's own key is that key with `/undo` behind it."""
-    forward, _, mark = call.idempotency_key.rpartition("/")
-    if mark != "undo":
+    """The key of the call that an undo compensates: the undo's own key without `/undo`."""
+    forward, _, suffix = call.idempotency_key.rpartition("/")
+    if suffix != "undo":
         raise ValueError(f"{call.idempotency_key} is not the key of an undo; it must end in /undo")
     return forward
 
@@ -78,5 +78,5 @@ def forward_key(call: Call) -> str:
 def _reference(answer: Mapping[str, Any]) -> str:
     reference = answer.get("reference")
     if not isinstance(reference, str) or not 1 <= len(reference) <= 128:
-        raise Transient("the service answered without a reference; the same key will ask it again")
+        raise Transient("the service answered without a reference; the next attempt asks again with the same key")
     return reference

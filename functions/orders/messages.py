@@ -1,4 +1,4 @@
-"""What a submitted order of this shop, and each event that follows it, must say."""
+"""The schemas of this shop: a submitted order, and the events that follow it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Reason = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class Item(msgspec.Struct, frozen=True, rename="camel"):
-    """One line of an order; money is decimal text, never a JSON number."""
+    """A line of an order; money is decimal text, never a JSON number."""
 
     sku: Sku
     qty: Quantity
@@ -35,10 +35,10 @@ class OrderSubmitted(OrderMessage, frozen=True, kw_only=True):
 
 
 class OrderEvent(EventMessage, frozen=True, kw_only=True):
-    """An event of an order: a create says what a submitted order says, an add or a modify what it is about.
+    """An event of an order: a create has the fields of a submitted order, an add or a modify has a subject.
 
-    That is one `item` or all `items`, an `amount` in the order's currency (less than zero for what is given back), or
-    the `status` that the order has where it comes from. Whether a create says enough is for its submission to judge.
+    The subject is one `item`, all `items`, an `amount` in the order's currency (below zero for a refund), or the
+    `status` of the order in its shop. Submission checks whether a create is complete.
     """
 
     item: Item | None = None
@@ -49,6 +49,6 @@ class OrderEvent(EventMessage, frozen=True, kw_only=True):
     reason: Reason | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an add or a modify that says nothing."""
+        """Reject an add or a modify without a subject."""
         if self.op in {"add", "modify"} and not any((self.item, self.items, self.amount, self.status)):
-            raise Rejected("item", f"is missing: every {self.op} says an item, items, an amount or a status")
+            raise Rejected("item", f"is missing: every {self.op} has an item, items, an amount or a status")

@@ -1,4 +1,4 @@
-"""Money in whole minor units, computed exactly."""
+"""Computes money exactly, in whole minor units."""
 
 from __future__ import annotations
 

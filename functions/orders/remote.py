@@ -1,6 +1,6 @@
-"""Calls the remote services over HTTP, and sorts what they say into done, try again, and refused for good.
+"""Calls the remote services over HTTP, and sorts their answers into done, transient and permanent.
 
-Nothing here logs, and no error carries a body: both may hold what a customer would not want in a log.
+Nothing here writes a log, and no error contains a body: a body may hold personal data.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _TRY_AGAIN = {408, 425, 429}
 _STILL_RUNNING = {"", "in_progress"}
 
 
-def post(position: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -> dict[str, Any]:
-    """Ask the operation at `place` (`service/operation`) to do its work, once, in the time that the call has left.
+def post(path: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -> dict[str, Any]:
+    """Call the operation `path` (`service/operation`) once, within the call's remaining time; returns its answer.
 
-    Raises Transient if it may work later, Permanent if the service refuses for good, Misconfigured without an address.
+    Raises Transient if it may work later, Permanent if the service refuses it, Misconfigured without an address.
     """
-    service, _, operation = position.partition("/")
+    service, _, operation = path.partition("/")
     url = f"{service_url(service)}/{operation}"
     if (left := call.remaining()) <= 0:
-        raise Transient(f"{position}: no time left before complete-by")
+        raise Transient(f"{path}: no time left before complete-by")
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
@@ -54,37 +54,37 @@ def post(position: str, call: Call, body: Mapping[str, Any], *, undoes: str = ""
             preload_content=False,
         )
         with closing(response):
-            text = _read(position, response, call)
+            text = _read(path, response, call)
     except HTTPError as error:
-        # The kind is enough: the text of some of these errors quotes the request.
-        raise Transient(f"{position}: {type(error).__name__}") from None
-    return _sort(position, response.status, text)
+        # The type only: the text of some of these errors quotes the request.
+        raise Transient(f"{path}: {type(error).__name__}") from None
+    return _sort(path, response.status, text)
 
 
-def _read(position: str, response: BaseHTTPResponse, call: Call) -> bytes:
+def _read(path: str, response: BaseHTTPResponse, call: Call) -> bytes:
     text = b""
-    # In pieces, because a service that drips its answer never runs into a timeout between two bytes.
+    # In pieces: a service that sends its answer byte by byte never causes a timeout between two bytes.
     while len(text) <= MAX_ANSWER and (piece := response.read1(MAX_ANSWER)):
         text += piece
         if call.remaining() <= 0:
-            raise Transient(f"{position}: the answer was not complete before complete-by")
+            raise Transient(f"{path}: the answer was not complete before complete-by")
     return text
 
 
-def _sort(position: str, status: int, text: bytes) -> dict[str, Any]:
+def _sort(path: str, status: int, text: bytes) -> dict[str, Any]:
     answer = _object(text)
     if 200 <= status < 300:
         if answer is None:
-            # The work may be done; the same key brings the same answer, readable the next time.
-            raise Transient(f"{position}: HTTP {status} with an answer that is not a small JSON object")
+            # The work may be done: the next attempt has the same key, and may get a readable answer.
+            raise Transient(f"{path}: HTTP {status} with an answer that is not a small JSON object")
         return answer
     code = _code(answer)
     if status >= 500 or status in _TRY_AGAIN or (status == 409 and code in _STILL_RUNNING):
-        raise Transient(f"{position}: HTTP {status} {code}".rstrip())
-    # A stale fence is for good, too. A replaced attempt must stop, not try again until its time is up, and its
-    # reply is dropped with its token. Should the attempt be the current one, then the service remembers more than
-    # the state store does (a restored backup), which no retry mends: an operator has to look.
-    raise Permanent(f"{position}: refused with {code or f'http_{status}'}")
+        raise Transient(f"{path}: HTTP {status} {code}".rstrip())
+    # A stale fence is permanent, too. A replaced attempt must stop, not try again until its time is up; the Scheduler
+    # drops its reply. If the attempt is the current one, the service knows a higher fence than the state store (after
+    # a restored backup): no retry helps, and an operator has to act.
+    raise Permanent(f"{path}: refused with {code or f'http_{status}'}")
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

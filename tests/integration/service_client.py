@@ -19,12 +19,12 @@ class Client:
     pool: urllib3.PoolManager
 
     def call(
-        self, key: str, *, position: str = "payments/charge", fence: int = 1, undo_of: str = "", body: Any = None
+        self, key: str, *, path: str = "payments/charge", fence: int = 1, undo_of: str = "", body: Any = None
     ) -> tuple[int, dict[str, Any]]:
         headers = {"Idempotency-Key": key, "Fence": str(fence)}
         if undo_of:
             headers["Undo-Of"] = undo_of
-        return self.post(f"/{position}", {} if body is None else body, headers)
+        return self.post(f"/{path}", {} if body is None else body, headers)
 
     def post(self, path: str, body: Any, headers: dict[str, str] | None = None) -> tuple[int, dict[str, Any]]:
         sent = {"Content-Type": "application/json", **(headers or {})}

@@ -49,13 +49,13 @@ def test_the_fence_of_a_call_that_failed_counts(client: Client) -> None:
 def test_a_fault_concerns_one_order_at_one_service(client: Client) -> None:
     client.services.misbehave(Fault("payments", "o-1", FaultKind.FAIL, times=None))
     assert client.call("o-10/charge")[0] == 200
-    assert client.call("o-1/reserve", position="inventory/reserve")[0] == 200
-    assert client.call("o-1/charge/undo", position="payments/refund", undo_of=KEY)[0] == 503
+    assert client.call("o-1/reserve", path="inventory/reserve")[0] == 200
+    assert client.call("o-1/charge/undo", path="payments/refund", undo_of=KEY)[0] == 503
 
 
 def test_a_fault_can_concern_one_key_alone(client: Client) -> None:
     client.services.misbehave(Fault("payments", KEY, FaultKind.FAIL))
-    assert client.call("o-1/charge/undo", position="payments/refund", undo_of="o-1/other")[0] == 200
+    assert client.call("o-1/charge/undo", path="payments/refund", undo_of="o-1/other")[0] == 200
     assert client.call(KEY)[0] == 503
 
 

@@ -49,32 +49,32 @@ def test_fences_of_different_keys_have_nothing_to_do_with_each_other(client: Cli
     assert client.call("o-2/charge", fence=1)[0] == 200
 
 
-@pytest.mark.parametrize(("position", "body"), [("payments/charge", {"amount": 6}), ("payments/refund", {"amount": 5})])
-def test_a_key_cannot_be_used_for_another_request(client: Client, position: str, body: dict[str, int]) -> None:
+@pytest.mark.parametrize(("path", "body"), [("payments/charge", {"amount": 6}), ("payments/refund", {"amount": 5})])
+def test_a_key_cannot_be_used_for_another_request(client: Client, path: str, body: dict[str, int]) -> None:
     client.call(KEY, body={"amount": 5})
-    assert client.call(KEY, position=position, body=body) == (422, {"code": "key_reused"})
+    assert client.call(KEY, path=path, body=body) == (422, {"code": "key_reused"})
     assert len(client.services.ledger.effects()) == 1
 
 
 def test_services_keep_their_keys_apart_but_an_audit_sees_both_effects(client: Client) -> None:
-    client.call(KEY, position="payments/charge")
-    client.call(KEY, position="other-bank/charge")
+    client.call(KEY, path="payments/charge")
+    client.call(KEY, path="other-bank/charge")
     assert client.services.ledger.doubled() == {KEY: 2}
 
 
 def test_an_undo_takes_a_call_back_once(client: Client) -> None:
     """S17: an undo is idempotent under its own key."""
     client.call(KEY)
-    first = client.call(UNDO, position="payments/refund", undo_of=KEY)
+    first = client.call(UNDO, path="payments/refund", undo_of=KEY)
     assert first[1]["undid"] is True
-    assert client.call(UNDO, position="payments/refund", undo_of=KEY, fence=2) == first
-    assert client.call("another/undo", position="payments/refund", undo_of=KEY) == first
+    assert client.call(UNDO, path="payments/refund", undo_of=KEY, fence=2) == first
+    assert client.call("another/undo", path="payments/refund", undo_of=KEY) == first
     assert [(effect.key, effect.undo_of) for effect in client.services.ledger.effects()] == [(KEY, ""), (UNDO, KEY)]
 
 
 def test_an_undo_that_overtakes_its_call_refuses_it_for_ever(client: Client) -> None:
     """S17, case 73: the undo of an unknown key succeeds and leaves a tombstone."""
-    status, answer = client.call(UNDO, position="payments/refund", undo_of=KEY)
+    status, answer = client.call(UNDO, path="payments/refund", undo_of=KEY)
     assert (status, answer["undid"]) == (200, False)
     assert client.call(KEY, fence=7) == (409, {"code": "undone"})
     assert client.services.ledger.effects(KEY) == []
@@ -82,7 +82,7 @@ def test_an_undo_that_overtakes_its_call_refuses_it_for_ever(client: Client) -> 
 
 def test_a_call_that_was_undone_is_not_answered_as_if_it_stood(client: Client) -> None:
     client.call(KEY)
-    client.call(UNDO, position="payments/refund", undo_of=KEY)
+    client.call(UNDO, path="payments/refund", undo_of=KEY)
     assert client.call(KEY) == (409, {"code": "undone"})
 
 
@@ -119,7 +119,7 @@ def test_an_audit_sees_a_service_that_forgets_its_keys(tmp_path: Path) -> None:
         client = Client(services, pool)
         assert client.call(KEY)[1] != client.call(KEY)[1]
         for _ in range(2):
-            client.call(UNDO, position="payments/refund", undo_of=KEY)
+            client.call(UNDO, path="payments/refund", undo_of=KEY)
         assert services.ledger.doubled() == {KEY: 2, UNDO: 2}
 
 

@@ -1,4 +1,4 @@
-"""The audit: compares what was sent with the state store, the alerts, the rejects and the services' own ledgers."""
+"""Audits the orders: compares the scenario with the state store, the alerts, the rejects and the services' ledger."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepward.local.services import Effect
 
 FAILED = frozenset({ProcessState.ERROR, ProcessState.UNDO_FAILED})
 ENDS = FAILED | {ProcessState.PROCESSED, ProcessState.UNDONE}
-TOLD_AT_THE_END = {
+FINAL_STATUS = {
     ProcessState.PROCESSED: Status.COMPLETED,
     ProcessState.UNDONE: Status.UNDONE,
     ProcessState.ERROR: Status.FAILED,
@@ -36,9 +36,9 @@ class Heard:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What stands at the end: tasks by order id, ids of stored orders and of those told of, effects in their order.
+    """The state at the end: tasks by order id, the ids of stored orders and of alerted ones, effects oldest first.
 
-    `replayed` counts the calls that came again under a key and were answered without a second effect.
+    `replayed` counts the repeated calls that a service answered without a second effect.
     """
 
     tasks: Mapping[str, Task]
@@ -51,18 +51,18 @@ class Evidence:
 
     @cached_property
     def done(self) -> Counter[str]:
-        """How often each forward key had its effect."""
+        """The number of effects of each forward key."""
         return Counter(effect.key for effect in self.effects if not effect.undo_of)
 
     @cached_property
     def undone(self) -> Counter[str]:
-        """How often each forward key's effect was taken back."""
+        """The number of times that each forward key was undone."""
         return Counter(effect.undo_of for effect in self.effects if effect.undid)
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the audit found; each list names orders, or says what is wrong."""
+    """The result of the audit; each list names orders, or says what is wrong."""
 
     summary: str
     lost: tuple[str, ...] = ()
@@ -83,21 +83,21 @@ class Findings:
 
 
 def audit(scenario: Scenario, evidence: Evidence) -> Findings:
-    """Every accepted order ended as it must, with each effect once or undone; every other message was kept."""
+    """Check that every order ended as it must, its effects single or undone, and every other message was rejected."""
     states = Counter(task.process_state for task in evidence.tasks.values())
     failed = [order_id for order_id, task in evidence.tasks.items() if task.process_state in FAILED]
     lost = tuple(_lost(scenario, evidence))
     doubled = tuple(_doubled(evidence))
     unalerted = tuple(order_id for order_id in failed if order_id not in evidence.alerted)
-    kept = len(scenario.rejected) - len(_not_kept(scenario, evidence))
+    rejected = len(scenario.rejected) - len(_not_rejected(scenario, evidence))
     summary = (
         f"demo: {len(scenario.orders)} orders: {states[ProcessState.PROCESSED]} Processed, "
         f"{states[ProcessState.UNDONE]} Undone, {len(failed)} Error ({len(failed) - len(unalerted)} alerted); "
-        f"{kept} rejected, kept; {len(lost)} lost, {len(doubled)} doubled "
-        f"though {evidence.replayed} calls came again"
+        f"{rejected} rejected and stored; {len(lost)} lost, {len(doubled)} doubled "
+        f"despite {evidence.replayed} repeated calls"
     )
     stuck = tuple(f"{order_id} is {task.process_state}" for order_id, task in evidence.tasks.items() if is_stuck(task))
-    wrong = (*_ended_wrong(scenario, evidence), *_left_standing(evidence), *_told_wrong(scenario, evidence))
+    wrong = (*_ended_wrong(scenario, evidence), *_wrong_effects(evidence), *_wrong_notices(scenario, evidence))
     return Findings(summary, lost, doubled, stuck, unalerted, wrong)
 
 
@@ -108,7 +108,7 @@ def is_stuck(task: Task) -> bool:
 
 
 def _lost(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
-    """Orders that are gone, effects that a Processed step claims but never had, messages nobody kept."""
+    """Orders that are gone, missing effects of Processed steps, and malformed messages that are not in the rejects."""
     for order in scenario.orders:
         if order.order_id not in evidence.stored or order.order_id not in evidence.tasks:
             yield order.order_id
@@ -117,12 +117,12 @@ def _lost(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
             forward = record.process_state is ProcessState.PROCESSED and not record.is_compensation
             if forward and not evidence.done[f"{order.order_id}/{step}"]:
                 yield f"the effect of {order.order_id}/{step}"
-    yield from _not_kept(scenario, evidence)
+    yield from _not_rejected(scenario, evidence)
 
 
-def _not_kept(scenario: Scenario, evidence: Evidence) -> list[str]:
-    kept = Counter(reject.body for reject in evidence.rejects if reject.field and reject.reason)
-    return [f"the rejected message {body[:60]!r}" for body in scenario.rejected if not kept[body]]
+def _not_rejected(scenario: Scenario, evidence: Evidence) -> list[str]:
+    rejected = Counter(reject.body for reject in evidence.rejects if reject.field and reject.reason)
+    return [f"the rejected message {body[:60]!r}" for body in scenario.rejected if not rejected[body]]
 
 
 def _doubled(evidence: Evidence) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _doubled(evidence: Evidence) -> Iterator[str]:
 
 
 def _ended_wrong(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
-    """Orders that ended otherwise than they must, or that nobody sent."""
+    """Orders that ended in a wrong state, or that nobody sent."""
     expected = {order.order_id: order for order in scenario.orders}
     for order_id, task in evidence.tasks.items():
         if order_id not in expected:
@@ -140,15 +140,15 @@ def _ended_wrong(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
             yield f"{order_id} ({expected[order_id].kind.name}) ended {task.process_state}"
 
 
-def _left_standing(evidence: Evidence) -> Iterator[str]:
-    """Effects that nobody has on record, and those of an undone order that stand or went in the wrong order."""
+def _wrong_effects(evidence: Evidence) -> Iterator[str]:
+    """Effects without a record, and those of an undone order that were not undone, or in the wrong order."""
     for key in evidence.done:
         order_id, _, step = key.partition("/")
         task = evidence.tasks.get(order_id)
         if task is None or step not in task.steps:
-            yield f"{key} had an effect that no task knows of"
+            yield f"{key} had an effect but has no task"
         elif task.undoing and task.process_state is ProcessState.UNDONE and not evidence.undone[key]:
-            yield f"{key} still stands though the order is Undone"
+            yield f"{key} is not undone though the order is Undone"
         elif not task.undoing and task.steps[step].process_state is not ProcessState.PROCESSED:
             yield f"{key} had an effect but is not Processed"
     for order_id, task in evidence.tasks.items():
@@ -160,8 +160,8 @@ def _left_standing(evidence: Evidence) -> Iterator[str]:
             yield f"{order_id} was not undone in reverse order: {', '.join(undone)}"
 
 
-def _told_wrong(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
-    """Orders whose submitter did not hear how they ended, or heard of what they never reached."""
+def _wrong_notices(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
+    """Orders whose submitter got no notice of the end, or one of a state that was never reached."""
     for order in scenario.orders:
         task = evidence.tasks.get(order.order_id)
         heard = sorted(
@@ -169,9 +169,8 @@ def _told_wrong(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
         )
         if task is None or is_stuck(task):
             continue
-        if not heard or TOLD_AT_THE_END[task.process_state] not in {
-            notice.status for notice in heard if notice.revision == heard[-1].revision
-        }:
-            yield f"{order.order_id} is {task.process_state}, its submitter last heard {heard[-1:] or 'nothing'}"
+        last = {notice.status for notice in heard if notice.revision == heard[-1].revision}
+        if FINAL_STATUS[task.process_state] not in last:
+            yield f"{order.order_id} is {task.process_state}; the last notice was {heard[-1:] or 'none'}"
         if any(notice.revision > task.revision or not notice.correlation_id for notice in heard):
-            yield f"{order.order_id}: a notice tells of a state that was not reached"
+            yield f"{order.order_id}: a notice names a state that was not reached"

@@ -1,4 +1,4 @@
-"""A queue of the demonstration's own, on which somebody listens: the operator, or the submitter."""
+"""A queue of the demonstration, on which the operator or the submitter receives messages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Inbox:
-    """The queue `name` on the local cloud at `endpoint`, and every message that came so far."""
+    """The queue `name` on the local cloud at `endpoint`, and all messages received so far."""
 
     endpoint: str
     name: str
     url: str = field(init=False)
-    heard: list[str] = field(init=False, default_factory=list)
+    received: list[str] = field(init=False, default_factory=list)
     _sqs: SQSClient = field(init=False)
 
     def __post_init__(self) -> None:
@@ -29,7 +29,7 @@ class Inbox:
         self.url = self._sqs.create_queue(QueueName=self.name)["QueueUrl"]
 
     def subscribe(self, topic: str) -> None:
-        """Hear what `topic` says."""
+        """Subscribe the queue to `topic`."""
         described = self._sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])
         queue = described["Attributes"]["QueueArn"]
         allowed = {
@@ -43,11 +43,11 @@ class Inbox:
         self._sqs.set_queue_attributes(QueueUrl=self.url, Attributes={"Policy": policy})
         boto3.client("sns", **access(self.endpoint)).subscribe(TopicArn=topic, Protocol="sqs", Endpoint=queue)
 
-    def listen(self) -> list[str]:
-        """Take what has come, and give what is new."""
-        before = len(self.heard)
+    def receive(self) -> list[str]:
+        """Receive all waiting messages; returns the new ones."""
+        before = len(self.received)
         while messages := self._sqs.receive_message(QueueUrl=self.url, MaxNumberOfMessages=10).get("Messages"):
             for message in messages:
-                self.heard.append(message["Body"])
+                self.received.append(message["Body"])
                 self._sqs.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
-        return self.heard[before:]
+        return self.received[before:]

@@ -1,4 +1,4 @@
-"""The ledgers of the demonstration: whose they are, what is wrong in them, and what each order must come to."""
+"""The ledgers of the demonstration: their customers, their entries, and what goes wrong with each order."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ _NOT_OF_A_CREATE = frozenset({"orderId", "type", "version", "customerId", "corre
 
 
 class Story(Enum):
-    """What happens to an order's events on their way."""
+    """What happens to the events of an order."""
 
     PLAIN = "in sequence, interleaved with all others"
-    SWAPPED = "two events change places"
-    LATE = "one event is missing, and comes when all others are done"
+    SWAPPED = "two events are swapped"
+    LATE = "one event is missing, and arrives when all others are done"
     POISON = "one event is wrong: an operator replaces it"
-    CANCELLED = "its last event cancels it"
-    AFTER_END = "an event comes after its end"
+    CANCELLED = "the last event cancels the order"
+    AFTER_END = "an event arrives after the end"
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerOrder:
-    """An order as its customer meant it: `entries` in sequence. What is sent first lacks `missing`."""
+    """An order as its customer meant it: `entries` in sequence."""
 
     order_id: str
     customer: str
     story: Story
     entries: tuple[Entry, ...]
     wrong: Entry | None = None
-    """What is sent in place of the entry of the same sequence, where one is wrong."""
+    """The wrong entry that is sent instead of the one with the same sequence, if any."""
     given_up: bool = False
-    """Whether the order used up its attempts, so that its task must end Undone, whatever its events say."""
+    """Whether the order used up its attempts, so that its task must end Undone."""
 
     @property
     def troubled(self) -> int:
-        """The sequence at which the order waits for somebody; 0 if it does not."""
+        """The sequence of the event that is late or wrong, at which the order waits; 0 if there is none."""
         return len(self.entries) // 2 if self.story in {Story.LATE, Story.POISON} else 0
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerScenario:
-    """The ledgers to send at first, those that come late, and the orders that they are about."""
+    """The ledgers to send first, the late ones, and their orders."""
 
     orders: tuple[LedgerOrder, ...]
     ledgers: tuple[Mapping[str, Any], ...]
     late: tuple[Mapping[str, Any], ...] = ()
     rejected: int = 0
-    """How many entries are kept and not applied: one without an order, those after an end, those that were replaced."""
+    """How many entries must be rejected: one without an order, those after an end, and those that were replaced."""
     by_story: Mapping[Story, int] = field(default_factory=dict)
 
     @property
     def entries(self) -> int:
-        """How many entries all ledgers hold."""
+        """The number of entries in all ledgers."""
         return sum(len(ledger["entries"]) for ledger in (*self.ledgers, *self.late))
 
 
@@ -73,13 +73,13 @@ def ledger_scenario(orders: int, seed: int, template: Mapping[str, Any]) -> Ledg
     template = {name: value for name, value in template.items() if name not in _NOT_OF_A_CREATE}
     stories = [*Story, *[Story.PLAIN] * orders][:orders]
     chance.shuffle(stories)
-    told = tuple(_order(number, story, seed, template, chance) for number, story in enumerate(stories))
-    ledgers = [ledger for customer in CUSTOMERS for ledger in _ledgers(customer, told, seed, chance)]
-    # Of ledgers that say the same, and of entries that come a second time, only the first count.
+    made = tuple(_order(number, story, seed, template, chance) for number, story in enumerate(stories))
+    ledgers = [ledger for customer in CUSTOMERS for ledger in _ledgers(customer, made, seed, chance)]
+    # A repeated ledger, like a repeated entry, must have no effect.
     ledgers.append(ledgers[0])
-    late = [_late_ledger(order, seed) for order in told if order.story is Story.LATE]
+    late = [_late_ledger(order, seed) for order in made if order.story is Story.LATE]
     return LedgerScenario(
-        orders=told,
+        orders=made,
         ledgers=tuple(ledgers),
         late=tuple(late),
         rejected=1 + sum(story in {Story.AFTER_END, Story.POISON} for story in stories),
@@ -103,7 +103,7 @@ def _order(number: int, story: Story, seed: int, template: Mapping[str, Any], ch
 
 
 def _change(order_id: str, sequence: int, chance: random.Random) -> dict[str, Any]:
-    """An addition, or now and then a correction of the second event, which is always one."""
+    """An addition, or sometimes a modification of event 2, which is always an addition."""
     amount = f"{chance.randrange(1, 100)}.{chance.randrange(100):02d}"
     if sequence > 2 and chance.random() < 0.25:
         return {"orderId": order_id, "sequence": sequence, "op": "modify", "modifies": 2, "amount": amount}
@@ -120,8 +120,8 @@ def _ledgers(
     for _ in range(DUPLICATES // len(CUSTOMERS)):
         of_plain = [at for at, entry in enumerate(entries) if entry.get("orderId") in plain]
         if of_plain:
-            position = chance.choice(of_plain)
-            entries.insert(chance.randrange(position, len(entries)) + 1, entries[position])
+            index = chance.choice(of_plain)
+            entries.insert(chance.randrange(index, len(entries)) + 1, entries[index])
     size = max(1, -(-len(entries) // LEDGERS_PER_CUSTOMER))
     for number, start in enumerate(range(0, len(entries), size), start=1):
         yield _ledger(customer, f"{seed}-{number}", entries[start : start + size])
@@ -144,7 +144,7 @@ def _sent(order: LedgerOrder) -> Iterator[Entry]:
 
 
 def _interleaved(lanes: list[list[Entry]], chance: random.Random) -> list[Entry]:
-    """All lanes mixed at random, each in its own order."""
+    """All lanes interleaved at random, each in sequence."""
     turns = list(chain.from_iterable([number] * len(lane) for number, lane in enumerate(lanes)))
     chance.shuffle(turns)
     left = [iter(lane) for lane in lanes]
@@ -160,5 +160,5 @@ def _ledger(customer: str, name: str, entries: Sequence[Entry]) -> Mapping[str, 
 
 
 def replacement(order: LedgerOrder) -> str:
-    """The event that an operator puts in the place of the wrong one."""
+    """The event by which an operator replaces the wrong one."""
     return json.dumps(order.entries[order.troubled - 1])

@@ -1,7 +1,8 @@
-"""The play itself: what is sent when, what an operator and a submitter do, until every order has ended."""
+"""Runs the demonstration: sends orders, acts as submitter and operator, until every order has ended."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
@@ -24,10 +25,10 @@ PATIENCE_PER_ORDER_S = 1.0
 
 @dataclass(slots=True)
 class Play:
-    """One performance of `acts` on `stage`, told on `screen`.
+    """A run of the scenario `acts` on `stage`, shown on `screen`.
 
-    What comes first is sent at once, or steadily over `pace_s` seconds; `patience_s` is how long the rest may take.
-    `operator` sees every task again and again, with the seconds since the beginning, and may act beside the play.
+    It sends the first messages at once, or steadily over `pace_s` seconds; all that follows may take `patience_s`.
+    It calls `operator` with all tasks and the seconds since the start again and again, for actions of a caller.
     """
 
     acts: Scenario
@@ -44,7 +45,7 @@ class Play:
     breakers: dict[str, Mode] = field(default_factory=dict)
 
     def perform(self) -> None:
-        """Send everything and watch until every order has ended, or patience has."""
+        """Send everything and watch until every order has ended, or the time is up."""
         orders = len(self.acts.orders) + len(self.ledgers.acts.orders)
         patience = self.pace_s + self.patience_s + PATIENCE_PER_ORDER_S * orders
         for fault in (fault for order in self.acts.orders for fault in order.faults):
@@ -55,7 +56,7 @@ class Play:
             self._send_first(self.acts.first_messages)
             everyones = self.stage.tasks()
             tasks = {order_id: task for order_id, task in everyones.items() if order_id in mine}
-            self._tell()
+            self._show_notices_and_breakers()
             all_lanes_ended = self.ledgers.look(self._seconds)
             self.screen.show(everyones, self.ledgers, self._seconds)
             self.operator(everyones, self._seconds)
@@ -71,17 +72,17 @@ class Play:
     def _seconds(self) -> float:
         return monotonic() - self.began
 
-    def _tell(self) -> None:
-        for text in self.stage.submitter.listen():
+    def _show_notices_and_breakers(self) -> None:
+        for text in self.stage.submitter.receive():
             self.screen.notice(heard(text), self._seconds)
         for agent in SERVICES:
             mode = self.stage.breakers.of(agent).mode
             if mode is not self.breakers.get(agent, Mode.CLOSED):
-                self.screen.line(f"the breaker of {agent} is {mode}", self._seconds)
+                self.screen.line(f"the breaker of agent {agent} is {mode}", self._seconds)
             self.breakers[agent] = mode
 
     def _send_first(self, messages: Sequence[str]) -> None:
-        """Send as much of what comes first as is due by now."""
+        """Send the first messages that are due by now."""
         due = len(messages) if self._seconds >= self.pace_s else int(len(messages) * self._seconds / self.pace_s)
         self.stage.send(messages[self.first_sent : due])
         self.first_sent = due
@@ -91,23 +92,23 @@ class Play:
         passed = sum(task.steps["reserve"].process_state not in waiting for task in tasks.values())
         prompt = len(self.acts.orders) - len(self.acts.late_messages)
         if passed >= prompt and self._once("late") and self.acts.late_messages:
-            self.screen.line("inventory goes down, and more orders come", self._seconds)
+            self.screen.line("the inventory service goes down, and more orders arrive", self._seconds)
             self.services.misbehave(OUTAGE)
             self.stage.send(self.acts.late_messages)
         if len(tasks) == len(self.acts.orders) and self._once("repeated"):
             self.stage.send(self.acts.repeated_messages)
 
     def _act_on(self, order: Expected, task: Task) -> None:
-        """Do what a submitter or an operator does about this order, once."""
+        """Act once on this order as its submitter or an operator would."""
         at_work = task.steps["charge"].process_state is ProcessState.PROCESSING
         if order.kind.cancelled and at_work and self._once(order.order_id):
             self.screen.line(f"{order.order_id}  its submitter cancels it", self._seconds)
             self.stage.send([cancellation(order.order_id)])
-        told = all(record.alert_by is None for record in task.steps.values())
-        failed = task.process_state is ProcessState.UNDO_FAILED and told
+        alerted = all(record.alert_by is None for record in task.steps.values())
+        failed = task.process_state is ProcessState.UNDO_FAILED and alerted
         if order.kind.resubmitted and failed and self._once(order.order_id):
             words = ["resubmit", order.order_id, "--why", "the card was unblocked"]
-            self.screen.line(f"an operator types: stepward {' '.join(words)}", self._seconds)
+            self.screen.line(f"an operator types: {shlex.join(['stepward', *words])}", self._seconds)
             self.stage.type_in(words)
 
     def _once(self, what: str) -> bool:
@@ -116,15 +117,14 @@ class Play:
         return fresh
 
     def _is_over(self, tasks: Mapping[str, Task]) -> bool:
-        """Whether nothing is left to happen: every order ended, every Error told, every reject kept."""
+        """Whether nothing is left to happen: every order has ended, and every reject is stored."""
         if len(tasks) < len(self.acts.orders) or "repeated" not in self.sent:
             return False
         as_wanted = all(
             tasks[order.order_id].process_state is order.ends for order in self.acts.orders if order.kind.resubmitted
         )
         all_rejected = len(self.acts.rejected) + self.ledgers.acts.rejected
-        kept = len(self.stage.rejects.newest(all_rejected)) >= all_rejected
-        return as_wanted and kept
+        return as_wanted and len(self.stage.rejects.newest(all_rejected)) >= all_rejected
 
 
 def _have_ended(tasks: Mapping[str, Task]) -> bool:

@@ -1,4 +1,4 @@
-"""Runs the demonstration from nothing to its verdict, and leaves nothing behind."""
+"""Runs the whole demonstration, from deployment to audit, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ View = Callable[[Loaded], RenderableType]
 
 QUICK = {"claim_within_ms": 2_000, "skew_margin_ms": 200, "gap_ms": 3_000, "lane_timeout_s": 5}
 FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
-"""This machine has fewer cores than Lambda: more functions at once would only start more slowly."""
+"""A single machine has few cores: more functions at once would only start more slowly."""
 REPLIES = "demo-replies"
 
 
@@ -51,9 +51,7 @@ def run(
 ) -> int:
     """Deploy, send `orders` orders and ledgers of `ledger_orders` more, wait for their ends, audit; the exit code.
 
-    `view` shows one of them.
-
-    An attempt has `complete_within_ms`: short, so that a demonstration of lateness is not late itself.
+    `view` renders one order at the end. An attempt has `complete_within_ms`, which is short to save time.
     """
     root = Project.here().root
     with (
@@ -69,15 +67,15 @@ def run(
             screen = Screen(console, acts, live)
             theirs = LedgerPlay(ledgers, stage, screen.line)
             Play(acts, stage, services, screen, theirs).perform()
-        _tell_one(acts, stage, console, view)
+        _show_one(acts, stage, console, view)
         others = {order.order_id for order in ledgers.orders}
         findings = audit(acts, stage.evidence(services.ledger, others))
         of_ledgers = audit_ledgers(ledgers, theirs.evidence(services.ledger))
-    return _verdict(findings, of_ledgers, console)
+    return _report(findings, of_ledgers, console)
 
 
-def _verdict(findings: Findings, of_ledgers: LedgerFindings, console: Console) -> int:
-    """Tell what the audits found; the exit code."""
+def _report(findings: Findings, of_ledgers: LedgerFindings, console: Console) -> int:
+    """Print the results of the audits; the exit code."""
     console.print()
     for fault in (*findings.faults(), *of_ledgers.faults):
         console.print(fault, style="red", markup=False, soft_wrap=True)
@@ -97,10 +95,10 @@ def deployed(
     *,
     functions_reach: Callable[[str], AbstractContextManager[str]] = nullcontext,
 ) -> Iterator[tuple[Stage, Server]]:
-    """The stack, synthesised while the local cloud starts, and deployed there; gone afterwards.
+    """Synthesise the stack while the local cloud starts, deploy it there, and remove it after the block.
 
-    `settings` are added to those of a demonstration; `functions_reach` leads from the cloud's endpoint to the one
-    at which its functions look for AWS.
+    `settings` extend those of the demonstration; `functions_reach` turns the cloud's endpoint into the one that its
+    functions use for AWS.
     """
     began, port = monotonic(), free_port()
     endpoint = f"http://{LOOPBACK}:{port}"
@@ -113,11 +111,12 @@ def deployed(
         synthesis = beside.submit(synthesise, root, scratch / "cdk.out", context)
         with local_cloud(log=scratch / "cloud.log", port=port, functions_reach=reach) as cloud:
             synthesis.result()
-            console.print(f"{monotonic() - began:5.1f} s  synthesised the stack; the local cloud answers")
+            console.print(f"{monotonic() - began:5.1f} s  the stack is synthesised, and the local cloud is running")
             status.update("deploying")
             outputs = deploy(scratch / "cdk.out", cloud.endpoint)
             stage = Stage(cloud.endpoint, Deployment.from_outputs(outputs), Inbox(cloud.endpoint, f"{REPLIES}-shop"))
-            console.print(f"{monotonic() - began:5.1f} s  deployed it: queues, tables, functions, schedule, alarms")
+            deployed = "the stack is deployed: queues, tables, functions, schedule, alarms"
+            console.print(f"{monotonic() - began:5.1f} s  {deployed}")
             status.stop()
             yield stage, cloud
 
@@ -139,20 +138,21 @@ def _introduce(acts: Scenario, ledgers: LedgerScenario, seed: int, console: Cons
     console.print(f"\nSending {len(acts.orders)} orders (seed {seed}):")
     for name, count in kinds_of(acts.orders):
         console.print(f"  {count:3d}  {name}", highlight=False)
-    console.print(f"  {len(acts.malformed):3d}  malformed messages beside them", highlight=False)
-    console.print(f"and, in {len(ledgers.ledgers)} ledgers, {ledgers.entries} events of {len(ledgers.orders)} more:")
+    console.print(f"  {len(acts.malformed):3d}  malformed messages that belong to no order", highlight=False)
+    events = f"{ledgers.entries} events of {len(ledgers.orders)} more orders"
+    console.print(f"and {len(ledgers.ledgers)} ledgers with {events}:")
     for story, count in ledgers.by_story.items():
         console.print(f"  {count:3d}  {story.value}", highlight=False)
     console.print()
 
 
-def _tell_one(acts: Scenario, stage: Stage, console: Console, view: View) -> None:
-    """Show the order with the most to tell: one whose undo failed, or that outlived its agent."""
-    told = sorted(acts.orders, key=lambda order: (not order.kind.resubmitted, not _outlives_its_agent(order)))
-    for order in told:
+def _show_one(acts: Scenario, stage: Stage, console: Console, view: View) -> None:
+    """Show the most eventful order: one whose undo failed, or that outlived its agent."""
+    ranked = sorted(acts.orders, key=lambda order: (not order.kind.resubmitted, not _outlives_its_agent(order)))
+    for order in ranked:
         loaded = stage.store.load(order.order_id, with_order=False)
         if loaded and loaded.task.history:
-            console.print(f"\nOne of them ({order.kind.name}), as `stepward show` tells it:\n", highlight=False)
+            console.print(f"\nOne of the orders ({order.kind.name}), from `stepward show`:\n", highlight=False)
             console.print(view(loaded))
             return
 

@@ -1,4 +1,4 @@
-"""What the demonstration sends, what shall go wrong with it, and how each order must end."""
+"""The scenario of the demonstration: its messages, their faults, and how each order must end."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stepward.local.services import EVERYONE, Fault, FaultKind
 SERVICES = ("inventory", "payments", "shipping")
 HANG_SECONDS = 30.0
 OUTAGE = Fault("inventory", EVERYONE, FaultKind.FAIL, times=10)
-"""Just so many failures in a row that the breaker of its agent opens."""
+"""Just enough failures in a row to open the breaker of the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What goes wrong with an order: at which call (any service's forward call if empty), how, how often."""
+    """A fault of an order: its kind, how often, and at which call; an empty `service` is one chosen at random."""
 
     fault: FaultKind
     times: int | None = 1
@@ -30,10 +30,10 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One sort of order: what goes wrong with it, and how it must end.
+    """A kind of order: what goes wrong with it, and how it must end.
 
-    `resubmitted` ones are taken up by an operator once they stand in UndoFailed, `cancelled` ones are taken back by
-    their submitter while at work, and `late` ones come when inventory is down.
+    An operator resubmits the `resubmitted` ones when they are UndoFailed, the submitter cancels the `cancelled` ones
+    while they run, and the `late` ones arrive while the inventory service is down.
     """
 
     name: str
@@ -54,13 +54,13 @@ KINDS = (
     Kind("the agent is killed after the effect", (Trouble(FaultKind.DIE_AFTER_EFFECT),)),
     Kind("the answer is lost after the effect", (Trouble(FaultKind.CUT_AFTER_EFFECT),)),
     Kind(
-        "the service declines for good",
+        "the service declines it permanently",
         (Trouble(FaultKind.DECLINE, times=None, service="payments", key="charge"),),
         ends=ProcessState.ERROR,
     ),
     Kind("sent twice", copies=2),
     Kind("sent again with other content", conflicting=True),
-    Kind("shipping never answers: undone at its threshold", (NEVER_SHIPS,), ends=ProcessState.UNDONE),
+    Kind("shipping never answers: undone at the threshold", (NEVER_SHIPS,), ends=ProcessState.UNDONE),
     Kind(
         "the refund is declined: an operator resubmits the undo",
         (NEVER_SHIPS, Trouble(FaultKind.DECLINE, service="payments", key="charge/undo")),
@@ -68,21 +68,21 @@ KINDS = (
         resubmitted=True,
     ),
     Kind(
-        "cancelled by its submitter while at work",
+        "cancelled by its submitter while it runs",
         (Trouble(FaultKind.HANG, times=None, service="payments", key="charge"),),
         ends=ProcessState.UNDONE,
         cancelled=True,
     ),
 )
-LATE = Kind("inventory is down when it comes: its breaker opens, then closes", late=True)
+LATE = Kind("arrives while inventory is down: the breaker opens, then closes", late=True)
 LATE_ORDERS = 3
 _HOW_MANY = (12, 3, 2, 2, 2, 2, 2, 1, 1, 0, 1)
-"""How often each kind comes up, beside the one of each that a demonstration always has."""
+"""The weight of each kind, beside the one order of each kind that every demonstration has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One order of the demonstration: the messages that bring it and how it must end."""
+    """An order of the demonstration: its messages, its faults, and how it must end."""
 
     order_id: str
     kind: Kind
@@ -97,25 +97,25 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """All orders, and the messages that must be rejected and kept."""
+    """All orders, and the messages that must be rejected."""
 
     orders: tuple[Expected, ...]
     rejected: tuple[str, ...]
 
     @property
     def first_messages(self) -> Sequence[str]:
-        """What is sent first: every order once, and what cannot be accepted, mixed."""
+        """The first messages: every order once, mixed with malformed messages."""
         prompt = [order.messages[0] for order in self.orders if not order.kind.late]
         return _shuffled(prompt + list(self.malformed), len(self.orders))
 
     @property
     def late_messages(self) -> Sequence[str]:
-        """The orders that come when inventory is down."""
+        """The orders that arrive while the inventory service is down."""
         return [order.messages[0] for order in self.orders if order.kind.late]
 
     @property
     def repeated_messages(self) -> Sequence[str]:
-        """What is sent once all orders have arrived: the duplicates and the conflicts."""
+        """The duplicates and conflicts, to send once all orders have arrived."""
         return [message for order in self.orders for message in order.messages[1:]]
 
     @property
@@ -128,7 +128,7 @@ class Scenario:
 def scenario(orders: int, seed: int, samples: Path, reply_to: str = "") -> Scenario:
     """`orders` orders made from those in `samples`, the same for the same `seed`.
 
-    `reply_to` is the queue on which their submitter wants to hear of them.
+    `reply_to` is the reply queue of their submitter.
     """
     chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
     template = json.loads((samples / "order.json").read_text())
@@ -145,7 +145,7 @@ def scenario(orders: int, seed: int, samples: Path, reply_to: str = "") -> Scena
 
 
 def cancellation(order_id: str) -> str:
-    """The message by which a submitter takes an order back."""
+    """The message by which a submitter cancels an order."""
     return json.dumps({"type": "order.cancelled", "orderId": order_id, "reason": "bought elsewhere"})
 
 
@@ -173,7 +173,7 @@ def _shuffled(messages: list[str], seed: int) -> list[str]:
 
 
 def kinds_of(orders: Sequence[Expected]) -> Iterator[tuple[str, int]]:
-    """How many orders there are of each kind, in the order of the kinds."""
+    """The name of each kind that occurs, and the number of its orders."""
     for kind in (*KINDS, LATE):
         if count := sum(order.kind is kind for order in orders):
             yield kind.name, count

@@ -1,4 +1,4 @@
-"""The deployed stack as the demonstration sees it: what it sends there, and what it reads back as evidence."""
+"""The deployed stack as the demonstration uses it: it sends messages there, and reads the evidence for the audit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_ROWS = 100
 
 @dataclass(slots=True)
 class Stage:
-    """A deployment on the local cloud at `endpoint`, with an operator and a submitter who listen."""
+    """A deployment on the local cloud at `endpoint`, with the inboxes of an operator and a submitter."""
 
     endpoint: str
     deployment: Deployment
@@ -73,13 +73,13 @@ class Stage:
         self.operator.subscribe(names.alerts_topic_arn)
 
     def send(self, messages: Sequence[str]) -> None:
-        """Send order messages as they are."""
+        """Send order messages."""
         SqsSender(self.sqs).send(self.deployment.orders_queue_url, [Outgoing(body) for body in messages])
 
     def send_ledgers(self, ledgers: Sequence[Mapping[str, Any]], first: int = 0) -> None:
-        """Send ledgers, each customer's in a group of its own; the same one twice counts as two messages.
+        """Send ledgers, one message group per customer; `first` is the number of ledgers sent before.
 
-        `first` is how many were sent before.
+        A repeated ledger is a new message to the queue.
         """
         messages = [
             Outgoing(json.dumps(ledger), ledger["customerId"], f"{ledger['ledgerId']}-{number}")
@@ -88,7 +88,7 @@ class Stage:
         SqsSender(self.sqs).send(self.deployment.ledgers_queue_url, messages)
 
     def type_in(self, words: Sequence[str]) -> None:
-        """Type a command, as a person would."""
+        """Run a `stepward` command, without waiting for its outcome."""
         env = os.environ | {
             "STEPWARD_ENDPOINT": self.endpoint,
             "AWS_ACCESS_KEY_ID": "test",
@@ -99,49 +99,49 @@ class Stage:
         subprocess.run(command, env=env, check=True, capture_output=True, timeout=60)  # noqa: S603 - our own command
 
     def tasks(self) -> Mapping[str, Task]:
-        """Every task as it stands; one that cannot be read counts as lost."""
+        """Every task by order id, without corrupt records, which the audit counts as lost."""
         return {task.order_id: task for task in self.store.every(None) if isinstance(task, Task)}
 
     def evidence(self, ledger: Ledger, others: Collection[str] = ()) -> Evidence:
-        """Everything that the audit of the orders compares; `others` are orders that came in another way."""
+        """Everything that the audit of the orders compares; `others` are the orders of the ledgers."""
         tasks = {order_id: task for order_id, task in self.tasks().items() if order_id not in others}
-        self.submitter.listen()
-        heard_of = self.heard_by_operator()
+        self.submitter.receive()
+        alerts = self.alerts()
         return Evidence(
             tasks=tasks,
             stored=frozenset(order_id for order_id in tasks if self.orders.find(order_id)),
             rejects=self.newest_rejects(),
-            alerted=frozenset(order_id for order_id in tasks if any(order_id in told for told in heard_of)),
+            alerted=frozenset(order_id for order_id in tasks if any(order_id in alert for alert in alerts)),
             effects=[effect for effect in ledger.effects() if effect.key.split("/")[0] not in others],
-            notices=[heard(text) for text in self.submitter.heard],
+            notices=[heard(text) for text in self.submitter.received],
             replayed=sum(entry.outcome == "replayed" for entry in ledger.entries()),
         )
 
-    def kept(self, lane: Lane) -> Sequence[StoredEvent]:
-        """All that a lane holds, in the order of the places."""
-        rows, first = {kept.position: kept for kept in lane.recent}, -MOST_UNSEQUENCED
+    def stored_events(self, lane: Lane) -> Sequence[StoredEvent]:
+        """All stored events of a lane, in the order of their positions."""
+        rows, first = {each.position: each for each in lane.recent}, -MOST_UNSEQUENCED
         while found := self.lanes.rows(lane.order_id, first, MOST_ROWS):
-            rows = {kept.position: kept for kept in found} | rows
+            rows = {each.position: each for each in found} | rows
             first = found[-1].position + 1
         return [rows[position] for position in sorted(rows)]
 
     def newest_rejects(self) -> Sequence[Reject]:
-        """Everything that was rejected and kept."""
+        """All rejects, the newest first."""
         return self.rejects.newest(MOST_REJECTS)
 
-    def heard_by_operator(self) -> Sequence[str]:
-        """Every alert that has reached the operator."""
-        self.operator.listen()
-        return self.operator.heard
+    def alerts(self) -> Sequence[str]:
+        """The texts of all alerts to the operators so far."""
+        self.operator.receive()
+        return self.operator.received
 
     @contextmanager
     def supervised(self, every_s: float = WAKE_EVERY_S) -> Iterator[None]:
-        """Wake the Supervisor every so many seconds, beside its schedule, for as long as the block runs."""
+        """Invoke the Supervisor every `every_s` seconds, in addition to its schedule, until the block ends."""
         functions, over = boto3.client("lambda", **access(self.endpoint)), threading.Event()
 
         def keep_waking() -> None:
             while not over.wait(every_s):
-                # One that fails is woken again; what is overdue stays due.
+                # A failure does no harm: what is overdue stays due until the next sweep.
                 with suppress(Transient):
                     wake(functions, self.deployment.supervisor_function)
 
@@ -155,6 +155,6 @@ class Stage:
 
 
 def heard(text: str) -> Heard:
-    """A notice as the submitter reads it."""
+    """The notice in a message to the submitter."""
     notice = json.loads(text)
     return Heard(notice["orderId"], notice["correlationId"], notice["status"], notice["step"] or "", notice["revision"])

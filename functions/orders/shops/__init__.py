@@ -1,1 +1,1 @@
-"""The shops whose own events this application understands."""
+"""Sources: the shops whose events this application understands."""

@@ -1,4 +1,4 @@
-"""Messages of a commerce platform in the shape of commercetools: numbered without gaps for each order."""
+"""Messages of a commerce platform, in the format of commercetools: numbered without gaps for each order."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ _CANCELLED = "Cancelled"
 
 
 def numbered_message(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A message of the platform as an order event; its `sequenceNumber` is the event's place.
+    """A message of the platform as an order event; its `sequenceNumber` is the event's sequence.
 
-    What it does not understand takes its place as an invalid event, which says what to do: to leave it out would be
-    a gap. Raises Rejected if it is not about an order.
+    A message that it does not understand becomes an invalid event, which says what to do: without it, the lane would
+    have a gap. Raises Rejected if the message is not about an order.
     """
     if not {"notificationType", "resource", "sequenceNumber"} <= content.keys():
         return None
     resource = content["resource"]
     if not isinstance(resource, Mapping) or resource.get("typeId") != "order":
         raise Rejected("resource.typeId", "is not order; subscribe this queue to the messages of orders only")
-    position_for = {"orderId": resource.get("id"), "sequence": content["sequenceNumber"]}
-    return {**position_for, **_said(content)}
+    return {"orderId": resource.get("id"), "sequence": content["sequenceNumber"], **_change(content)}
 
 
-def _said(content: Mapping[str, Any]) -> Mapping[str, Any]:
+def _change(content: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = content.get("type")
     if "payloadNotIncluded" in content:
-        return {"invalid": "payloadNotIncluded: fetch this message from the platform and replace the event by it"}
+        return {"invalid": "payloadNotIncluded: fetch this message from the platform, and replace the event by it"}
     if kind == "OrderCreated":
         return _create(content.get("order"))
     if kind == "OrderDeleted":
@@ -43,7 +42,7 @@ def _said(content: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"op": "add", "item": _item(content.get("lineItem"))}
     if isinstance(kind, str) and kind in _STATES:
         return _state(kind, content)
-    return {"invalid": f"type: {kind!r} is none that this shop understands; skip the event or replace it"}
+    return {"invalid": f"type: this shop does not understand {kind!r}; skip the event or replace it"}
 
 
 def _state(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -55,31 +54,31 @@ def _state(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _create(order: object) -> Mapping[str, Any]:
     if not isinstance(order, Mapping):
-        return {"invalid": "order: is missing; fetch the order and replace the event by a create"}
+        return {"invalid": "order: is missing; fetch the order, and replace the event by a create"}
     total, lines = order.get("totalPrice"), order.get("lineItems")
-    said = {
+    fields = {
         "submittedAt": order.get("createdAt"),
         "currency": total.get("currencyCode") if isinstance(total, Mapping) else None,
         "items": [_item(line) for line in lines] if isinstance(lines, list) else None,
     }
-    return {"op": "create", **{name: value for name, value in said.items() if value is not None}}
+    return {"op": "create", **{name: value for name, value in fields.items() if value is not None}}
 
 
 def _item(line: object) -> Mapping[str, Any] | None:
-    """A line as an item; whatever it lacks is missing from the item, too."""
+    """A line as an item, without the fields that the line lacks."""
     if not isinstance(line, Mapping):
         return None
     variant, price = line.get("variant"), line.get("price")
-    said = {
+    fields = {
         "sku": variant.get("sku") if isinstance(variant, Mapping) else None,
         "qty": line.get("quantity"),
         "unitPrice": _money(price.get("value")) if isinstance(price, Mapping) else None,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _money(value: object) -> str | None:
-    """Minor units as decimal text: 2460 with two digits is 24.60, 2460 without is 2460."""
+    """Minor units as decimal text: 2460 is 24.60 with two fraction digits, and 2460 with none."""
     if not isinstance(value, Mapping):
         return None
     minor, digits = value.get("centAmount"), value.get("fractionDigits")

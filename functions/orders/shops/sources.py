@@ -1,7 +1,7 @@
-"""The shops whose own events this application understands; each source turns one shape into an order event.
+"""The sources of this application; each turns the messages of one shop into order events.
 
-A source looks for the marks of its shape first, and answers None if they are not there. What it cannot tell from the
-message it leaves out: a create without its lines stops its order visibly, where a guess would ship the wrong goods.
+A source returns None for a message in another format. It leaves out what the message does not say: a create without
+lines stops its order visibly, while a guess would ship the wrong goods.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from orders.shops.numbered import numbered_message
 from orders.shops.webhook import webhook_delivery
 from stepward import Rejected, Source
 
-FETCH = "fetch the order where it comes from, then send a create with its items"
+FETCH = "fetch the order from its shop, then send a create with its items"
 
 
 def marketplace_notice(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A marketplace's notice that an order has changed; it holds no lines, so it is refused."""
+    """Rejects a marketplace's notice of a changed order: it has no lines."""
     if not {"NotificationType", "Payload"} <= content.keys():
         return None
     kind = content["NotificationType"]
@@ -27,7 +27,7 @@ def marketplace_notice(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def thin_webhook(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A webhook with nothing but a scope and a number, or a topic and an address; it is refused."""
+    """Rejects a webhook that has only a scope and a number, or a topic and an address."""
     if {"scope", "data", "producer"} <= content.keys():
         raise Rejected("data", f"holds only the order's number; {FETCH}")
     if {"topic", "resource", "sent_at"} <= content.keys():

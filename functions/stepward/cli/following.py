@@ -1,4 +1,4 @@
-"""Follow a command that was sent: wait for what comes of it, and tell that."""
+"""Follows a command that was sent: waits for its outcome, and reports it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITHIN_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """What came of a command: it was applied, or refused; `final` if nothing more is to come of it."""
+    """The outcome of a command: applied or refused; `final` unless more will follow."""
 
     applied: bool
     text: str
@@ -31,7 +31,7 @@ class CommandOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A command as an audit trail keeps it."""
+    """A command as the audit log records it."""
 
     command: str
     step: str
@@ -40,7 +40,7 @@ class Asked:
     why: str
 
     def entry(self, before: Sequence[AuditEntry], now: Sequence[AuditEntry]) -> AuditEntry | None:
-        """What the trail has kept of it between two looks."""
+        """The entry of this command among those that the audit log gained."""
         fresh = (entry for entry in reversed(now) if entry not in before)
         return next((e for e in fresh if Asked(e.command, e.step, e.attempt, e.who, e.why) == self), None)
 
@@ -52,10 +52,9 @@ def asked(name: str, command: Command | LaneCommand, step: str = "", attempt: in
 
 @dataclass(slots=True)
 class Following(Generic[S]):
-    """A command about an order to `whom`, to do `what`; `seen` is what `look` found when it looked last.
+    """A command to `whom` to do `what`; `look` reads its subject, and `seen` is what it read last.
 
-    `outcome` reads what came of it off what was seen. `about` and `state` are what JSON says beside that; `hint` tells
-    where to look.
+    `outcome` derives the outcome from that. `about` and `state` are further JSON keys; `hint` says what to type next.
     """
 
     asked: Asked
@@ -70,7 +69,7 @@ class Following(Generic[S]):
     state: Callable[[S], dict[str, Any]]
 
     def follow(self, now: Callable[[], int], *, wait: bool, as_json: bool) -> None:
-        """Tell what came of the command, after a while if it is waited for; exits with 1 if it was refused."""
+        """Report the outcome of the command, if `wait` after it is known; exits with 1 if it was refused."""
         found = awaited(self._looked, now, sleep) if wait else None
         if as_json:
             print_json(self._document(found))
@@ -104,7 +103,7 @@ class Following(Generic[S]):
 def awaited(
     look: Callable[[], CommandOutcome | None], now: Callable[[], int], sleep: Callable[[float], object]
 ) -> CommandOutcome | None:
-    """The outcome, looked for every quarter of a second until it is final or ten seconds are over."""
+    """The outcome; polls every quarter of a second until it is final or ten seconds are over."""
     until = now() + WITHIN_MS
     found = look()
     while not (found and found.final) and now() < until:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.deployment.options import USUAL_STACK, AsJson, Stack, Target, faults_told
+from stepward.cli.deployment.options import DEFAULT_STACK, AsJson, Stack, Target, reports_errors
 from stepward.cli.terminal import ERR, print_json, say
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
@@ -14,15 +14,15 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", 
 
 
 @app.command()
-@faults_told
-def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -> None:
+@reports_errors
+def up(*, port: Port = 0, stack: Stack = DEFAULT_STACK, as_json: AsJson = False) -> None:
     """Start the local cloud, deploy the stack to it, and leave it running.
 
-    Typed again, it deploys what has changed. A small server plays the remote service of each agent.
+    Run it again to deploy changes. A small server stands in for the remote service of each agent.
 
     JSON: running, endpoint, services (the address of the remote services), log (a file).
     """
-    # Help must not wait for these.
+    # `--help` must not import these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
     from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
     from stepward.local.synth import synthesise  # noqa: PLC0415
@@ -41,15 +41,15 @@ def up(*, port: Port = 0, stack: Stack = USUAL_STACK, as_json: AsJson = False) -
         print_json(_state())
         return
     target = Target(stack=stack, local=True)
-    say(f"Stack {stack} is up at {server.endpoint}.\n\nSend an order, and look at it:")
+    say(f"Stack {stack} is up at {server.endpoint}.\n\nTo send an order and look at it:")
     say(f"  {target.typed('send', 'ORDER.json')}\n  {target.typed('show', 'ORDER-ID')}")
-    say(f"\nIts log is {cloud.log}. Stop it, and forget all that it holds: stepward local down")
+    say(f"\nThe log is {cloud.log}. To stop the local cloud and delete its contents: stepward local down")
 
 
 @app.command()
-@faults_told
+@reports_errors
 def down(*, as_json: AsJson = False) -> None:
-    """Stop the local cloud and remove all that it holds.
+    """Stop the local cloud and delete its contents.
 
     JSON: stopped (whether it was running).
     """
@@ -65,9 +65,9 @@ def down(*, as_json: AsJson = False) -> None:
 
 
 @app.command()
-@faults_told
+@reports_errors
 def status(*, as_json: AsJson = False) -> None:
-    """Tell whether the local cloud is running, and where.
+    """Show whether the local cloud is running, and where.
 
     JSON: running, endpoint, services (the address of the remote services), log (a file).
     """
@@ -77,7 +77,7 @@ def status(*, as_json: AsJson = False) -> None:
     elif state["running"]:
         say(f"The local cloud is running at {state['endpoint']}; its log is {state['log']}.")
     else:
-        say("No local cloud is running; start one: stepward local up")
+        say("No local cloud is running. To start one: stepward local up")
 
 
 def _state() -> dict[str, object]:

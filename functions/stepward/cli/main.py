@@ -38,11 +38,11 @@ app.command()(cost)
 
 
 def main() -> None:
-    """Run the command that was typed."""
+    """Run the command line."""
     app(prog_name="stepward")
 
 
-def _tell_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
     if wanted:
         say(f"stepward {_installed()}")
         raise typer.Exit
@@ -52,15 +52,15 @@ def _installed() -> str:
     try:
         return version("stepward")
     except PackageNotFoundError:
-        return "(run from its sources, not installed)"
+        return "(not installed: run from source)"
 
 
 @app.callback()
 def stepward(
-    *, _version: Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True)] = False
+    *, _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True)] = False
 ) -> None:
-    """Send orders through Stepward, look at them, and mend what failed.
+    """Send orders through Stepward, inspect them, and repair what failed.
 
-    Commands work on the stack of that name in the AWS account that the AWS command line would use, or with --local
-    in the cloud that `stepward local up` started on this machine. Exit codes: 0 done, 1 failed, 2 not understood.
+    Commands work on the named stack in the AWS account that the AWS command line would use, or, with --local, in the
+    cloud that `stepward local up` started on this machine. Exit codes: 0 done, 1 failed, 2 wrong usage.
     """

@@ -1,4 +1,4 @@
-"""`stepward rejects`: messages that could not be accepted."""
+"""`stepward rejects`: messages that were rejected, each with field and reason."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from stepward.cli.terminal import OUT, print_json, print_raw, say
 from stepward.cli.user_error import UserError
 from stepward.domain.rejects import Reject
 
-MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this one: its id, or how its id begins.")]
-Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
-WithBody = Annotated[bool, typer.Option("--body", help="Print the message's body, exactly as it was kept.")]
-LATELY = 10_000
+MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="Show this message: its id, or the start of it.")]
+Limit = Annotated[int, typer.Option(min=1, help="How many messages to list at most.")]
+WithBody = Annotated[bool, typer.Option("--body", help="Print the message's body byte for byte.")]
+MOST_SEARCHED = 10_000
 
 
 def rejects(
     target: Target, message: MessageId = "", *, limit: Limit = 20, with_body: WithBody = False, as_json: AsJson = False
 ) -> None:
-    """List rejected messages of the last two weeks, newest first, or show one.
+    """List the rejected messages of the last two weeks, newest first, or show one.
 
     Examples: stepward rejects · stepward rejects 5f3a · stepward rejects 5f3a --body > order.json
 
     JSON: rejects (list of: messageId, receivedAt (epoch milliseconds), source, orderId, field, reason, and with
-    --body: body), more (whether there are others that were not listed).
+    --body: body), more (whether the list was cut).
     """
     if with_body and not (message or as_json):
         raise typer.BadParameter("--body needs the id of a message, or --json")
-    kept = connect(target).rejects
-    found = [_named(message, kept.newest(LATELY))] if message else kept.newest(limit + 1)
+    stored = connect(target).rejects
+    found = [_named(message, stored.newest(MOST_SEARCHED))] if message else stored.newest(limit + 1)
     shown, more = found[:limit], len(found) > limit
     if as_json:
         print_json({"rejects": [reject_document(each, with_body=with_body) for each in shown], "more": more})
@@ -49,18 +49,18 @@ def rejects(
 
 def _list(target: Target, shown: Sequence[Reject], *, more: bool) -> None:
     if not shown:
-        say(f"No message was rejected in the last two weeks in stack {target.stack}.")
+        say(f"Stack {target.stack} has rejected no message in the last two weeks.")
         return
     OUT.print(rejects_table(shown))
     count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
-    say(f"{count} See one: {target.typed('rejects', shown[0].message_id[:8])}")
+    say(f"{count} To see one: {target.typed('rejects', shown[0].message_id[:8])}")
 
 
-def _named(name: str, kept: Sequence[Reject]) -> Reject:
-    found = [reject for reject in kept if reject.message_id.startswith(name)]
+def _named(name: str, rejects: Sequence[Reject]) -> Reject:
+    found = [reject for reject in rejects if reject.message_id.startswith(name)]
     exact = [reject for reject in found if reject.message_id == name]
     if len(found) > 1 and not exact:
-        raise UserError(f"{len(found)} rejected messages begin with {name}; give more of the id")
+        raise UserError(f"the ids of {len(found)} rejected messages begin with {name}; give more of the id")
     if not found:
-        raise UserError(f"no rejected message begins with {name}; `stepward rejects` lists them")
+        raise UserError(f"no rejected message has an id that begins with {name}; list them: stepward rejects")
     return (exact or found)[0]

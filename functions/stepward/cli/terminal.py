@@ -1,4 +1,4 @@
-"""What reaches a terminal: text without control characters or markup, and JSON for programs."""
+"""Prints to the terminal: text without control characters or markup, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 OUT = Console(markup=False, highlight=False, emoji=False)
-"""Answers."""
+"""Standard output: answers."""
 ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
-"""Faults and progress, so that answers can be piped."""
+"""Standard error: errors and progress, so that answers can be piped."""
 
 
 def printable(text: str) -> str:
@@ -22,22 +23,30 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """The same, but line ends and tabs stay."""
+    """The same, but keeps line ends, and expands tabs."""
     return "\n".join(printable(line.removesuffix("\r").expandtabs()) for line in text.split("\n"))
 
 
 def cell(text: str, style: str = "") -> Text:
-    """A part of a table that shows `text` literally."""
+    """A table cell that shows `text` literally."""
     return Text(printable(text), style=style, overflow="fold")
 
 
+def table(*columns: str) -> Table:
+    """An empty table whose columns fold long texts."""
+    empty = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        empty.add_column(column, overflow="fold")
+    return empty
+
+
 def say(text: str, style: str = "") -> None:
-    """Print one sentence, or a few; what may be copied from it is never broken across lines."""
+    """Print a few sentences without wrapping them, so that a command in them can be copied."""
     OUT.print(Text(printable_lines(text), style=style), soft_wrap=True)
 
 
 def complain(text: str) -> None:
-    """Print a fault."""
+    """Print an error."""
     ERR.print(Text(f"stepward: {printable_lines(text)}"), soft_wrap=True)
 
 
@@ -47,7 +56,7 @@ def print_json(document: object) -> None:
 
 
 def json_text(document: object, indent: int | None = 2) -> str:
-    """A document as JSON, in ASCII, so that nothing in it can steer a terminal."""
+    """A document as JSON in ASCII, so that it contains no terminal control sequence."""
     return json.dumps(document, indent=indent, default=_number)
 
 
@@ -77,7 +86,7 @@ def clock(at: int) -> str:
 
 
 def span(milliseconds: int) -> str:
-    """A length of time, in the two units that matter."""
+    """A duration in its two largest units."""
     if milliseconds < 1000:
         return f"{milliseconds} ms"
     if milliseconds < 60_000:

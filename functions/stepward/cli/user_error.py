@@ -1,4 +1,4 @@
-"""What a command tells its user instead of doing what was asked."""
+"""The error that a command reports to its user."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from stepward.domain.errors import StepwardError
 
 
 class UserError(StepwardError):
-    """What was asked cannot be done; the message says what to do instead."""
+    """The command cannot be done; the message says why, and what to do instead."""

@@ -1,4 +1,4 @@
-"""How a client reaches a local cloud."""
+"""The settings by which a boto3 client reaches a local cloud."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REGION = "us-east-1"
 
 
 class Access(TypedDict):
-    """What `boto3.client(name, **access)` needs."""
+    """The keyword arguments of `boto3.client(name, **access)`."""
 
     endpoint_url: str
     region_name: str
@@ -20,7 +20,7 @@ class Access(TypedDict):
 
 
 def access(endpoint: str) -> Access:
-    """Access to the cloud at `endpoint`, with credentials that only an emulator takes and no proxy on the way."""
+    """Access to the cloud at `endpoint`, without a proxy, with credentials that only an emulator accepts."""
     return Access(
         endpoint_url=endpoint,
         region_name=REGION,

@@ -1,4 +1,4 @@
-"""The local cloud: for as long as a block runs, or standing until it is told to stop."""
+"""The local cloud: for the duration of a block, or running until somebody stops it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from stepward.local.server import Server, guarded, start
 
 @contextmanager
 def local_cloud(*, log: Path, port: int = 0, functions_reach: str = "") -> Iterator[Server]:
-    """A cloud of this block's own, gone with its processes and files however the block ends; raises CloudFailed.
+    """A cloud for this block, whose processes and files are gone however the block ends; raises CloudFailed.
 
-    Its functions look for AWS at `functions_reach`, if that is given.
+    `functions_reach` is the endpoint that its functions use for AWS, if not the cloud's own.
     """
     with ExitStack() as undo:
         home = Path(mkdtemp(prefix="stepward-"))
@@ -36,13 +36,13 @@ class RunningCloud:
 
     @property
     def log(self) -> Path:
-        """Where it writes its output."""
+        """The file of its output."""
         return self.folder / "cloud.log"
 
     @property
     def server(self) -> Server | None:
-        """The running cloud; None if there is none, or if what the state file names is dead."""
-        return Server.kept_in(self._state)
+        """The running cloud; None if there is none."""
+        return Server.load(self._state)
 
     def up(self, *, port: int = 0) -> Server:
         """The running cloud, started if there is none; raises CloudFailed."""
@@ -50,10 +50,10 @@ class RunningCloud:
             return running
         self.down()
         server, process = start(self._home, self.log, port=port)
-        # It outlives this process on purpose, so nobody waits for it.
+        # The cloud outlives this process on purpose, so nobody waits for it.
         process.returncode = 0
         try:
-            server.keep_in(self._state)
+            server.save(self._state)
         except BaseException:
             server.stop()
             raise

@@ -1,4 +1,4 @@
-"""A cloud assembly: what CDK's synthesis leaves in `cdk.out`, read without the CDK command line."""
+"""Reads a cloud assembly, the output of CDK's synthesis in `cdk.out`, without the CDK command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file, or a folder to be zipped, and where the template expects it."""
+    """A file, or a folder to zip, with the bucket and key where the template expects it."""
 
     source: Path
     zipped: bool
@@ -32,14 +32,14 @@ class Asset:
 
 @dataclass(frozen=True)
 class Assembly:
-    """The one stack in `folder`, for the account and region that `resolve` puts into names."""
+    """The assembly of one stack in `folder`; `resolve` inserts the account and the region into names."""
 
     folder: Path
     resolve: Callable[[str], str]
 
     @property
     def stack_name(self) -> str:
-        """The name that the stack asks for."""
+        """The name of the stack."""
         return str(self._stack["properties"].get("stackName", self._stack["id"]))
 
     @property
@@ -54,7 +54,7 @@ class Assembly:
 
     @property
     def template_asset(self) -> Asset:
-        """The template as one of the assets; raises Misconfigured if it is not among them."""
+        """The asset that is the template; raises Misconfigured if there is none."""
         for asset in self.assets:
             if asset.source == self._template_file:
                 return asset
@@ -75,14 +75,14 @@ class Assembly:
         """Every file to upload."""
         manifests = [it for it in self._artifacts.values() if it["type"] == "cdk:asset-manifest"]
         files = [file for it in manifests for file in _read(self.folder / it["properties"]["file"])["files"].values()]
-        return [self._asset(file["source"], position) for file in files for position in file["destinations"].values()]
+        return [self._asset(file["source"], target) for file in files for target in file["destinations"].values()]
 
-    def _asset(self, source: Mapping[str, str], position: Mapping[str, str]) -> Asset:
+    def _asset(self, source: Mapping[str, str], destination: Mapping[str, str]) -> Asset:
         return Asset(
             source=self.folder / source["path"],
             zipped=source["packaging"] == "zip",
-            bucket=self.resolve(position["bucketName"]),
-            key=self.resolve(position["objectKey"]),
+            bucket=self.resolve(destination["bucketName"]),
+            key=self.resolve(destination["objectKey"]),
         )
 
     @property
@@ -99,7 +99,7 @@ class Assembly:
     @cached_property
     def _artifacts(self) -> Mapping[str, Any]:
         if not (manifest := self.folder / "manifest.json").exists():
-            raise Misconfigured(f"{self.folder} is no cloud assembly; run `make synth`")
+            raise Misconfigured(f"{self.folder} is not a cloud assembly; run `make synth`")
         return dict(_read(manifest)["artifacts"])
 
 

@@ -1,4 +1,4 @@
-"""Deploys a synthesised stack to a local cloud through CloudFormation, as it would be to an account."""
+"""Deploys a synthesised stack to a local cloud through CloudFormation, like to an account."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def deploy(
     progress: Callable[[str], None] = lambda _: None,
     within_s: float = 120,
 ) -> Mapping[str, str]:
-    """Deploy the assembly in `folder`, new or over what is there, and return the stack's outputs.
+    """Create or update the stack from the assembly in `folder`; returns its outputs, raises DeploymentFailed.
 
-    `progress` is told each status. Raises DeploymentFailed.
+    Calls `progress` with each new status.
     """
     assembly = Assembly(folder, _resolve)
     stacks: CloudFormationClient = boto3.client("cloudformation", **access(endpoint))
@@ -65,7 +65,7 @@ def _resolve(name: str) -> str:
 
 
 def _bootstrap(assembly: Assembly, endpoint: str) -> None:
-    # All that the template wants of `cdk bootstrap`, beside the bucket, is its version.
+    # Apart from the bucket, the template needs only the version of `cdk bootstrap`.
     client = boto3.client("ssm", **access(endpoint))
     for name, version in assembly.bootstrap.items():
         client.put_parameter(Name=name, Value=version, Type="String", Overwrite=True)
@@ -82,7 +82,7 @@ def _upload(assembly: Assembly, endpoint: str) -> None:
 
 
 def _is_deployed(stacks: CloudFormationClient, assembly: Assembly) -> bool:
-    # An update that changes nothing is an error to CloudFormation, told from others by its text only.
+    # CloudFormation refuses an update that changes nothing, with an error that only its text tells from others.
     stack = _find(stacks, assembly.stack_name)
     if not stack or stack["StackStatus"] not in FINAL:
         return False
@@ -109,18 +109,18 @@ def _apply(stacks: CloudFormationClient, assembly: Assembly, endpoint: str) -> N
 def _settled(
     stacks: CloudFormationClient, name: str, progress: Callable[[str], None], give_up_at: float
 ) -> StackTypeDef:
-    told = ""
+    reported = ""
     while monotonic() < give_up_at:
         stack = _find(stacks, name)
         status = stack["StackStatus"] if stack else "DELETED"
-        if status != told:
-            progress(told := status)
+        if status != reported:
+            progress(reported := status)
         if stack and status in FINAL:
             return stack
         if not status.endswith("_IN_PROGRESS"):
             break
         sleep(POLL_S)
-    raise DeploymentFailed(f"{name} is {told}: {_failures(stacks, name)}")
+    raise DeploymentFailed(f"{name} is {reported}: {_failures(stacks, name)}")
 
 
 def _failures(stacks: CloudFormationClient, name: str) -> str:

@@ -1,11 +1,11 @@
-"""Starts ministack with roles and policies in force, as they are on AWS; its own interpreter runs this as a script.
+"""Starts ministack with IAM roles and policies in force; ministack's own interpreter runs this file as a script.
 
-Two answers of ministack are brought closer to AWS for that. The stack refuses what does not come by TLS; on this
-machine requests come by loopback, so each is marked as a proxy that ends TLS would mark it. And AWS has no permission
-of its own for a batch: whoever may send a message may send ten.
+It brings two answers of ministack closer to AWS. The stack refuses requests without TLS, but on this machine requests
+come over loopback: this script marks each of them as a proxy that terminates TLS would. And AWS has no permission of
+its own for a batch: whoever may send one message may send ten.
 
-Where AWS_ENDPOINT_URL leads functions to a proxy, they sign for its address; the proxy in turn asks for `localhost`,
-and such a request is given back the address that it was signed for.
+If AWS_ENDPOINT_URL leads functions to a proxy, they sign requests for its address. The proxy passes them on to
+`localhost`, and this script restores the host that they were signed for.
 """
 
 import os
@@ -43,7 +43,7 @@ def as_signed(header: Header) -> Header:
 
 
 def permission(service: str, *request: object, **more: object) -> str | None:
-    """The permission that a request needs; for a batch in SQS, that of its single messages."""
+    """The permission that a request needs; for a batch in SQS, that of a single message."""
     action = action_of(service, *request, **more)
     return action.removesuffix("Batch") if action and service == "sqs" else action
 

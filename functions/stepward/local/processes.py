@@ -1,4 +1,4 @@
-"""What `stepward local up` leaves running: the cloud, and the remote services that its agents call."""
+"""The processes that `stepward local up` leaves running: the cloud, and the remote services of its agents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IMPORT_ROOT = Path(__file__).resolve().parents[2]
 
 
 def running_cloud() -> RunningCloud:
-    """The local cloud of this project, running or not; outside of any, one that never runs."""
+    """The local cloud of this project, running or not; outside of a project, one that never runs."""
     try:
         return RunningCloud(Project.here().root / ".local")
     except Misconfigured:
@@ -29,14 +29,14 @@ def running_cloud() -> RunningCloud:
 
 @dataclass(frozen=True, slots=True)
 class RunningServices:
-    """The stand-ins for the remote services; `folder` is theirs alone: their state, their ledger and their log."""
+    """The process of the remote services' stand-ins; `folder` holds its state, its ledger and its log."""
 
     folder: Path
 
     @property
     def server(self) -> Server | None:
         """The running process; None if there is none."""
-        return Server.kept_in(self._state)
+        return Server.load(self._state)
 
     def up(self) -> Server:
         """The running process, started if there is none; raises CloudFailed."""
@@ -47,13 +47,7 @@ class RunningServices:
         ledger = self.folder.absolute() / "ledger.sqlite"
         with log.open("ab") as errors:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [
-                    sys.executable,
-                    "-m",
-                    "stepward.local.services",
-                    "--ledger",
-                    str(ledger),
-                ],
+                [sys.executable, "-m", "stepward.local.services", "--ledger", str(ledger)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -62,13 +56,13 @@ class RunningServices:
                 text=True,
             )
         server = _listening(process, log)
-        # It outlives this process on purpose, so nobody waits for it.
+        # The services outlive this process on purpose, so nobody waits for them.
         process.returncode = 0
-        server.keep_in(self._state)
+        server.save(self._state)
         return server
 
     def down(self) -> None:
-        """Stop them and remove their files; nothing happens if none run."""
+        """Stop the process, if it runs, and remove its files."""
         if running := self.server:
             running.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -79,11 +73,11 @@ class RunningServices:
 
 
 def _listening(process: subprocess.Popen[str], log: Path) -> Server:
-    """The server that `process` says it is, in the first line it prints."""
+    """The server of `process`, which prints its address as its first line."""
     line = ""
     if process.stdout:
-        with process.stdout as told:
-            line = told.readline()
+        with process.stdout as output:
+            line = output.readline()
     if not (port := urlsplit(line.strip()).port):
         process.kill()
         process.wait()

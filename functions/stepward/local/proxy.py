@@ -1,4 +1,4 @@
-"""The process of a proxy that makes AWS fail: microburst, in an environment of its own, before the local cloud."""
+"""Runs a proxy that injects AWS errors: microburst, in its own environment, in front of the local cloud."""
 
 from __future__ import annotations
 
@@ -26,43 +26,40 @@ _FAULTS = "microburst_faults_total{"
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A running proxy at `endpoint`, which lets everything pass until it is given rules."""
+    """A running proxy at `endpoint`, which passes every request on until it gets rules."""
 
     endpoint: str
     http: urllib3.PoolManager
 
-    def apply_command(self, rules: Sequence[Rule]) -> None:
-        """Let these rules, and no others, hold from now on."""
+    def apply(self, rules: Sequence[Rule]) -> None:
+        """Replace the rules by these."""
         answer = self.http.request("POST", f"{self.endpoint}/_microburst/rules", json=list(rules))
         if answer.status != 200:
-            raise CloudFailed(f"microburst refuses its rules: {answer.data.decode(errors='replace')}")
+            raise CloudFailed(f"microburst refuses the rules: {answer.data.decode(errors='replace')}")
 
     def injected(self) -> Mapping[tuple[str, str, str], int]:
-        """How often it made each operation fail, by service, operation, and what it did."""
+        """The number of injected faults, by service, operation and action."""
         text = self.http.request("GET", f"{self.endpoint}/_microburst/metrics").data.decode()
         lines = [line for line in text.splitlines() if line.startswith(_FAULTS)]
         return {_labels(line): int(float(line.rpartition(" ")[2])) for line in lines}
 
     def passed(self) -> int:
-        """How many requests came to it."""
+        """The number of requests that it has received."""
         seen: int = self.http.request("GET", f"{self.endpoint}/_microburst/stats").json()["requests"]["total"]
         return seen
 
 
 @contextmanager
 def faulty(upstream: str, port: int, log: Path, seed: int) -> Iterator[Proxy]:
-    """A proxy at `port` that passes requests on to the local cloud at `upstream`; `seed` decides its chances.
-
-    Raises CloudFailed.
-    """
+    """A proxy at `port` in front of the local cloud at `upstream`; `seed` makes it repeatable; raises CloudFailed."""
     python = installed(".venv-chaos", "STEPWARD_CHAOS_PYTHON_ENV", "make chaos-env")
     script, address = Path(__file__).with_name("seeded_proxy.py"), f"http://{LOOPBACK}:{port}"
-    # By this name, the cloud knows that it is the proxy which asks.
+    # By this host name, the cloud recognises requests of the proxy.
     behind = upstream.replace(LOOPBACK, "localhost")
     command = [str(python), str(script), str(seed), "--upstream", behind, "--host", LOOPBACK, "--port", str(port)]
     with (
         log.open("ab") as output,
-        # Not the shell's own environment: it may name credentials, and microburst signs anew with any that it finds.
+        # Not the shell's environment: microburst would sign requests again with any credentials that it finds there.
         subprocess.Popen(  # noqa: S603 -- our own interpreter and script
             command, env={"PATH": os.defpath, "LANG": "C.UTF-8"}, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         ) as process,
@@ -91,7 +88,7 @@ def _await_health(address: str, process: subprocess.Popen[bytes], http: urllib3.
 
 
 def _let_it_learn(address: str, http: urllib3.PoolManager) -> None:
-    """Ask for something of each service: at the first request it reads the descriptions of all, and serves nobody."""
+    """Send one request to each service: at the first, microburst blocks while it reads all service descriptions."""
     for service in _SERVICES:
         signed = f"AWS4-HMAC-SHA256 Credential=none/20260101/{REGION}/{service}/aws4_request"
         http.request("GET", f"{address}/", headers={"Authorization": signed}, timeout=_LEARN_WITHIN_S)

@@ -1,4 +1,4 @@
-"""Starts microburst with chances that a seed decides; its own interpreter runs this as a script."""
+"""Starts microburst with seeded random numbers; microburst's own interpreter runs this file as a script."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""The process of a local cloud: ministack in an environment and a process group of its own."""
+"""The process of a local cloud: ministack in its own environment and process group."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ START_WITHIN_S = 30
 STOP_WITHIN_S = 5
 TRIES = 3
 INSTALL = "make local-env` or `python -m venv .venv-local && .venv-local/bin/pip install ministack==1.5.33"
-# Kills the group $1 and removes the folder $2 as soon as its standard input closes, which the system does for any
-# process that dies, however it dies.
+# Kills the process group $1 and removes the folder $2 once standard input closes; the system closes it when this
+# process ends, in whatever way.
 GUARD = 'read -r _; kill -s KILL -- "-$1" 2>/dev/null; rm -rf -- "$2"'
 
 
 class CloudFailed(StepwardError):
-    """The local cloud did not start, or stopped on its own; the message says why."""
+    """The local cloud did not start, or it stopped; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +42,36 @@ class Server:
 
     @property
     def endpoint(self) -> str:
-        """The URL that every AWS service is reached under."""
+        """The URL of every AWS service."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
     def is_running(self) -> bool:
-        """Whether this very process is alive, and not another one that was given its id later."""
+        """Whether this process is alive, and its id has not gone to another process since."""
         with suppress(psutil.NoSuchProcess):
             process = psutil.Process(self.pid)
-            # A corrected system clock moves creation times a little.
+            # A correction of the system clock moves creation times a little.
             same = abs(process.create_time() - self.created_at) < 2
             return same and process.status() != psutil.STATUS_ZOMBIE
         return False
 
-    def keep_in(self, state: Path) -> None:
-        """Write down which process it is, for commands that come later."""
+    def save(self, state: Path) -> None:
+        """Write the process to the file `state`, for later commands."""
         # Renamed into place, so that a reader never sees half of it.
-        change = state.with_suffix(".new")
-        change.write_text(json.dumps(asdict(self)))
-        change.replace(state)
+        draft = state.with_suffix(".new")
+        draft.write_text(json.dumps(asdict(self)))
+        draft.replace(state)
 
     @staticmethod
-    def kept_in(state: Path) -> Server | None:
-        """The running process that `keep_in` wrote down; None if there is none, or if what the file names is dead."""
+    def load(state: Path) -> Server | None:
+        """The process that `save` wrote, if it still runs."""
         with suppress(FileNotFoundError, ValueError, TypeError):
             server = Server(**json.loads(state.read_text()))
             return server if server.is_running else None
         return None
 
     def stop(self) -> None:
-        """Kill it and every function that runs in it, and wait until it is gone; nothing happens if it is gone."""
+        """Kill the process and its functions, if it runs, and wait until it is gone."""
         if self.is_running:
             with suppress(ProcessLookupError, psutil.NoSuchProcess, psutil.TimeoutExpired):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -81,13 +81,13 @@ class Server:
 def start(home: Path, log: Path, *, port: int = 0, functions_reach: str = "") -> tuple[Server, subprocess.Popen[bytes]]:
     """Start ministack with its files in `home` and its output in `log`, and wait until it is healthy.
 
-    Port 0 takes any free port. `functions_reach` is the URL at which its functions look for AWS, if not the cloud's
+    Port 0 takes any free port. `functions_reach` is the endpoint that its functions use for AWS, if not the cloud's
     own. Raises CloudFailed.
     """
     python = installed(".venv-local", "STEPWARD_LOCAL_PYTHON_ENV", INSTALL)
     around = {"AWS_ENDPOINT_URL": functions_reach} if functions_reach else {}
     if port and not _is_free(port):
-        raise CloudFailed(f"port {port} is taken; choose another one, or none for any that is free")
+        raise CloudFailed(f"port {port} is taken; choose another one, or leave out --port for any free one")
     for _ in range(1 if port else TRIES):
         server, process = _launch(python, home, log, port or free_port(), around)
         try:
@@ -103,22 +103,22 @@ def start(home: Path, log: Path, *, port: int = 0, functions_reach: str = "") ->
 
 @contextmanager
 def guarded(server: Server, home: Path) -> Iterator[None]:
-    """Kill `server` and remove `home` even if this process is killed before it leaves the block."""
+    """Kill `server` and remove `home` at the end of the block, even if this process is killed in it."""
     command = ["/bin/sh", "-c", GUARD, "sh", str(server.pid), str(home)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):  # noqa: S603 -- a constant script
-        # Leaving closes the guard's standard input and waits for it.
+        # The end of the block closes the guard's standard input and waits for the guard.
         yield
 
 
 def installed(folder: str, variable: str, command: str) -> Path:
-    """The interpreter of an environment: the one that `variable` names, else the nearest `folder` upwards.
+    """The interpreter of the environment that `variable` names, or else of the nearest `folder` upwards.
 
-    Raises Misconfigured, and names the `command` that installs it.
+    Raises Misconfigured with the `command` that installs it.
     """
     named = os.environ.get(variable)
-    positions = [Path(named)] if named else [position / folder for position in (Path.cwd(), *Path.cwd().parents)]
-    for position in positions:
-        if (python := position / "bin" / "python").exists():
+    environments = [Path(named)] if named else [parent / folder for parent in (Path.cwd(), *Path.cwd().parents)]
+    for environment in environments:
+        if (python := environment / "bin" / "python").exists():
             return python.absolute()
     raise Misconfigured(f"{folder} is not installed; run `{command}`, or name an environment with {variable}")
 
@@ -142,8 +142,8 @@ def _launch(
 
 
 def _environment(home: Path, port: int) -> dict[str, str]:
-    # Functions inherit this, so it holds what Lambda would give them and nothing of the user's: no credentials, no
-    # proxies, no PYTHONPATH, no home folder with a configuration of the AWS SDK.
+    # Functions inherit this environment. It holds what Lambda would give them, and nothing of the user's: no
+    # credentials, no proxies, no PYTHONPATH, no home folder with a configuration of the AWS SDK.
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
@@ -156,7 +156,7 @@ def _environment(home: Path, port: int) -> dict[str, str]:
         "MINISTACK_HOST": LOOPBACK,
         "GATEWAY_PORT": str(port),
         "LOG_LEVEL": "WARNING",
-        # Functions may do what their roles allow and no more, so a missing grant fails here as it would on AWS.
+        # Functions may do only what their roles allow: a missing grant fails here like on AWS.
         "AUTH": "true",
     }
 
@@ -173,7 +173,7 @@ def _becomes_healthy(server: Server, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _listens(server: Server) -> bool:
-    # Another process may have taken the port since it was found free; its answers would not be ours.
+    # Another process may have taken the port meanwhile, and would answer in our server's place.
     with suppress(psutil.NoSuchProcess):
         connections = psutil.Process(server.pid).net_connections("tcp")
         return any(it.status == psutil.CONN_LISTEN and it.laddr.port == server.port for it in connections)
@@ -187,7 +187,7 @@ def _answers(server: Server) -> bool:
 
 
 def free_port() -> int:
-    """A port on this machine that nobody uses now."""
+    """A free port on this machine."""
     with closing(socket.socket()) as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

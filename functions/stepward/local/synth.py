@@ -1,4 +1,4 @@
-"""Runs the CDK application as the `cdk` command would, without it."""
+"""Runs the CDK application like the `cdk` command, but without that command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SYNTH_WITHIN_S = 300
 def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra/app.py") -> None:
     """Write the cloud assembly of the script `app` in `root` to `out`.
 
-    `context` is added to that of `root`/cdk.json. Raises Misconfigured with the application's own complaint.
+    `context` extends that of `root`/cdk.json. Raises Misconfigured with the application's own error text.
     """
     run = subprocess.run(  # noqa: S603 -- our own interpreter, the project's own script
         [sys.executable, str(root / app)],
@@ -41,7 +41,7 @@ def _environment(root: Path, out: Path, context: Mapping[str, object]) -> dict[s
 
 
 def _usual(root: Path) -> dict[str, object]:
-    # Feature flags live there; without them the template would differ from what `cdk deploy` sends.
+    # cdk.json holds feature flags; without them the template would differ from that of `cdk deploy`.
     if not (settings := root / "cdk.json").exists():
         return {}
     return dict(json.loads(settings.read_text()).get("context", {}))

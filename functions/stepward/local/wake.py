@@ -1,4 +1,4 @@
-"""Wakes a deployed function now, beside whatever schedule it has."""
+"""Invokes a deployed function now, regardless of its schedule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def wake(functions: LambdaClient, name: str) -> None:
-    """Run function `name` with an empty event and wait for it; raises Transient if it could not run or failed."""
+    """Invoke function `name` with an empty event and wait for it; raises Transient if it fails."""
     try:
         answer = functions.invoke(FunctionName=name, InvocationType="RequestResponse", Payload=b"{}")
     except (BotoCoreError, ClientError) as error:

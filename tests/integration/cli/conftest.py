@@ -1,4 +1,4 @@
-"""A deployed stack without functions: what the command line sends stays in the queues, unless a Scheduler works."""
+"""A stack without functions: what the command line sends stays in the queues, unless a test runs a Scheduler."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.submission import Order
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
+from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
 from stepward.wire.convoy import decode_for_lane
@@ -36,83 +37,70 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 Run = Callable[..., Result]
-FIFO = frozenset({"Ledgers", "OrderEvents", "BigShop"})
+QUEUES = ("Orders", "Scheduler", "Responses", "Ledgers", "OrderEvents")
+AGENTS = ("inventory", "payments", "shipping")
+TABLES = {
+    "orders": "Orders",
+    "tasks": "Tasks",
+    "rejects": "Rejects",
+    "shared_records": "SharedRecords",
+    "lanes": "Lanes",
+}
+FIFO: Any = {"FifoQueue": "true", "FifoThroughputLimit": "perMessageGroupId", "DeduplicationScope": "messageGroup"}
 
 
-def _table(hash_key: str, range_key: str = "") -> dict[str, Any]:
-    keys = {hash_key: "HASH", **({range_key: "RANGE"} if range_key else {})}
+def outputs(access: Access, prefix: str) -> dict[str, str]:
+    """Create tables, queues and a bucket; returns what a stack's outputs say of them."""
+    sqs, dynamodb = boto3.client("sqs", **access), boto3.client("dynamodb", **access)
+    boto3.client("s3", **access).create_bucket(Bucket=prefix)
+
+    def queue(name: str) -> str:
+        fifo = name.endswith(("Ledgers", "OrderEvents", "BigShop"))
+        made = sqs.create_queue(QueueName=f"{prefix}-{name}{'.fifo' * fifo}", Attributes=FIFO if fifo else {})
+        return made["QueueUrl"]
+
+    urls = {name: queue(name) for name in QUEUES}
+    agents = {name: queue(name) for name in AGENTS}
+    named = {"orders": "Orders", "scheduler": "Scheduler", "responses": "Responses", "agent-inventory": "inventory"}
+    named |= {"ledgers": "Ledgers", "order-events": "OrderEvents"}
+    dead = {name: {"source": (urls | agents)[each], "dead": queue(f"Dead{each}")} for name, each in named.items()}
     return {
-        "Type": "AWS::DynamoDB::Table",
-        "Properties": {
-            "BillingMode": "PAY_PER_REQUEST",
-            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in keys],
-            "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in keys.items()],
-        },
+        **{f"{name}TableName": create_table(dynamodb, kind, f"{prefix}-{kind}") for kind, name in TABLES.items()},
+        **{f"{name}QueueUrl": url for name, url in urls.items()},
+        "AgentQueueUrls": json.dumps(agents),
+        "AgentFunctionNames": "{}",
+        "DeadLetterQueueUrls": json.dumps(dead),
+        "CustomerLedgerQueueUrls": json.dumps({"big-shop": queue("BigShop")}),
+        "LedgersBucketName": prefix,
+        "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
+        "SupervisorFunctionName": "supervisor",
+        "Shards": "4",
     }
-
-
-def _listed_table(*keys_of_table: str) -> dict[str, Any]:
-    table = _table(*keys_of_table)
-    numbers = [{"AttributeName": key, "AttributeType": "N"} for key in ("Attention", "Since")]
-    keys = [{"AttributeName": "Attention", "KeyType": "HASH"}, {"AttributeName": "Since", "KeyType": "RANGE"}]
-    index = {"IndexName": "attention", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
-    table["Properties"]["AttributeDefinitions"] += numbers
-    table["Properties"]["GlobalSecondaryIndexes"] = [index]
-    return table
-
-
-def _queue(name: str) -> dict[str, Any]:
-    fifo = {"FifoQueue": True, "FifoThroughputLimit": "perMessageGroupId", "DeduplicationScope": "messageGroup"}
-    return {"Type": "AWS::SQS::Queue"} | ({"Properties": fifo} if name.removeprefix("Dead") in FIFO else {})
-
-
-def template() -> dict[str, Any]:
-    queues = {name: f"{name}QueueUrl" for name in ("Orders", "Scheduler", "Responses", "Ledgers", "OrderEvents")}
-    tables = {
-        "OrdersTable": _table("OrderID"),
-        "TasksTable": _listed_table("OrderID"),
-        "LanesTable": _listed_table("OrderID", "Position"),
-        "RejectsTable": _table("Day", "Key"),
-        "SharedRecordsTable": _table("Name"),
-    }
-    agents = {"inventory": "Inventory", "payments": "Payments", "shipping": "Shipping"}
-    sources = {"orders": "Orders", "scheduler": "Scheduler", "responses": "Responses", "agent-inventory": "Inventory"}
-    sources |= {"ledgers": "Ledgers", "order-events": "OrderEvents"}
-    dead = {name: f"Dead{queue}" for name, queue in sources.items()}
-    pairs = [f'"{name}": {{"source": "${{{queue}}}", "dead": "${{{dead[name]}}}"}}' for name, queue in sources.items()]
-    outputs: dict[str, Any] = {output: {"Ref": queue} for queue, output in queues.items()}
-    outputs |= {f"{table}Name": {"Ref": table} for table in tables}
-    addresses = [f'"{agent}": "${{{queue}}}"' for agent, queue in agents.items()]
-    outputs |= {"AgentQueueUrls": _joined(addresses), "DeadLetterQueueUrls": _joined(pairs)}
-    outputs |= {"AgentFunctionNames": "{}", "CustomerLedgerQueueUrls": _joined(['"big-shop": "${BigShop}"'])}
-    outputs |= {"LedgersBucketName": {"Ref": "LedgersBucket"}, "Shards": "4"}
-    outputs |= {"AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts", "SupervisorFunctionName": "supervisor"}
-    return {
-        "Resources": {queue: _queue(queue) for queue in (*queues, *agents.values(), "BigShop", *dead.values())}
-        | {"LedgersBucket": {"Type": "AWS::S3::Bucket"}}
-        | tables,
-        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
-    }
-
-
-def _joined(members: list[str]) -> dict[str, str]:
-    return {"Fn::Sub": f"{{{', '.join(members)}}}"}
 
 
 @dataclass(frozen=True)
 class Shop:
-    """One deployment, and what a test puts into it or takes out of it."""
+    """A deployment, and what tests put into it or read from it."""
 
     target: Target
     connection: Connection
     sqs: SQSClient
     dynamodb: DynamoDBServiceResource
 
-    def keep(self, life: Life) -> None:
+    def store(self, life: Life) -> None:
         first = Life(life.order_id, life.plan).task
         body = json.dumps(dict(life.loaded.order))
         self.connection.store.submit(Order(life.order_id, body, "hash"), first, life.plan)
         assert self.connection.store.save(life.task, replaces=first)
+
+    def bury(self, queue: str, *bodies: str, group: str = "") -> None:
+        """Put messages into the dead-letter queue of `queue`."""
+        url = self.connection.deployment.dead_letters[queue].dead
+        for body in bodies:
+            ids: Any = {"MessageGroupId": group} if group else {}
+            if url.endswith(".fifo"):
+                ids["MessageDeduplicationId"] = f"first-{uuid4().hex}"
+            self.sqs.send_message(QueueUrl=url, MessageBody=body, **ids)
 
     def received(self, queue_url: str) -> list[str]:
         bodies: list[str] = []
@@ -124,18 +112,12 @@ class Shop:
 
     def clear(self) -> None:
         parts = self.connection.deployment
-        for name, keys in (
-            (parts.orders_table, ["OrderID"]),
-            (parts.tasks_table, ["OrderID"]),
-            (parts.rejects_table, ["Day", "Key"]),
-            (parts.shared_records_table, ["Name"]),
-            (parts.lanes_table, ["OrderID", "Position"]),
-        ):
-            table = self.dynamodb.Table(name)
-            # The store remembers which plans it has kept.
+        for kind in TABLES:
+            table = self.dynamodb.Table(getattr(parts, f"{kind}_table"))
+            # The store remembers which plans it has stored.
             items = [item for item in table.scan()["Items"] if not str(item.get("OrderID", "")).startswith(PLAN_PREFIX)]
             for item in items:
-                table.delete_item(Key={key: item[key] for key in keys})
+                table.delete_item(Key={key["AttributeName"]: item[key["AttributeName"]] for key in table.key_schema})
         dead_letters = [url for each in parts.dead_letters.values() for url in (each.source, each.dead)]
         own = [*parts.agent_queue_urls.values(), *parts.customer_ledger_queue_urls.values()]
         for queue_url in {*dead_letters, *own}:
@@ -158,7 +140,7 @@ class Shop:
 
     @contextmanager
     def at_work(self, before: Callable[[], object] = tuple, afterwards: Callable[[], object] = tuple) -> Iterator[None]:
-        """Meanwhile a Scheduler takes what it is told; `before` and `afterwards` are what else happens then."""
+        """Run a Scheduler during the block; calls `before` and `afterwards` around each message."""
         schedule = self.schedule()
 
         def take(body: str) -> None:
@@ -171,7 +153,7 @@ class Shop:
 
     @contextmanager
     def convoy_at_work(self, life: LaneLife, before: Callable[[], object] = tuple) -> Iterator[None]:
-        """Meanwhile the convoy takes what is asked of its lanes; `before` is what else happens then."""
+        """Run the convoy during the block; calls `before` ahead of each command."""
 
         def take(body: str) -> None:
             before()
@@ -203,8 +185,10 @@ class Shop:
 @pytest.fixture(scope="session")
 def stack(cloud_access: Access) -> str:
     name = f"shop-{uuid4().hex[:8]}"
+    values = {output: {"Value": value} for output, value in outputs(cloud_access, name).items()}
+    template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}, "Outputs": values}
     client = boto3.client("cloudformation", **cloud_access)
-    client.create_stack(StackName=name, TemplateBody=json.dumps(template()))
+    client.create_stack(StackName=name, TemplateBody=json.dumps(template))
     client.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 1})
     return name
 
@@ -225,7 +209,7 @@ def shop(lasting_shop: Shop) -> Iterator[Shop]:
 
 @pytest.fixture
 def run(shop: Shop) -> Run:
-    """Type a `stepward` command for the shop."""
+    """Run a `stepward` command for the shop."""
     target = shop.target
     environment = {"STEPWARD_STACK": target.stack, "STEPWARD_ENDPOINT": target.endpoint, "AWS_REGION": REGION}
 

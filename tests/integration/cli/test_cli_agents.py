@@ -34,7 +34,7 @@ def test_the_agents_are_listed_with_their_breakers(run: Run, shop: Shop) -> None
     text = run("agents").stdout
     by_name = {each["agent"]: each for each in json.loads(run("agents", "--json").stdout)["agents"]}
 
-    assert "then one that tries" in " ".join(text.split())
+    assert "then one probe" in " ".join(text.split())
     assert sorted(by_name) == ["inventory", "payments", "shipping"]
     assert (by_name["payments"]["breaker"], by_name["payments"]["since"]) == ("open", now - 5_000)
     assert (by_name["inventory"]["breaker"], by_name["inventory"]["since"]) == ("closed", None)
@@ -42,15 +42,15 @@ def test_the_agents_are_listed_with_their_breakers(run: Run, shop: Shop) -> None
 
 def test_an_order_that_waits_for_a_resting_agent_says_so(run: Run, shop: Shop) -> None:
     """An operator who looks at an order learns that its agent was paused, or that its service fails."""
-    shop.keep(Life(plan=UNDOABLE).start(0))
-    shop.keep(done("ord-2"))
+    shop.store(Life(plan=UNDOABLE).start(0))
+    shop.store(done("ord-2"))
     breakers, now = shop.connection.breakers, shop.connection.now()
     breakers.change("inventory", lambda _: Breaker(Mode.OPEN, since=now, until=now + 9_000))
     failing = run("show", "ord-1").stdout
     breakers.pause("inventory", AgentPause("ada", "stocktaking", now))
 
-    assert "The service of inventory fails; its breaker is open since" in failing
-    assert "Agent inventory was paused by ada: stocktaking. To go on: stepward resume" in run("show", "ord-1").stdout
+    assert "The service of inventory fails: its breaker is open since" in failing
+    assert "ada paused agent inventory: stocktaking. To resume it: stepward resume" in run("show", "ord-1").stdout
     assert "inventory" not in run("show", "ord-2").stdout
 
 

@@ -28,7 +28,7 @@ def states(run: Run) -> list[tuple[str, str]]:
 
 def test_the_lanes_that_wait_are_listed_with_their_reasons(run: Run, shop: Shop) -> None:
     """C6: visibly."""
-    assert "No lane of stack" in run("convoy", "list").stdout
+    assert "No lane in stack" in run("convoy", "list").stdout
     poisoned(shop)
     shop.lane().bring(entry(1, "create", "ord-2"))
 
@@ -43,7 +43,7 @@ def test_a_lane_is_shown_with_its_account_and_what_to_type(run: Run, shop: Shop)
     poisoned(shop)
 
     assert states(run)[2:] == [("3", "applied"), ("4", "stops the lane"), ("5", "waits")]
-    (added,) = document(run, "show", "ord-1")["account"]["transactions"]
+    (added,) = document(run, "show", "ord-1")["balance"]["transactions"]
     assert added["details"] == {"amount": 6}
     assert (
         f"stepward convoy skip ord-1 4 --why ... --stack {shop.target.stack}" in run("convoy", "show", "ord-1").stdout
@@ -57,9 +57,9 @@ def test_skip_goes_on_and_tells_how_far(run: Run, shop: Shop) -> None:
         result = run("convoy", "skip", "ord-1", "4", "--why", "typed twice", "--who", "ada")
 
     assert result.exit_code == 0, result.stderr
-    assert "Event 4 was passed over; all that came is applied, up to event 5." in result.stdout
-    assert states(run)[3:] == [("4", "passed over"), ("5", "applied")]
-    (entered,) = json.loads(run("trail", "ord-1", "--json").stdout)["entries"]
+    assert "Event 4 was skipped; all events that arrived are applied, up to event 5." in result.stdout
+    assert states(run)[3:] == [("4", "skipped"), ("5", "applied")]
+    (entered,) = json.loads(run("audit-log", "ord-1", "--json").stdout)["entries"]
     assert (entered["command"], entered["step"], entered["who"]) == ("convoy skip", "event 4", "ada")
     assert document(run, "list")["lanes"] == []
 
@@ -72,7 +72,7 @@ def test_an_event_that_never_came_is_skipped_and_comes_too_late_afterwards(run: 
     assert (told["outcome"], told["last"]) == ("applied", 3)
 
     life.bring(entry(2, amount=5))
-    assert states(run) == [("1", "applied"), ("2", "passed over"), ("3", "applied")]
+    assert states(run) == [("1", "applied"), ("2", "skipped"), ("3", "applied")]
     assert ["lost at its source" in each.reason for each in life.world.rejects.newest(5)] == [True]
 
 
@@ -85,7 +85,7 @@ def test_replace_puts_the_file_in_its_place(run: Run, shop: Shop, tmp_path: Path
         told = document(run, "replace", "ord-1", "4", str(file), "--why", "named the wrong one", "--who", "ada")
 
     assert (told["outcome"], told["event"], told["state"], told["last"]) == ("applied", "4", "open", 5)
-    transactions = document(run, "show", "ord-1")["account"]["transactions"]
+    transactions = document(run, "show", "ord-1")["balance"]["transactions"]
     assert [each["details"] for each in transactions] == [{"amount": 8}, {"amount": 7}]
 
 
@@ -93,7 +93,7 @@ def test_retry_says_that_it_is_in_vain(run: Run, shop: Shop) -> None:
     life = poisoned(shop)
     with shop.convoy_at_work(life):
         result = run("convoy", "retry", "ord-1", "--why", "hoping")
-    assert "Event 4 was tried again, and stops the lane still: modifies: 3" in result.stdout
+    assert "Event 4 was tried again, and still stops the lane: modifies: 3" in result.stdout
 
 
 def test_what_is_in_vain_is_refused_and_nothing_is_sent(run: Run, shop: Shop, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_what_is_in_vain_is_refused_and_nothing_is_sent(run: Run, shop: Shop, tm
 
     assert "event 4 does" in run("convoy", "skip", "ord-1", "5", "--why", "x").stderr
     assert "it has to be 4" in run("convoy", "replace", "ord-1", "4", str(wrong), "--why", "x").stderr
-    assert "no event of order ord-9" in run("convoy", "retry", "ord-9", "--why", "x").stderr
+    assert "received no event of order ord-9" in run("convoy", "retry", "ord-9", "--why", "x").stderr
     assert run("convoy", "skip", "ord-1", "four", "--why", "x").exit_code == 2
     assert run("convoy", "skip", "ord-1", "5", "--why", "x").exit_code == 1
     assert shop.received(shop.connection.deployment.order_events_queue_url) == []
@@ -138,4 +138,4 @@ def test_an_order_that_is_only_a_lane_yet_says_where_to_look(run: Run, shop: Sho
     """A create that stops its lane has made no order."""
     shop.lane().bring(entry(1, "create", submittedAt="yesterday"))
     assert "stepward convoy show ord-1" in run("show", "ord-1").stderr
-    assert "Nobody asked anything of order ord-1" in run("trail", "ord-1").stdout
+    assert "Nobody has given a command for order ord-1" in run("audit-log", "ord-1").stdout

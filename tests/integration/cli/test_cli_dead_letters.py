@@ -3,27 +3,20 @@ from typing import Any
 
 import pytest
 
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.messages import Outcome, Reply, StepRequest, Undo
 from stepward.domain.task.record import Loaded
 from stepward.wire.messages import decode_for_scheduler, encode
 from tests.factories import order_text
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import UNDOABLE, Life, failed, shipping, undone
+from tests.unit.cli_convoy.lane_lives import entry
 
 pytestmark = pytest.mark.cloud
 
 
-def dead(shop: Shop, queue: str) -> str:
-    return shop.connection.deployment.dead_letters[queue].dead
-
-
 def source(shop: Shop, queue: str) -> str:
     return shop.connection.deployment.dead_letters[queue].source
-
-
-def bury(shop: Shop, queue: str, *bodies: str) -> None:
-    for body in bodies:
-        shop.sqs.send_message(QueueUrl=dead(shop, queue), MessageBody=body)
 
 
 def listed(run: Run) -> dict[str, int]:
@@ -32,8 +25,8 @@ def listed(run: Run) -> dict[str, int]:
 
 
 def actions(run: Run, queue: str, *options: str) -> list[str]:
-    told: dict[str, Any] = json.loads(run("dead-letters", "redrive", queue, "--json", *options).stdout)
-    return sorted(each["action"] for each in told["messages"])
+    found = json.loads(run("dead-letters", "redrive", queue, "--json", *options).stdout)["messages"]
+    return [each["action"] for each in found]
 
 
 def old_request(loaded: Loaded) -> str:
@@ -45,8 +38,8 @@ def old_request(loaded: Loaded) -> str:
     return encode(asked)
 
 
-def test_each_queue_tells_how_much_was_not_delivered(run: Run, shop: Shop) -> None:
-    bury(shop, "orders", order_text("a"), order_text("b"))
+def test_each_queue_says_how_many_messages_were_not_delivered(run: Run, shop: Shop) -> None:
+    shop.bury("orders", order_text("a"), order_text("b"))
 
     found = listed(run)
     assert found.pop("orders") == 2
@@ -54,14 +47,14 @@ def test_each_queue_tells_how_much_was_not_delivered(run: Run, shop: Shop) -> No
     assert "stepward dead-letters show orders" in run("dead-letters", "list").stdout
 
 
-def test_a_look_tells_what_each_message_is_and_takes_none_away(run: Run, shop: Shop) -> None:
-    shop.keep(failed())
-    bury(shop, "scheduler", encode(Undo("ord-1", "ada", "withdrawn")), "{oops")
+def test_showing_a_queue_says_what_each_message_is_and_removes_none(run: Run, shop: Shop) -> None:
+    shop.store(failed())
+    shop.bury("scheduler", encode(Undo("ord-1", "ada", "withdrawn")), "{oops")
 
     for _ in range(2):
         found = json.loads(run("dead-letters", "show", "scheduler", "--json").stdout)["messages"]
-        assert sorted((each["what"], each["standing"]) for each in found) == [
-            ("a message that makes no sense", "unreadable"),
+        assert sorted((each["what"], each["staleness"]) for each in found) == [
+            ("a corrupt message", "corrupt"),
             ("the command to undo", "current"),
         ]
     assert "ord-1: the command to undo" in run("dead-letters", "show", "scheduler").stdout
@@ -70,7 +63,7 @@ def test_a_look_tells_what_each_message_is_and_takes_none_away(run: Run, shop: S
 
 def test_orders_go_back_to_the_orders(run: Run, shop: Shop) -> None:
     """tl_poison_vs_throttle: an order that was only throttled is taken again, uncounted."""
-    bury(shop, "orders", order_text("ord-7"))
+    shop.bury("orders", order_text("ord-7"))
 
     assert actions(run, "orders") == ["sent"]
     assert shop.received(source(shop, "orders")) == [order_text("ord-7")]
@@ -79,14 +72,14 @@ def test_orders_go_back_to_the_orders(run: Run, shop: Shop) -> None:
 
 def test_what_is_current_is_sent_and_what_is_stale_is_not(run: Run, shop: Shop) -> None:
     """Case 77: redriving compares with the order, and replays nothing that is over."""
-    shop.keep(Life("ord-1", UNDOABLE).start(0))
-    shop.keep(undone_as("ord-2"))
+    shop.store(Life("ord-1", UNDOABLE).start(0))
+    shop.store(undone_as("ord-2"))
     undo = Undo("ord-1", "ada", "withdrawn")
-    bury(shop, "scheduler", encode(undo), encode(Undo("ord-2", "ada", "again")), "{oops")
+    shop.bury("scheduler", encode(undo), encode(Undo("ord-2", "ada", "again")), "{oops")
 
-    assert actions(run, "scheduler") == ["kept", "kept", "sent"]
+    assert sorted(actions(run, "scheduler")) == ["kept", "kept", "sent"]
     assert [decode_for_scheduler(body) for body in shop.received(source(shop, "scheduler"))] == [undo]
-    assert actions(run, "scheduler", "--drop-stale") == ["dropped", "kept"]
+    assert sorted(actions(run, "scheduler", "--drop-stale")) == ["dropped", "kept"]
     assert shop.received(source(shop, "scheduler")) == []
     assert listed(run)["scheduler"] == 1
 
@@ -97,50 +90,118 @@ def undone_as(order_id: str) -> Life:
 
 
 def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Shop) -> None:
-    """resubmit_done_step: no second call of the remote service; the reason is told."""
-    shop.keep(shipping())
-    bury(shop, "agent-inventory", old_request(shipping().loaded))
+    """resubmit_done_step: no second call of the remote service; the reason is shown."""
+    shop.store(shipping())
+    shop.bury("agent-inventory", old_request(shipping().loaded))
 
     result = run("dead-letters", "redrive", "agent-inventory")
 
     assert "0 sent again, 0 dropped, 1 kept." in result.stdout
     assert "reserve is Processed at attempt 1" in " ".join(result.stdout.split())
-    (told,) = json.loads(run("dead-letters", "show", "agent-inventory", "--json").stdout)["messages"]
-    assert (told["standing"], told["code"]) == ("stale", "moved-on")
+    (found,) = json.loads(run("dead-letters", "show", "agent-inventory", "--json").stdout)["messages"]
+    assert (found["staleness"], found["code"]) == ("stale", "moved-on")
     assert "--drop-stale" in result.stdout
     assert shop.received(source(shop, "agent-inventory")) == []
 
 
 def test_the_answer_of_a_fenced_attempt_is_sent_again(run: Run, shop: Shop) -> None:
     """I6: an effect that came after its undo must be heard of."""
-    shop.keep(undone())
+    shop.store(undone())
     token = undone().task.steps["charge"].token or ""
-    bury(shop, "responses", encode(Reply("ord-1", "charge", 1, token, Outcome.OK, {"reference": "r"})))
+    shop.bury("responses", encode(Reply("ord-1", "charge", 1, token, Outcome.OK, {"reference": "r"})))
 
     assert actions(run, "responses") == ["sent"]
 
 
 def test_one_message_is_redriven_by_its_id(run: Run, shop: Shop) -> None:
-    bury(shop, "orders", order_text("a"), order_text("b"))
+    shop.bury("orders", order_text("a"), order_text("b"))
     found = json.loads(run("dead-letters", "show", "orders", "--json").stdout)["messages"]
     wanted = next(each["messageId"] for each in found if each["orderId"] == "b")
 
     assert actions(run, "orders", "--id", wanted) == ["sent"]
     assert shop.received(source(shop, "orders")) == [order_text("b")]
     assert listed(run)["orders"] == 1
-    assert "begins with nothing" in run("dead-letters", "redrive", "orders", "--id", "nothing").stderr
+    assert "has an id that begins with nothing" in run("dead-letters", "redrive", "orders", "--id", "nothing").stderr
 
 
 def test_a_queue_that_is_not_there_or_empty_is_said_so(run: Run) -> None:
     assert "its queues: orders, scheduler, responses" in run("dead-letters", "show", "paint").stderr
-    assert "No undelivered message waits in orders" in run("dead-letters", "show", "orders").stdout
-    assert "No undelivered message waits in orders" in run("dead-letters", "redrive", "orders").stdout
+    assert "orders has no undelivered messages" in run("dead-letters", "show", "orders").stdout
+    assert "orders has no undelivered messages" in run("dead-letters", "redrive", "orders").stdout
 
 
-def test_on_a_queue_without_order_an_unreadable_message_holds_up_no_other_of_its_tenant(run: Run, shop: Shop) -> None:
+def test_on_a_queue_without_order_a_corrupt_message_delays_no_other_of_its_tenant(run: Run, shop: Shop) -> None:
     """S21: fair queues name the tenant as a group, and promise no order within it."""
-    shop.keep(Life("ord-1", UNDOABLE).start(0))
-    for body in ("{oops", encode(Undo("ord-1", "ada", "withdrawn"))):
-        shop.sqs.send_message(QueueUrl=dead(shop, "scheduler"), MessageBody=body, MessageGroupId="shop-a")
+    shop.store(Life("ord-1", UNDOABLE).start(0))
+    shop.bury("scheduler", "{oops", encode(Undo("ord-1", "ada", "withdrawn")), group="shop-a")
 
-    assert actions(run, "scheduler") == ["kept", "sent"]
+    assert sorted(actions(run, "scheduler")) == ["kept", "sent"]
+
+
+def waiting(shop: Shop, queue: str) -> list[dict[str, Any]]:
+    url = shop.connection.deployment.dead_letters[queue].source
+    found: list[dict[str, Any]] = []
+    wanted: list[Any] = ["MessageGroupId", "MessageDeduplicationId"]
+    while True:
+        answer = shop.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, MessageSystemAttributeNames=wanted).get(
+            "Messages", []
+        )
+        if not answer:
+            return found
+        for message in answer:
+            found.append({"body": json.loads(message["Body"])} | dict(message["Attributes"]))
+            shop.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+
+def test_the_events_of_an_order_go_back_in_sequence_however_many(run: Run, shop: Shop) -> None:
+    """FIELD_CASES 20, 21: more than a queue gives at once, each under its group and a new id."""
+    events = [entry(position, amount=position) for position in range(2, 27)]
+    shop.bury("order-events", *map(json.dumps, events), group="ord-1")
+
+    assert actions(run, "order-events") == ["sent"] * 25
+    found = waiting(shop, "order-events")
+    assert [each["body"]["sequence"] for each in found] == list(range(2, 27))
+    assert {each["MessageGroupId"] for each in found} == {"ord-1"}
+    assert all(not each["MessageDeduplicationId"].startswith("first-") for each in found)
+    assert actions(run, "order-events") == []
+
+
+def test_what_the_lane_has_received_stays_or_is_dropped(run: Run, shop: Shop) -> None:
+    """FIELD_CASES 77."""
+    shop.lane().bring(entry(1, "create"), entry(2, amount=2))
+    had = (json.dumps(entry(position, amount=position)) for position in (2, 3))
+    shop.bury("order-events", *had, group="ord-1")
+
+    assert actions(run, "order-events", "--drop-stale") == ["dropped", "sent"]
+    assert [each["body"]["sequence"] for each in waiting(shop, "order-events")] == [3]
+
+
+def test_showing_a_queue_of_events_removes_none_and_says_that_it_may_not_show_all(run: Run, shop: Shop) -> None:
+    shop.bury("order-events", *(json.dumps(entry(position)) for position in range(1, 15)), group="ord-1")
+    for _ in range(2):
+        found = json.loads(run("dead-letters", "show", "order-events", "--json").stdout)
+        assert [each["what"] for each in found["messages"]] == [f"event {position}: add" for position in range(1, 11)]
+        assert found["more"] is True
+
+
+def test_ledgers_go_back_to_their_customers_group(run: Run, shop: Shop) -> None:
+    """C2: the ledgers of one customer stay in their order."""
+    bodies = [{"ledgerId": f"l-{n}", "customerId": "shop", "entries": [entry(1, "create")]} for n in range(3)]
+    shop.bury("ledgers", *map(json.dumps, bodies), group="shop")
+
+    assert actions(run, "ledgers") == ["sent"] * 3
+    found = waiting(shop, "ledgers")
+    assert [each["body"]["ledgerId"] for each in found] == ["l-0", "l-1", "l-2"]
+    assert {each["MessageGroupId"] for each in found} == {"shop"}
+
+
+def test_no_ledger_of_a_customer_passes_a_corrupt_one(run: Run, shop: Shop) -> None:
+    """C2: other customers' ledgers go on."""
+    damaged = SharedRecord("ledger/shop/l-0", 1, {"surplus": 1})
+    assert shop.connection.shared_records.write(damaged, replaces=None)
+    for customer in ("shop", "other"):
+        bodies = [{"ledgerId": f"l-{n}", "customerId": customer, "entries": [entry(1, "create")]} for n in range(2)]
+        shop.bury("ledgers", *map(json.dumps, bodies), group=customer)
+
+    assert sorted(actions(run, "ledgers")) == ["kept", "kept", "sent", "sent"]
+    assert {each["MessageGroupId"] for each in waiting(shop, "ledgers")} == {"other"}

@@ -107,7 +107,7 @@ def test_the_local_cloud_is_used_without_any_account(
     result = typed("list", "--local", "--stack", shop.target.stack)
 
     assert result.exit_code == 0
-    assert "No orders" in result.stdout
+    assert "has no orders" in result.stdout
 
 
 @pytest.fixture
@@ -145,7 +145,19 @@ def test_the_state_of_the_local_cloud_is_told() -> None:
 
 def test_the_version_and_the_examples_are_told() -> None:
     assert typed("--version").stdout.startswith("stepward ")
-    of_orders = ("send", "show", "list", "rejects", "resubmit", "undo", "cancel", "pause", "resume", "trail", "agents")
+    of_orders = (
+        "send",
+        "show",
+        "list",
+        "rejects",
+        "resubmit",
+        "undo",
+        "cancel",
+        "pause",
+        "resume",
+        "audit-log",
+        "agents",
+    )
     of_letters = ("dead-letters list", "dead-letters show", "dead-letters redrive")
     for command in (*of_orders, *of_letters):
         text = typed(*command.split(), "--help").stdout

@@ -63,11 +63,11 @@ def test_a_doubtful_entry_is_told_and_with_check_nothing_is_sent(run: Run, shop:
 
     sent = run("ledger", "send", path)
     assert sent.exit_code == 0
-    assert "will not be applied: entry 3" in sent.stderr
+    assert "will stop its order's lane: entry 3" in sent.stderr
     assert len(shop.received(shop.connection.deployment.ledgers_queue_url)) == 1
 
 
 def test_a_ledger_that_left_no_trace_says_where_it_may_be(run: Run) -> None:
     result = run("ledger", "show", "l-1", "--customer", "shop")
     assert result.exit_code == 1
-    assert "may wait behind another one" in result.stderr
+    assert "may wait behind another ledger" in result.stderr

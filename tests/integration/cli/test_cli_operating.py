@@ -46,19 +46,19 @@ def test_a_command_reaches_the_scheduler_as_it_was_meant(
     run: Run, shop: Shop, life: Life, words: list[str], expected: object
 ) -> None:
     """S7, S17: the operator resubmits, undoes, cancels, pauses and resumes."""
-    shop.keep(life)
+    shop.store(life)
 
     result = run(*words, "--why", "fixed", "--who", "alex", "--no-wait")
 
     assert result.exit_code == 0
-    assert "Look at it: stepward show ord-1" in result.stdout
+    assert "To see the order: stepward show ord-1" in result.stdout
     assert asked(shop) == [expected]
 
 
 @pytest.mark.parametrize(
     ("life", "words", "complaint"),
     [
-        (recovered(), ["resubmit", "ord-1"], "nothing of order ord-1 is in Error: reserve is Processed, charge is"),
+        (recovered(), ["resubmit", "ord-1"], "no step of order ord-1 is in Error: reserve is Processed, charge is"),
         (Life().start(0), ["resubmit", "ord-1"], "reserve is Processing, charge is Pending"),
         (failed(), ["resubmit", "ord-1", "reserve"], "the step is Processed at attempt 1; in Error: charge"),
         (failed(), ["resubmit", "ord-1", "paint"], "has no step paint; its steps: "),
@@ -74,7 +74,7 @@ def test_a_command_reaches_the_scheduler_as_it_was_meant(
 def test_what_cannot_work_is_refused_and_not_sent(
     run: Run, shop: Shop, life: Life, words: list[str], complaint: str
 ) -> None:
-    shop.keep(life)
+    shop.store(life)
 
     result = run(*words, "--why", "fixed")
 
@@ -85,7 +85,7 @@ def test_what_cannot_work_is_refused_and_not_sent(
 
 @pytest.mark.parametrize("command", ["resubmit", "undo", "cancel", "pause", "resume"])
 def test_a_command_needs_a_reason(run: Run, shop: Shop, command: str) -> None:
-    shop.keep(failed())
+    shop.store(failed())
 
     assert run(command, "ord-1", "--why", "  ").exit_code == 2
     assert run(command, "ord-1").exit_code == 2
@@ -101,7 +101,7 @@ def test_an_order_and_an_agent_exclude_each_other(run: Run, words: list[str]) ->
 
 
 def test_what_came_of_a_pause_is_waited_for_and_told(run: Run, shop: Shop) -> None:
-    shop.keep(Life(plan=UNDOABLE).start(0))
+    shop.store(Life(plan=UNDOABLE).start(0))
 
     with shop.at_work():
         first, second = (run("pause", "ord-1", "--why", "asking", "--who", "ada") for _ in range(2))
@@ -117,7 +117,7 @@ def test_what_came_of_a_pause_is_waited_for_and_told(run: Run, shop: Shop) -> No
 
 def test_an_undo_is_followed_to_its_end(run: Run, shop: Shop) -> None:
     """S17: the operator sees it Undone, not only begun."""
-    shop.keep(Life(plan=UNDOABLE).start(0))
+    shop.store(Life(plan=UNDOABLE).start(0))
 
     def compensate() -> None:
         loaded = shop.connection.store.load("ord-1")
@@ -129,14 +129,14 @@ def test_an_undo_is_followed_to_its_end(run: Run, shop: Shop) -> None:
     with shop.at_work(afterwards=compensate):
         result = run("undo", "ord-1", "--why", "withdrawn", "--who", "ada")
 
-    assert "Order ord-1 is Undone: nothing that it did stands any more." in result.stdout
+    assert "Order ord-1 is Undone: all its effects are compensated." in result.stdout
     assert "Undone" in run("show", "ord-1").stdout
 
 
 def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop) -> None:
     """S17: the order passed its point of no return between the look and the command."""
     life = Life(plan=UNDOABLE).start(0).answer("reserve", 1_000)
-    shop.keep(life)
+    shop.store(life)
 
     def ship() -> None:
         replaced = life.task
@@ -152,14 +152,14 @@ def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop
 
 def test_the_trail_tells_who_asked_what_and_what_came_of_it(run: Run, shop: Shop) -> None:
     """An audit trail per task."""
-    shop.keep(failed())
-    assert "Nobody asked anything" in run("trail", "ord-1").stdout
+    shop.store(failed())
+    assert "Nobody has given a command" in run("audit-log", "ord-1").stdout
     schedule = shop.schedule()
     run("resubmit", "ord-1", "--why", "card limit raised", "--who", "alex", "--no-wait")
     for body in shop.received(shop.connection.deployment.scheduler_queue_url) * 2:
         schedule.handle(body)
 
-    listed, told = run("trail", "ord-1"), json.loads(run("trail", "ord-1", "--json").stdout)
+    listed, told = run("audit-log", "ord-1"), json.loads(run("audit-log", "ord-1", "--json").stdout)
 
     assert "resubmit charge alex card limit raised applied" in " ".join(listed.stdout.split())
     (entry,) = told["entries"]

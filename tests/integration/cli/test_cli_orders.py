@@ -33,7 +33,7 @@ def test_a_message_that_the_queue_refuses_is_named_and_its_neighbours_go_through
     assert result.exit_code == 1
     told = json.loads(result.stdout)
     assert told["sent"] == 2
-    assert [failure["place"] for failure in told["failed"]] == [f"{tmp_path}/three.jsonl, line 2"]
+    assert [failure["position"] for failure in told["failed"]] == [f"{tmp_path}/three.jsonl, line 2"]
     # The first try may have brought one of them; an order counts once, however often it is sent.
     orders = shop.received(shop.connection.deployment.orders_queue_url)
     assert set(orders) == {'{"orderId": "a"}', '{"orderId": "b"}'}
@@ -56,7 +56,7 @@ def test_a_check_beforehand_sends_nothing_if_any_message_would_be_rejected(
 
 def test_a_recovered_order_tells_its_story(run: Run, shop: Shop) -> None:
     """S12: what was recovered, when and why can be read afterwards."""
-    shop.keep(recovered())
+    shop.store(recovered())
 
     result = run("show", "ord-1")
 
@@ -67,7 +67,7 @@ def test_a_recovered_order_tells_its_story(run: Run, shop: Shop) -> None:
 
 
 def test_what_to_type_next_is_never_broken_across_lines(run: Run, shop: Shop) -> None:
-    shop.keep(failed())
+    shop.store(failed())
     shop.connection.rejects.keep(Reject("m" * 36, "orders", shop.connection.now(), "items", "is missing", "{}"))
 
     assert f"resubmit ord-1 charge --why ... --stack {shop.target.stack} --endpoint" in run("show", "ord-1").stdout
@@ -78,7 +78,7 @@ def test_what_to_type_next_is_never_broken_across_lines(run: Run, shop: Shop) ->
 
 
 def test_an_order_as_json_has_stable_keys(run: Run, shop: Shop) -> None:
-    shop.keep(failed())
+    shop.store(failed())
 
     document = json.loads(run("show", "ord-1", "--json", "--order").stdout)
 
@@ -114,8 +114,8 @@ def test_what_cannot_be_an_order_id_is_said_so(run: Run, order: str) -> None:
 
 def test_a_list_is_by_state_newest_first_and_says_when_there_are_more(run: Run, shop: Shop) -> None:
     for number in range(3):
-        shop.keep(Life(f"open-{number}").start(number))
-    shop.keep(failed())
+        shop.store(Life(f"open-{number}").start(number))
+    shop.store(failed())
 
     everything = json.loads(run("list", "--json").stdout)
     some = run("list", "--limit", "2")
@@ -125,16 +125,16 @@ def test_a_list_is_by_state_newest_first_and_says_when_there_are_more(run: Run, 
     assert everything["more"] is False
     assert "there are more" in some.stdout
     assert [(order["orderId"], order["done"], order["at"]) for order in errors["orders"]] == [("ord-1", 1, ["charge"])]
-    assert "No orders in state Pending" in run("list", "--state", "pending").stdout
+    assert "has no orders in state Pending" in run("list", "--state", "pending").stdout
 
 
 def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop: Shop) -> None:
     """Error, UndoFailed and paused, each with age and reason; what goes its way is left out."""
-    shop.keep(failed())
-    shop.keep(Life("ord-2", UNDOABLE).start(0).pause(500))
-    shop.keep(Life("ord-3").start(0))
+    shop.store(failed())
+    shop.store(Life("ord-2", UNDOABLE).start(0).pause(500))
+    shop.store(Life("ord-3").start(0))
     refused = Life("ord-4", UNDOABLE).start(0).answer("reserve", 1_000).undo(2_500)
-    shop.keep(refused.answer("charge/undo", 3_000, "account closed"))
+    shop.store(refused.answer("charge/undo", 3_000, "account closed"))
 
     found = json.loads(run("list", "--needs-attention", "--json").stdout)
     text = " ".join(run("list", "--needs-attention").stdout.split())
@@ -144,20 +144,20 @@ def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop:
         ("ord-1", "Error", ["charge: refused with card_declined"]),
         ("ord-4", "UndoFailed", ["charge/undo: account closed"]),
     ]
-    assert "What to do about one: stepward show ord-2" in text
+    assert "To see what to do about one: stepward show ord-2" in text
     assert "there are more" in run("list", "--needs-attention", "--limit", "2").stdout
     assert run("list", "--needs-attention", "--state", "error").exit_code == 2
 
 
 def test_nothing_that_needs_attention_is_said_so(run: Run, shop: Shop) -> None:
-    shop.keep(recovered())
+    shop.store(recovered())
 
-    assert "No order of stack" in run("list", "--needs-attention").stdout
+    assert "No order in stack" in run("list", "--needs-attention").stdout
 
 
 def test_an_undone_order_as_json_tells_what_undid_what(run: Run, shop: Shop) -> None:
     """S17: programs see compensations beside the steps they undo, and no personal data."""
-    shop.keep(undone())
+    shop.store(undone())
 
     document = json.loads(run("show", "ord-1", "--json").stdout)
     listed = json.loads(run("list", "--state", "undone", "--json").stdout)["orders"]

@@ -39,10 +39,10 @@ def test_the_body_of_a_reject_comes_back_byte_for_byte(run: Run, shop: Shop) -> 
 def test_a_reject_that_is_not_there_or_not_clear_is_refused(run: Run, shop: Shop) -> None:
     keep_rejects(shop, 2)
 
-    assert "2 rejected messages begin with m" in run("rejects", "m").stderr
-    assert "no rejected message begins with x" in run("rejects", "x").stderr
+    assert "the ids of 2 rejected messages begin with m" in run("rejects", "m").stderr
+    assert "no rejected message has an id that begins with x" in run("rejects", "x").stderr
     assert run("rejects", "--body").exit_code == 2
 
 
 def test_no_rejects_is_said_so(run: Run) -> None:
-    assert "No message was rejected" in run("rejects").stdout
+    assert "has rejected no message" in run("rejects").stdout

@@ -41,17 +41,17 @@ class Director:
             work.result()
 
     def _storms(self, began: float, over: Event) -> None:
-        self.proxy.apply_command(drizzle())
+        self.proxy.apply(drizzle())
         for storm in self.plan.storms:
             if not _wait(over, began + storm.at):
                 break
             share, lasts = f"{storm.chance:.0%} of the requests to {storm.service}", storm.until - storm.at
             self.log(f"for {lasts:.1f} s, {share}: {storm.kind.value}", storm.at)
-            self.proxy.apply_command(weather(storm))
+            self.proxy.apply(weather(storm))
             _wait(over, began + storm.until)
-            self.proxy.apply_command(drizzle())
+            self.proxy.apply(drizzle())
         _wait(over, began + self.plan.seconds)
-        self.proxy.apply_command([])
+        self.proxy.apply([])
         self.log("all faults stop", monotonic() - began)
 
     def _kills(self, began: float, over: Event) -> None:

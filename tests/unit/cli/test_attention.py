@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stepward.cli.orders.attention import needy, reasons
+from stepward.cli.orders.attention import reasons, waiting_orders
 from stepward.domain.errors import Corrupt
 from stepward.domain.submission import Order
 from stepward.domain.task.record import Loaded
@@ -32,7 +32,7 @@ def test_each_order_is_read_anew_before_it_is_listed() -> None:
         store.submit(Order(life.order_id, "{}", "hash"), life.task, life.plan)
     corrupt: list[str] = []
 
-    found = list(needy(store, corrupt))
+    found = list(waiting_orders(store, corrupt))
 
     assert [(each.order_id, each.since, each.document["reasons"]) for each in found] == [
         ("failed", SUBMITTED + 1_000, ["reserve: sold out"])

@@ -21,7 +21,7 @@ def test_its_json_names_every_assumption_and_the_source_of_every_price() -> None
     told = json.loads(run("--json", "--orders", "1000", "--batch", "1", "--operation-ms", "150").stdout)
 
     assert told["assumptions"]["operation_ms"] == 150
-    used = {line["price"] for line in (*told["perOrder"], *told["perMonth"], *told["kept"])}
+    used = {line["price"] for line in (*told["perOrder"], *told["perMonth"], *told["storage"])}
     assert used <= told["prices"].keys()
     month = sum(line["usd"] for line in told["perMonth"])
     assert told["usdPerMonth"] == pytest.approx(told["usdPerMillionOrders"] / 1000 + month)
@@ -31,7 +31,7 @@ def test_it_tells_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
     told = run("--steps", "5").stdout
 
     assert "1,000,000 orders a month of 5 steps, in batches of 10" in told
-    for word in ("DynamoDB writes", "Lambda time", "Alarms", "In all $", "message ms", "Not counted"):
+    for word in ("DynamoDB writes", "Lambda time", "Alarms", "In all $", "message ms", "Not included"):
         assert word in told
 
 
@@ -40,7 +40,7 @@ def test_it_tells_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
     [
         (["--steps", "31"], "1 to 30 were measured"),
         (["--app", "nowhere:app"], "no application 'nowhere:app'"),
-        (["--app", "nowhere:app"], "or say --steps"),
+        (["--app", "nowhere:app"], "or give --steps"),
         (["--app", "json:app"], "no application 'json:app'"),
         (["--app", "json:loads"], "is function, not an application"),
     ],

@@ -28,7 +28,7 @@ WATCHED = Assumptions(platform_log_bytes=340, traced=0.05)
 
 def usd(name: str, **how: float) -> float:
     bill = estimate(FOUND, **({"steps": 3, "batch": 1, "assumed": WATCHED} | how))  # type: ignore[arg-type]
-    return next(line.usd for line in (*bill.per_order, *bill.per_month, *bill.kept) if line.name == name)
+    return next(line.usd for line in (*bill.per_order, *bill.per_month, *bill.storage) if line.name == name)
 
 
 @pytest.mark.parametrize(

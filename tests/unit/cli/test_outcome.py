@@ -44,7 +44,7 @@ def test_an_undo_is_followed_to_its_end(now: Life, text: str, final: bool) -> No
             Resubmit("ord-1", "charge", 1, "alex", "raised"),
             failed(),
             failed().resubmit("charge", 9_000, "alex", "raised"),
-            "charge of ord-1 is run again: it is Processing now",
+            "Step charge of order ord-1 runs again: it is Processing now",
         ),
     ],
 )
@@ -69,7 +69,7 @@ def test_somebody_who_was_faster_is_named() -> None:
     found = came_of(Pause("ord-1", "eve", "me too"), FRESH, paused())
 
     assert found is not None
-    assert "It was ada who asked for it first" in found.text
+    assert "ada asked for it first" in found.text
 
 
 def test_a_refusal_is_read_off_the_trail() -> None:

@@ -12,10 +12,10 @@ def test_an_order_without_trouble_is_told_from_submission_to_end() -> None:
 
     assert told(life) == [
         (0, "the order was submitted"),
-        (40, "reserve: attempt 1 began, with 10.0 s until its complete-by"),
-        (1_000, "reserve: Processed by attempt 1, which took 960 ms"),
-        (1_000, "charge: attempt 1 began, with 20.0 s until its complete-by"),
-        (3_500, "charge: Processed by attempt 1, which took 2.5 s"),
+        (40, "reserve: attempt 1 began; 10.0 s until its complete-by"),
+        (1_000, "reserve: attempt 1 succeeded after 960 ms"),
+        (1_000, "charge: attempt 1 began; 20.0 s until its complete-by"),
+        (3_500, "charge: attempt 1 succeeded after 2.5 s"),
         (3_500, "the order is Processed, 3.5 s after it was submitted"),
     ]
 
@@ -23,14 +23,14 @@ def test_an_order_without_trouble_is_told_from_submission_to_end() -> None:
 def test_a_recovered_order_tells_who_lost_the_step_and_who_mended_it() -> None:
     """S11, S12: the attempt that nobody answered is told, though its claim is no longer in the record."""
     assert told(recovered())[3:] == [
-        (1_000, "charge: attempt 1 began, claimed by scheduler-1, with 20.0 s until its complete-by"),
-        (21_000, "charge: attempt 1 gave no answer by its complete-by: its agent is slow or dead"),
+        (1_000, "charge: attempt 1 began, claimed by scheduler-1; 20.0 s until its complete-by"),
+        (21_000, "charge: attempt 1 passed its complete-by without a reply: its agent is slow or dead"),
         (
             25_000,
-            "charge: the Supervisor noticed 4.0 s later, counted a failure, and freed the step to be run again",
+            "charge: 4.0 s later the Supervisor counted a failure and released the step for another attempt",
         ),
-        (26_000, "charge: attempt 2 began, with 20.0 s until its complete-by"),
-        (27_000, "charge: Processed by attempt 2, which took 1.0 s"),
+        (26_000, "charge: attempt 2 began; 20.0 s until its complete-by"),
+        (27_000, "charge: attempt 2 succeeded after 1.0 s"),
         (27_000, "the order is Processed, 27.0 s after it was submitted"),
     ]
 
@@ -40,11 +40,11 @@ def test_a_failed_and_resubmitted_order_tells_what_the_operator_did() -> None:
     life = failed().resubmit("charge", 60_000, "alex", "card limit raised").answer("charge", 61_000)
 
     assert told(life)[3:] == [
-        (2_000, "charge: ended in Error at attempt 1: refused with card_declined"),
-        (2_050, "charge: an operator was told"),
+        (2_000, "charge: attempt 1 ended in Error: refused with card_declined"),
+        (2_050, "charge: the operators were alerted"),
         (60_000, "charge: alex resubmitted it: card limit raised"),
-        (60_000, "charge: attempt 2 began, with 20.0 s until its complete-by"),
-        (61_000, "charge: Processed by attempt 2, which took 1.0 s"),
+        (60_000, "charge: attempt 2 began; 20.0 s until its complete-by"),
+        (61_000, "charge: attempt 2 succeeded after 1.0 s"),
         (61_000, "the order is Processed, 1 min 1 s after it was submitted"),
     ]
 
@@ -54,27 +54,27 @@ def test_a_step_that_used_up_its_attempts_tells_that_the_last_one_timed_out_too(
     life = Life().start(0).answer("reserve", 0).look(21_000).retry(22_000).look(43_000)
 
     texts = [text for _, text in told(life)]
-    assert texts.count("charge: attempt 2 gave no answer by its complete-by: its agent is slow or dead") == 1
-    assert texts[-1] == "charge: ended in Error at attempt 2: no answer within complete-by, 2 of 2 times"
-    assert (42_000, "charge: attempt 2 gave no answer by its complete-by: its agent is slow or dead") in told(life)
+    assert texts.count("charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") == 1
+    assert texts[-1] == "charge: attempt 2 ended in Error: no answer within complete-by, 2 of 2 times"
+    assert (42_000, "charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") in told(life)
 
 
 def test_a_step_that_nobody_claimed_and_an_outage_are_told_as_such() -> None:
     reminded = told(Life().look(30_000))
     uncounted = told(Life().start(0).look(10_000 + 700_000))
 
-    assert "nobody had claimed it, 20.0 s after it was due" in reminded[1][1]
-    assert "counted no failure" in uncounted[-1][1]
+    assert "no Scheduler had claimed it 20.0 s after it was due" in reminded[1][1]
+    assert "without counting a failure" in uncounted[-1][1]
 
 
 def test_what_comes_next_is_told_of_each_step_that_waits_or_works() -> None:
     fresh, working = Life(), Life().start(0)
 
     assert prospects(fresh.task, fresh.plan, SUBMITTED) == [
-        "reserve waits for a Scheduler to claim it; the Supervisor reminds it if none does."
+        "reserve waits for a Scheduler to claim it; if none does, the Supervisor sends a reminder."
     ]
     assert prospects(working.task, working.plan, SUBMITTED + 4_000) == [
-        "reserve is at work: attempt 1, 6.0 s left until its complete-by."
+        "reserve is running: attempt 1, 6.0 s left until its complete-by."
     ]
     assert "passed its complete-by 500 ms ago" in prospects(working.task, working.plan, SUBMITTED + 10_500)[0]
     assert prospects(recovered().task, recovered().plan, SUBMITTED + 30_000) == []
@@ -84,15 +84,15 @@ def test_what_comes_next_is_told_of_each_step_that_waits_or_works() -> None:
 def test_an_undone_order_is_told_to_the_last_compensation() -> None:
     """S17: what was fenced, what was dropped, and what was taken back, last step first."""
     assert told(undone())[3:] == [
-        (1_000, "charge: attempt 1 began, with 20.0 s until its complete-by"),
-        (2_000, "the undo began, by word of ada: withdrawn"),
-        (2_000, "charge: attempt 1 was fenced unanswered; it may have had its effect all the same"),
+        (1_000, "charge: attempt 1 began; 20.0 s until its complete-by"),
+        (2_000, "ada started the undo: withdrawn"),
+        (2_000, "charge: attempt 1 was fenced before it replied; it may have had its effect"),
         (2_000, "ship: dropped; it had not begun"),
-        (2_000, "charge/undo: attempt 1 began, with 20.0 s until its complete-by"),
-        (2_100, "charge/undo: Processed by attempt 1, which took 100 ms: charge is taken back"),
-        (2_100, "reserve/undo: attempt 1 began, with 10.0 s until its complete-by"),
-        (2_200, "reserve/undo: Processed by attempt 1, which took 100 ms: reserve is taken back"),
-        (2_200, "the order is Undone, 2.2 s after it was submitted: nothing that it did stands"),
+        (2_000, "charge/undo: attempt 1 began; 20.0 s until its complete-by"),
+        (2_100, "charge/undo: attempt 1 succeeded after 100 ms; charge is undone"),
+        (2_100, "reserve/undo: attempt 1 began; 10.0 s until its complete-by"),
+        (2_200, "reserve/undo: attempt 1 succeeded after 100 ms; reserve is undone"),
+        (2_200, "the order is Undone, 2.2 s after it was submitted: all its effects are compensated"),
     ]
 
 
@@ -102,15 +102,15 @@ def test_an_undo_that_failed_and_was_mended_tells_both() -> None:
 
     texts = [text for _, text in told(life.answer("reserve/undo", 62_000))]
 
-    assert "charge/undo: ended in Error at attempt 1: account closed" in texts
+    assert "charge/undo: attempt 1 ended in Error: account closed" in texts
     assert "charge/undo: alex resubmitted it: account opened" in texts
-    assert texts[-1] == "the order is Undone, 1 min 2 s after it was submitted: nothing that it did stands"
+    assert texts[-1] == "the order is Undone, 1 min 2 s after it was submitted: all its effects are compensated"
 
 
 def test_an_undo_after_an_error_tells_that_the_step_may_have_done_something() -> None:
     life = Life(plan=undone().plan).start(0).answer("reserve", 100, "sold out").undo(1_000)
 
-    assert (1_000, "reserve: fenced after its Error at attempt 1, which may have done something") in told(life)
+    assert (1_000, "reserve: attempt 1, which ended in Error, was fenced; it may have had its effect") in told(life)
 
 
 def test_an_effect_that_came_after_its_undo_is_told() -> None:
@@ -118,7 +118,7 @@ def test_an_effect_that_came_after_its_undo_is_told() -> None:
     fenced = Life(plan=undone().plan).start(0)
     life = fenced.undo(1_000).answer("reserve/undo", 1_100).answer("reserve", 1_200)
 
-    assert (1_200, "reserve: attempt 1 had its effect after all; it is undone once more") in told(life)
+    assert (1_200, "reserve: attempt 1 had its effect after all; it is undone again") in told(life)
 
 
 def test_a_pause_and_its_end_tell_who_and_why() -> None:
@@ -136,9 +136,9 @@ def test_a_rest_and_a_fallback_tell_what_was_tried_and_who_takes_over() -> None:
 
     texts = told(life)
 
-    assert resting == ["charge rests for another 29.5 s before it is tried again."]
+    assert resting == ["charge waits another 29.5 s (backoff) before its next attempt."]
     assert (20_500, "charge: its attempts are used up; it waits for 30 s, round 1 of 1") in texts
-    assert (20_000, "charge: attempt 1 gave no answer by its complete-by: its agent is slow or dead") in texts
+    assert (20_000, "charge: attempt 1 passed its complete-by without a reply: its agent is slow or dead") in texts
     assert texts[-1][1].startswith("charge: its attempts are used up: no answer within complete-by")
     assert texts[-1][1].endswith("invoices takes over")
 

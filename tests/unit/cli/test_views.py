@@ -74,7 +74,7 @@ def test_an_undo_that_failed_shows_what_still_stands_and_what_to_type() -> None:
     words = what_next(undo_failed().loaded, HERE, SUBMITTED + 3_000)
 
     assert "Order ord-1: UndoFailed" in view(undo_failed())
-    assert "charge still stands" in words
+    assert "charge is not undone" in words
     assert "stepward resubmit ord-1 charge/undo --why ..." in words
     assert "stepward undo" not in words
 
@@ -84,7 +84,7 @@ def test_a_paused_order_shows_why_and_how_to_go_on() -> None:
 
     assert "paused: asking" in view(paused())
     assert "The order is paused: asking" in words
-    assert "reserve is at work" in words
+    assert "reserve is running" in words
     assert "stepward resume ord-1 --why ... --local" in words
 
 

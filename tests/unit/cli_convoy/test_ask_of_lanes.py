@@ -40,7 +40,7 @@ def told(life: LaneLife, command: LaneCommand) -> str:
     [
         (flowing(), RETRY, "nothing to try again"),
         (torn(), RETRY, "nothing to try again"),
-        (poisoned(), skip(5), "event 4 does. Look at it: stepward convoy show ord-1"),
+        (poisoned(), skip(5), "event 4 does. To see the lane: stepward convoy show ord-1"),
         (poisoned(), skip(2), "event 4 does"),
         (torn(), skip(5), "waits for event 4, not for 5"),
         (torn(), skip(2), "event 2 of ord-1 is behind the lane"),
@@ -63,16 +63,16 @@ def test_what_is_in_vain_is_refused_at_once_and_the_lane_says_the_same(
 @pytest.mark.parametrize(
     ("life", "command", "words"),
     [
-        (poisoned(), RETRY, "Event 4 was tried again, and stops the lane still: modifies: 3"),
-        (poisoned(), skip(4), "Event 4 was passed over; all that came is applied, up to event 5."),
-        (poisoned(), replace(4), "Event 4 was replaced; all that came is applied, up to event 5."),
-        (torn(), skip(4), "Event 4 was passed over; all that came is applied, up to event 5."),
+        (poisoned(), RETRY, "Event 4 was tried again, and still stops the lane: modifies: 3"),
+        (poisoned(), skip(4), "Event 4 was skipped; all events that arrived are applied, up to event 5."),
+        (poisoned(), replace(4), "Event 4 was replaced; all events that arrived are applied, up to event 5."),
+        (torn(), skip(4), "Event 4 was skipped; all events that arrived are applied, up to event 5."),
         (torn(), replace(4, op="modify", modifies=3), "Event 4 was replaced; event 4 stops the lane: modifies: 3"),
-        (unsequenced_events(), skip(-1), "Event u1 was passed over; all that came is applied, up to event 4."),
+        (unsequenced_events(), skip(-1), "Event u1 was skipped; all events that arrived are applied, up to event 4."),
         (
             unsequenced_events().bring(entry(None, amount=1)),
             skip(-1),
-            "Event u1 was passed over; event u2 stops the lane",
+            "Event u1 was skipped; event u2 stops the lane",
         ),
     ],
 )

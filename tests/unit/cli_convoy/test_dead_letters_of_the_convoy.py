@@ -34,9 +34,9 @@ def judged(life: LaneLife, content: object) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (entry(4, amount=1), ("event 4: add", "current", "the lane has not had it")),
-        (entry(2, amount=5), ("event 2: add", "stale", "the lane has had it")),
-        (entry(1, "create", "ord-2"), ("event 1: create", "current", "no event of the order has come yet")),
+        (entry(4, amount=1), ("event 4: add", "current", "the lane has not received it")),
+        (entry(2, amount=5), ("event 2: add", "stale", "the lane has received it")),
+        (entry(1, "create", "ord-2"), ("event 1: create", "current", "the lane has received no event of the order")),
     ],
 )
 def test_an_event_is_compared_with_its_lane(content: object, expected: tuple[str, str, str]) -> None:
@@ -48,7 +48,7 @@ def test_another_event_of_a_known_sequence_goes_back_to_be_kept_as_a_reject() ->
     """C5."""
     what, stands, reason = judged(flowing(), entry(2, amount=99))
     assert (what, stands) == ("event 2: add", "current")
-    assert "keep this as a reject" in reason
+    assert "the lane will reject it" in reason
 
 
 def test_an_event_that_waits_behind_a_blocked_one_is_known() -> None:
@@ -60,7 +60,7 @@ def test_without_numbers_an_entry_that_came_is_known_by_its_ledger() -> None:
     life = LaneLife(LaneRules(sequenced=False))
     brought: dict[str, Any] = {"ledgerId": "l-1", "index": 3}
     life.bring(entry(None, "create", **brought))
-    assert judged(life, entry(None, **brought))[1:] == ("stale", "entry 3 of ledger l-1 has come")
+    assert judged(life, entry(None, **brought))[1:] == ("stale", "the lane has received entry 3 of ledger l-1")
     assert judged(life, entry(None, ledgerId="l-1", index=4))[1] == "current"
 
 
@@ -73,7 +73,7 @@ def test_a_command_that_was_done_is_stale() -> None:
     """C6."""
     command = SkipEvent("ord-1", 4, "ada", "twice", "k-1")
     assert judged(poisoned(), encode_command(command))[1:] == ("current", "the lane will decide")
-    assert judged(poisoned().ask(command), encode_command(command))[1:] == ("stale", "it was done")
+    assert judged(poisoned().ask(command), encode_command(command))[1:] == ("stale", "the lane has applied it")
 
 
 @pytest.mark.parametrize("order_id", ["ord-1", "sha256-" + "0" * 64])
@@ -100,10 +100,10 @@ def test_a_ledger_is_compared_with_its_progress() -> None:
         return found.judgement.staleness, found.judgement.reason
 
     assert opened_ledger(dead_letter(LEDGER, "shop"), shared_records).judgement.staleness == "current"
-    assert judged_with() == ("current", "it goes on at its entry 7")
+    assert judged_with() == ("current", "the ledger function will go on at entry 7")
     assert judged_with(digest="other")[0] == "current"
     assert judged_with(done=True) == ("stale", "its 7 entries were sent to their lanes")
-    assert judged_with(surplus=1)[0] == "unreadable"
+    assert judged_with(surplus=1)[0] == "corrupt"
     assert progress_of(MemorySharedRecords(), "shop", "l-1") is None
 
 

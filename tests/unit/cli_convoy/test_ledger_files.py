@@ -120,7 +120,7 @@ def test_the_same_file_is_the_same_ledger_however_often_it_is_sent(tmp_path: Pat
         ({"entries": ENTRIES}, ("", ""), "give --customer"),
         ({"entries": ENTRIES}, ("a b", ""), "customerId"),
         ({"entries": ENTRIES}, ("shop", "x" * 200), "ledgerId"),
-        ({"entries": ENTRIES, "customerId": "shop"}, ("other", ""), "which one is it?"),
+        ({"entries": ENTRIES, "customerId": "shop"}, ("other", ""), "correct one of them"),
         ({"entries": ENTRIES, "customerId": 7}, ("", ""), "customerId"),
     ],
 )

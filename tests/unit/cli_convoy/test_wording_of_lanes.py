@@ -61,7 +61,7 @@ def test_a_lane_is_in_one_state(life: LaneLife, state: str) -> None:
 def test_a_lane_that_flows_shows_what_its_events_come_to_and_nothing_to_type() -> None:
     text = view(flowing())
 
-    assert "all that came is applied, up to event 3" in text
+    assert "all events that arrived are applied, up to event 3" in text
     assert re.search(r"2 +add +applied +\{\"amount\": 5\}", text)
     assert re.search(r"3 +modify +applied +of 2: \{\"amount\": 6\}", text)
     assert re.search(r"event 2 +3 +\{\"amount\": 6\}", text)
@@ -95,7 +95,7 @@ def test_a_gap_asks_for_the_missing_event_first() -> None:
     """C5."""
     words = typed_next(torn())
 
-    assert "event 4 has not come, and 5 has" in view(torn())
+    assert "event 4 has not arrived, but event 5 has" in view(torn())
     assert words.startswith("Have its source send event 4 again")
     assert "stepward convoy skip ord-1 4" in words
     assert "retry" not in words
@@ -113,15 +113,15 @@ def test_what_was_skipped_shows_by_whom_and_why() -> None:
     """C6: audited."""
     life = poisoned().ask(SkipEvent("ord-1", 4, "ada", "typed twice", "k-1"))
 
-    assert re.search(r"4 +modify +passed over +skipped by ada: typed twice", view(life))
-    assert lane_document(shown(life))["account"]["skipped"] == 1
+    assert re.search(r"4 +modify +skipped +skipped by ada: typed twice", view(life))
+    assert lane_document(shown(life))["balance"]["skipped"] == 1
 
 
 def test_an_event_that_never_came_and_was_skipped_can_still_be_read() -> None:
     """C5: its row is one like any other."""
     life = torn().ask(SkipEvent("ord-1", 4, "ada", "lost at its source", "k-1"))
 
-    assert re.search(r"4 +passed over +skipped by ada: lost at its source", view(life))
+    assert re.search(r"4 +skipped +skipped by ada: lost at its source", view(life))
     kept = list(history(life.lanes, life.lane))
     assert [each.position for each in kept] == [1, 2, 3, 4, 5]
     assert {stored_event(each.event.body).order_id for each in kept} == {"ord-1"}
@@ -137,7 +137,7 @@ def test_programs_read_the_same() -> None:
         ("4", "stops the lane"),
         ("5", "waits"),
     ]
-    (changed,) = document["account"]["transactions"]
+    (changed,) = document["balance"]["transactions"]
     assert changed["details"] == {"amount": 6}
     assert changed["history"] == [{"event": "2", "details": {"amount": 5}}, {"event": "3", "details": {"amount": 6}}]
     assert listed_lane(poisoned().lane)["event"] == "4"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orders.demo.audit import TOLD_AT_THE_END, Evidence, Findings, Heard, audit
+from orders.demo.audit import FINAL_STATUS, Evidence, Findings, Heard, audit
 from orders.demo.scenario import KINDS, Scenario, scenario
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
@@ -61,7 +61,7 @@ def evidence(acts: Scenario) -> Evidence:
             for order in acts.orders
             for notice in (
                 Heard(order.order_id, "c", "received", "", 2),
-                Heard(order.order_id, "c", TOLD_AT_THE_END[order.ends], "", 9),
+                Heard(order.order_id, "c", FINAL_STATUS[order.ends], "", 9),
             )
         ],
         replayed=2,
@@ -106,8 +106,8 @@ def test_what_is_right_passes_and_is_counted() -> None:
     right = found()
     assert right.passed, list(right.faults())
     assert right.summary == (
-        f"demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); {len(ACTS.rejected)} rejected, kept; "
-        "0 lost, 0 doubled though 2 calls came again"
+        f"demo: 14 orders: 10 Processed, 3 Undone, 1 Error (1 alerted); {len(ACTS.rejected)} rejected and stored; "
+        "0 lost, 0 doubled despite 2 repeated calls"
     )
 
 

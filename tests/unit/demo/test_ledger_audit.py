@@ -44,7 +44,7 @@ def good() -> LedgerEvidence:
         tasks={order.order_id: task(order) for order in SCENARIO.orders},
         rejects=[reject(number) for number in range(SCENARIO.rejected)],
         alerts={order.order_id: 1 for order in SCENARIO.orders if order.troubled},
-        stood=frozenset(order.order_id for order in SCENARIO.orders if order.troubled),
+        waited=frozenset(order.order_id for order in SCENARIO.orders if order.troubled),
         effects=[],
     )
 
@@ -61,7 +61,7 @@ def faults(evidence: LedgerEvidence) -> str:
 def test_nothing_is_wrong_where_every_lane_is_a_plain_replay() -> None:
     findings = audit_ledgers(SCENARIO, good())
     assert findings.faults == ()
-    assert "2 orders waited for somebody, and held up no other; 0 faults" in findings.summary
+    assert "2 orders waited for an operator and delayed no other; 0 faults" in findings.summary
 
 
 def test_a_lane_without_its_record_is_a_fault() -> None:
@@ -72,20 +72,22 @@ def test_a_lane_without_its_record_is_a_fault() -> None:
 @pytest.mark.parametrize("missing", [0, 2, -1])
 def test_an_event_that_was_not_applied_is_a_fault(missing: int) -> None:
     lane = record(PLAIN)
-    kept = [one for number, one in enumerate(lane.kept) if number != missing % len(lane.kept)]
-    assert "events are applied" in faults(with_lane(PLAIN, replace(lane, kept=kept)))
+    kept = [one for number, one in enumerate(lane.events) if number != missing % len(lane.events)]
+    assert "events are applied" in faults(with_lane(PLAIN, replace(lane, events=kept)))
 
 
 def test_two_events_that_changed_places_are_a_fault() -> None:
     lane = record(PLAIN)
-    first, second, *rest = lane.kept
+    first, second, *rest = lane.events
     swapped = [replace(second, position=1), replace(first, position=2), *rest]
-    assert "is not the one that its customer meant" in faults(with_lane(PLAIN, replace(lane, kept=swapped)))
+    assert "is not the one that its customer meant" in faults(with_lane(PLAIN, replace(lane, events=swapped)))
 
 
 def test_an_event_that_was_applied_twice_is_a_fault() -> None:
     lane = record(PLAIN)
-    assert "applied more than once: [1]" in faults(with_lane(PLAIN, replace(lane, kept=[lane.kept[0], *lane.kept])))
+    assert "applied more than once: [1]" in faults(
+        with_lane(PLAIN, replace(lane, events=[lane.events[0], *lane.events]))
+    )
 
 
 @pytest.mark.parametrize("change", [{"end": 0}, {"blocked": Blocked(3, "why", T0)}])
@@ -99,17 +101,17 @@ def test_a_lane_that_did_not_come_to_its_end_is_a_fault(change: dict[str, object
 def test_an_operator_has_to_hear_of_a_waiting_lane_once(times: int) -> None:
     evidence = good()
     alerts = {**evidence.alerts, LATE.order_id: times}
-    assert f"told of its lane {times} times; 1 would be right" in faults(replace(evidence, alerts=alerts))
+    assert f"got {times} alerts about its lane; it should be 1" in faults(replace(evidence, alerts=alerts))
 
 
 def test_an_operator_must_not_hear_of_a_lane_that_went_well() -> None:
     evidence = good()
     alerts = {**evidence.alerts, PLAIN.order_id: 1}
-    assert "told of its lane 1 times; 0 would be right" in faults(replace(evidence, alerts=alerts))
+    assert "got 1 alerts about its lane; it should be 0" in faults(replace(evidence, alerts=alerts))
 
 
 def test_a_gap_that_held_nobody_up_is_a_fault() -> None:
-    assert f"{LATE.order_id} did not wait" in faults(replace(good(), stood=frozenset()))
+    assert f"{LATE.order_id} did not wait" in faults(replace(good(), waited=frozenset()))
 
 
 def test_a_task_that_ended_otherwise_is_a_fault() -> None:
@@ -122,7 +124,7 @@ def test_a_task_that_ended_otherwise_is_a_fault() -> None:
 
 
 def test_an_entry_that_nobody_kept_is_a_fault() -> None:
-    assert "belong there" in faults(replace(good(), rejects=[]))
+    assert "are in the rejects; it should be" in faults(replace(good(), rejects=[]))
 
 
 def test_an_effect_that_was_had_twice_is_a_fault() -> None:

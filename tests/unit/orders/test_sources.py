@@ -69,7 +69,7 @@ def test_numbered_messages_are_ordered_by_their_number() -> None:
     assert blocked is not None
     assert (blocked.position, blocked.reason) == (
         4,
-        "payloadNotIncluded: fetch this message from the platform and replace the event by it",
+        "payloadNotIncluded: fetch this message from the platform, and replace the event by it",
     )
 
 
@@ -124,11 +124,11 @@ def test_what_a_numbered_message_tells_is_kept(content: Any, op: Op, details: An
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (message("ReturnInfoAdded"), "type: 'ReturnInfoAdded' is none that this shop understands"),
+        (message("ReturnInfoAdded"), "type: this shop does not understand 'ReturnInfoAdded'"),
         (message("OrderCreated"), "order: is missing; fetch the order"),
-        (message("OrderStateChanged"), "item: is missing: every add says"),
+        (message("OrderStateChanged"), "item: is missing: every add has"),
         (message("OrderLineItemAdded", lineItem=line(1, 9)), "item.unitPrice: is missing"),
-        (message("OrderLineItemAdded", lineItem=None), "item: is missing: every add says"),
+        (message("OrderLineItemAdded", lineItem=None), "item: is missing: every add has"),
     ],
 )
 def test_a_numbered_message_that_is_not_understood_takes_its_place_as_a_fault(content: Any, fault: str) -> None:
@@ -207,7 +207,7 @@ def test_a_notice_without_lines_is_refused_with_what_to_do(name: str) -> None:
 
     assert not shop.lanes.lanes
     assert len(shop.reasons()) == 2 * len(found.get("bodies") or [1])
-    assert all("fetch the order where it comes from, then send a create" in reason for reason in shop.reasons())
+    assert all("fetch the order from its shop, then send a create" in reason for reason in shop.reasons())
 
 
 @pytest.mark.parametrize("content", [{}, {"orderId": "A", "op": "add"}, {"headers": {}, "body": {}}, {"topic": "x"}])
@@ -218,7 +218,7 @@ def test_a_shape_that_no_source_knows_is_left_alone(content: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ({"op": "add"}, "item: is missing: every add says an item, items, an amount or a status"),
+        ({"op": "add"}, "item: is missing: every add has an item, items, an amount or a status"),
         ({"op": "add", "item": {"sku": "S", "qty": 0, "unitPrice": "1"}}, "item.qty: Expected `int` >= 1"),
         ({"op": "add", "amount": 5}, "amount: Expected `str | null`, got `int`"),
         ({"op": "modify", "modifies": 1, "amount": "1,00"}, "amount: Expected `str` matching regex"),

@@ -1,4 +1,4 @@
-"""Asking a lane for something: look first, send, and tell what came of it."""
+"""Sends a command to a lane: checks it first, and reports the outcome."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.wire.convoy import encode_command
 
 NAMES = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
-_DONE = {RetryLane: "was tried again", SkipEvent: "was passed over", ReplaceEvent: "was replaced"}
+_DONE = {RetryLane: "was tried again", SkipEvent: "was skipped", ReplaceEvent: "was replaced"}
 
 
 @dataclass(frozen=True, slots=True)
 class LaneSeen:
-    """A lane, the event after its last applied one if that has come, and the order's trail, at one moment."""
+    """A lane, the event after its last applied one if it has arrived, and the order's audit log, at one moment."""
 
     lane: Lane
     following: StoredEvent | None = None
@@ -32,7 +32,7 @@ class LaneSeen:
 
 
 def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> CommandOutcome | None:
-    """What came of `command` between two looks; None if nothing has yet."""
+    """The outcome of `command` between two readings; None if there is none yet."""
     mine = _asked(command).entry(before.audit_log, now.audit_log)
     if mine and not mine.applied:
         return CommandOutcome(applied=False, text=mine.note)
@@ -43,11 +43,11 @@ def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Comma
 
 
 def lane_of(target: Target, connection: Connection, order: str) -> LaneSeen:
-    """The lane of an order as it stands; raises Declined, with where to look, if there is none."""
+    """The lane of an order; if there is none, raises UserError with what to type next."""
     lane = connection.lanes.load(order)
     if lane is None:
         orders, rejects = target.typed("show", order), target.typed("rejects")
-        raise UserError(f"no event of order {order} has come to stack {target.stack}; see {orders} or {rejects}")
+        raise UserError(f"stack {target.stack} has received no event of order {order}; see {orders} or {rejects}")
     following = stored_at_position(connection.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
     return LaneSeen(lane, following, connection.audit_log.of(order))
 
@@ -55,11 +55,11 @@ def lane_of(target: Target, connection: Connection, order: str) -> LaneSeen:
 def ask_lane(
     target: Target, connection: Connection, before: LaneSeen, command: LaneCommand, *, wait: bool, as_json: bool
 ) -> None:
-    """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
+    """Send `command` and report its outcome; if it would be refused, raises UserError with what to do instead."""
     order = command.order_id
     if refused := lane_refusal(connection.lanes, before.lane, command, target):
         raise UserError(refused)
-    # A name of its own each time: what is asked again on purpose must not be taken for a repeated message.
+    # A new name each time, so that the queue does not drop a deliberate repetition as a duplicate.
     message = LaneMessage(order, f"operator/{command.asked}", encode_command(command))
     connection.lane_queue.send([message])
     position = _position(command, before.lane)
@@ -68,7 +68,7 @@ def ask_lane(
         order=order,
         whom=f"the lane of order {order}",
         what=NAMES[type(command)],
-        hint=f"Look at it: {target.typed('convoy', 'show', order)}",
+        hint=f"To see the lane: {target.typed('convoy', 'show', order)}",
         about={"event": sequence_name(position) if position else None},
         seen=before,
         look=lambda: lane_of(target, connection, order),
@@ -87,9 +87,9 @@ def _words(command: LaneCommand, before: Lane, now: LaneSeen) -> str:
     event = sequence_name(position) if position else ""
     blocked = now.lane.blocked
     again = isinstance(command, RetryLane) and blocked is not None and blocked.position == position
-    what = f"Event {event} {_DONE[type(command)]}" if event else "The lane was told to go on"
+    what = f"Event {event} {_DONE[type(command)]}" if event else "The lane goes on"
     if again and blocked:
-        return f"{what}, and stops the lane still: {blocked.reason}."
+        return f"{what}, and still stops the lane: {blocked.reason}."
     return f"{what}; {lane_position(now.lane, now.following)}."
 
 

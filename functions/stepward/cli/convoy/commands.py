@@ -1,4 +1,4 @@
-"""`stepward convoy`: the lanes of orders, and what an operator may do about one."""
+"""`stepward convoy`: shows the lanes of orders, and sends an operator's commands to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_vie
 from stepward.cli.convoy.wording import lane_state, repairs, why_it_waits
 from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import AsJson, Target, for_deployment
-from stepward.cli.orders.attention import Waiting, as_they_stand, list_waiting
+from stepward.cli.orders.attention import Waiting, list_waiting, read_anew
 from stepward.cli.orders.commands import Wait, Who, Why, operator, reason
 from stepward.cli.orders.files import read
 from stepward.cli.orders.show import Limit, OrderId
@@ -28,37 +28,39 @@ from stepward.domain.convoy.event import position_of
 from stepward.wire.order_event import details_of
 
 Event = Annotated[
-    str, typer.Argument(metavar="SEQUENCE", help="The event's sequence, or u1, u2 ... for one that has none.")
+    str, typer.Argument(metavar="SEQUENCE", help="The event's sequence, or u1, u2 ... for an unsequenced event.")
 ]
-EventFile = Annotated[Path, typer.Argument(metavar="FILE", help="The event as a JSON object; - is standard input.")]
-ShownEvents = Annotated[int, typer.Option(min=1, help="How many of the newest applied events to show.")]
+EventFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A file with the event as a JSON object; - is standard input.")
+]
+ShownEvents = Annotated[int, typer.Option(min=1, help="How many applied events to show at most, the newest.")]
 app = typer.Typer(no_args_is_help=True, help="The lanes of orders: list, show, retry, skip, replace.")
 
 
 def list_lanes(target: Target, *, limit: Limit = 50, as_json: AsJson = False) -> None:
-    """List the orders whose lane waits for an operator, the one that has waited longest first.
+    """List the orders whose lane waits for an operator, the longest waiting first.
 
-    blocked: an event could not be applied · gap: one has not come and later ones have, for long · idle: nothing came
-    for long, and the last one was not the end. It is found at once, however many lanes there are.
+    blocked: an event cannot be applied · gap: an event is missing for long, and later ones have arrived · idle: no
+    event has arrived for long, and the last one was not the end. The command uses an index and is always fast.
 
     Example: stepward convoy list
 
-    JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (that came)),
-    unreadable (list of texts: records that cannot be read), more (whether there are others that were not listed).
+    JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (arrived)),
+    corrupt (list of texts: records that cannot be read), more (whether the list was cut).
     """
-    list_waiting(target, "lane", "convoy show", _needy, limit=limit, as_json=as_json)
+    list_waiting(target, "lane", "convoy show", _waiting_lanes, limit=limit, as_json=as_json)
 
 
 def show_lane(target: Target, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:
-    """Show how far the events of an order have come, what they come to, what waits and why, and what to type next.
+    """Show the lane of an order: the events applied, their balance, what waits and why, and what to type next.
 
     Examples: stepward convoy show ord-1001 · stepward convoy show ord-1001 --json
 
-    JSON: orderId, state (blocked, gap, idle, ended or open), sequenced, last (applied), highest (that came), end (the
-    last there will be, or null), blocked (null, or: event, reason, since), gapSince, needsAttentionSince (epoch
-    milliseconds or null), account (order (null, or: event, details, history), transactions (list of the same),
-    cancelled (an event, or null), skipped (number)), events (list of: event, op, state (applied, passed over, stops
-    the lane or waits), why, customerId, ledgerId, index), more (whether older events were left out).
+    JSON: orderId, state (blocked, gap, idle, ended or open), sequenced, last (applied), highest (arrived), end (the
+    last event, or null), blocked (null, or: event, reason, since), gapSince, needsAttentionSince (epoch milliseconds
+    or null), balance (order (null, or: event, details, history), transactions (list of the same), cancelled (an event,
+    or null), skipped (number)), events (list of: event, op, state (applied, skipped, stops the lane or waits), why,
+    customerId, ledgerId, index), more (whether older events were left out).
     """
     connection = connect(target)
     seen = lane_of(target, connection, order)
@@ -78,16 +80,16 @@ def show_lane(target: Target, order: OrderId, *, limit: ShownEvents = 20, as_jso
 def retry(
     target: Target, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
 ) -> None:
-    """Try the event again that stops an order's lane, once its cause is mended; what waits behind it follows.
+    """Try the event that stops an order's lane again; fix the cause first. The events behind it follow.
 
     Example: stepward convoy retry ord-1001 --why "the price list is repaired"
 
-    JSON: command, orderId, event, who, why, outcome (applied, refused, or asked if it was not waited for, or nothing
-    was seen in time), text, state (the lane's, when last seen), last (the last applied event).
+    JSON: command, orderId, event, who, why, outcome (applied, refused, or asked: the command did not wait, or saw no
+    outcome in time), text, state (the lane's, when last read), last (the last applied event).
     """
-    named, said = operator(who), reason(why)
+    by, why = operator(who), reason(why)
     connection = connect(target)
-    command = RetryLane(order, named, said, connection.new_id())
+    command = RetryLane(order, by, why, connection.new_id())
     ask_lane(target, connection, lane_of(target, connection, order), command, wait=wait, as_json=as_json)
 
 
@@ -101,16 +103,16 @@ def skip(
     wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
-    """Go on without an event, which stops the lane or never came; it stays in the lane, marked with who and why.
+    """Skip an event that stops the lane or never arrived; it stays in the lane, marked with who and why.
 
     Example: stepward convoy skip ord-1001 5 --why "the customer withdrew it"
 
-    JSON: as of `retry`.
+    JSON: the keys of `retry`.
     """
     position = _position(event)
-    named, said = operator(who), reason(why)
+    by, why = operator(who), reason(why)
     connection = connect(target)
-    command = SkipEvent(order, position, named, said, connection.new_id())
+    command = SkipEvent(order, position, by, why, connection.new_id())
     ask_lane(target, connection, lane_of(target, connection, order), command, wait=wait, as_json=as_json)
 
 
@@ -125,30 +127,30 @@ def replace(
     wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
-    """Take the event in a file in place of one that stops the lane or never came.
+    """Replace an event that stops the lane or never arrived by the event in a file.
 
-    The new one is checked before it is sent: it is of the same order and has the same sequence. The old one is kept
-    among the rejects.
+    The command checks the new event before it sends it: it must be of the same order and have the same sequence. The
+    old event goes to the rejects.
 
     Example: stepward convoy replace ord-1001 5 corrected.json --why "the amount had a comma"
 
-    JSON: as of `retry`.
+    JSON: the keys of `retry`.
     """
     position = _position(event)
     written = read(file)
     if len(written) != 1:
-        raise UserError(f"{file} holds {len(written)} events; one stands in place of one")
-    named, said = operator(who), reason(why)
+        raise UserError(f"{file} holds {len(written)} events; exactly one can replace an event")
+    by, why = operator(who), reason(why)
     connection = connect(target)
     before = lane_of(target, connection, order)
     body = replacement(before.lane, position, written[0].body)
-    command = ReplaceEvent(order, position, body, named, said, connection.new_id())
+    command = ReplaceEvent(order, position, body, by, why, connection.new_id())
     ask_lane(target, connection, before, command, wait=wait, as_json=as_json)
 
 
-def _needy(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
+def _waiting_lanes(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
     lanes = connection.lanes
-    for lane in as_they_stand(lanes.needing_attention(), lanes.load, corrupt):
+    for lane in read_anew(lanes.needing_attention(), lanes.load, corrupt):
         if (since := lane.needs_attention) is not None:
             yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), listed_lane(lane))
 
@@ -156,7 +158,8 @@ def _needy(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
 def _position(event: str) -> int:
     if (position := position_of(event)) is None:
         raise typer.BadParameter(
-            f"{event!r} names no event; it is a sequence number, or u1, u2 ... for one without", param_hint="SEQUENCE"
+            f"{event!r} names no event; give a sequence number, or u1, u2 ... for an unsequenced event",
+            param_hint="SEQUENCE",
         )
     return position
 

@@ -1,4 +1,4 @@
-"""What an operator asks of a lane in vain: the lane's own decision, run dry, and what to do instead."""
+"""Why a lane would refuse a command, from a dry run of its own decision, and what to do instead."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _WORDS = {
     LaneRefusalCode.NOTHING_TO_RETRY: "no event stops the lane of {order}; there is nothing to try again. {look}",
     LaneRefusalCode.UNSEQUENCED: "{text}. {look}",
     LaneRefusalCode.ANOTHER_STOPS: "{text}. {look}",
-    LaneRefusalCode.BEHIND: "event {event} of {order} is behind the lane: it was applied, or passed over. {look}",
+    LaneRefusalCode.BEHIND: "event {event} of {order} is behind the lane: it was applied or skipped. {look}",
     LaneRefusalCode.ANOTHER_IS_MISSING: "the lane of {order} waits for event {missing}, not for {event}",
     LaneRefusalCode.NOT_AWAITED: "the lane of {order} does not wait for event {event}. {look}",
     LaneRefusalCode.NOT_VALID: "{text}",
     LaneRefusalCode.OTHER_ORDER: "{text}, not of {order}",
     LaneRefusalCode.NO_SEQUENCE: "the new event has no sequence; the lane of this order goes by sequence numbers",
-    LaneRefusalCode.OTHER_SEQUENCE: "{text}, to stand in its place",
+    LaneRefusalCode.OTHER_SEQUENCE: "{text}, to replace that event",
 }
 
 
 def lane_refusal(lanes: Lanes, lane: Lane, command: LaneCommand, target: Target) -> str:
-    """Why nothing would come of `command`, and what to do instead; "" if it would. Raises Transient or Unreadable."""
+    """Why the lane would refuse `command`, and what to do instead; "" if it would not. Raises Transient or Corrupt."""
     refusal = dry_run(lanes, lane, stored_event, lambda held: refused(lane, held, command))
     if refusal is None:
         return ""
     position = 0 if isinstance(command, RetryLane) else command.position
-    return _told(refusal, lane, position, f"Look at it: {target.typed('convoy', 'show', lane.order_id)}")
+    return _words(refusal, lane, position, f"To see the lane: {target.typed('convoy', 'show', lane.order_id)}")
 
 
 def replacement(lane: Lane, position: int, text: str) -> str:
-    """The event to take in place of the one at `place`, as it is sent; raises Declined if it cannot be taken."""
+    """The body of the event that replaces the one at `position`; raises UserError if it cannot replace it."""
     event = read_event(stored_event, text)
     if refusal := misplaced(lane, position, event):
-        raise UserError(_told(refusal, lane, position, ""))
+        raise UserError(_words(refusal, lane, position, ""))
     return event.body
 
 
-def _told(refusal: LaneRefusal, lane: Lane, position: int, look: str) -> str:
+def _words(refusal: LaneRefusal, lane: Lane, position: int, look: str) -> str:
     return _WORDS[refusal.code].format(
         text=refusal.text, order=lane.order_id, event=sequence_name(position), missing=lane.last + 1, look=look
     )

@@ -1,4 +1,4 @@
-"""Lanes as a person reads them, and as a program does."""
+"""The views of a lane: for people, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from rich.text import Text
 
 from stepward.app.convoy.dry_run import read_event
 from stepward.cli.convoy.wording import lane_position, lane_state, why_it_waits
-from stepward.cli.orders.view import table
-from stepward.cli.terminal import cell, day_and_time, json_text, printable, span
+from stepward.cli.terminal import cell, day_and_time, json_text, printable, span, table
 from stepward.domain.convoy.balance import Balance, Transaction
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.wire.order_event import details_of, stored_event
 
 STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}
-EVENT_STYLES = {"applied": "green", "passed over": "dim", "stops the lane": "bold red", "waits": "yellow"}
-LONGEST_SAYING = 200
+EVENT_STYLES = {"applied": "green", "skipped": "dim", "stops the lane": "bold red", "waits": "yellow"}
+LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class LaneShown:
-    """A lane with what it comes to, and the events to show; `more` if older ones are left out."""
+    """A lane with its balance, and the events to show; `more` if older ones are left out."""
 
     lane: Lane
     balance: Balance
@@ -37,26 +36,26 @@ class LaneShown:
 
 def newest(events: Iterable[StoredEvent], limit: int) -> tuple[tuple[StoredEvent, ...], bool]:
     """The last `limit` of the events, and whether there were more."""
-    stored = deque(events, maxlen=limit + 1)
-    return tuple(stored)[-limit:], len(stored) > limit
+    kept = deque(events, maxlen=limit + 1)
+    return tuple(kept)[-limit:], len(kept) > limit
 
 
 def event_state(lane: Lane, stored: StoredEvent) -> str:
-    """What has become of an event of the lane, in a word or two."""
+    """The state of an event: applied, skipped, stops the lane, or waits."""
     if stored.skipped:
-        return "passed over"
+        return "skipped"
     if lane.blocked and lane.blocked.position == stored.position:
         return "stops the lane"
     return "applied" if 0 < stored.position <= lane.last else "waits"
 
 
 def as_read(stored: StoredEvent) -> StoredEvent:
-    """An event that the deployed application refused, as it reads without the application."""
+    """An event; if the application refused it, as the engine reads it without the application."""
     return replace(stored, event=read_event(stored_event, stored.event.body)) if stored.event.fault else stored
 
 
 def lane_view(shown: LaneShown, now: int) -> RenderableType:
-    """One lane: how it stands, its events, and what they come to."""
+    """One lane: its state, its events, and its balance."""
     parts: list[RenderableType] = [_headline(shown.lane, shown.events, now)]
     if shown.events:
         parts += ["", _events_table(shown)]
@@ -68,7 +67,7 @@ def lane_view(shown: LaneShown, now: int) -> RenderableType:
 
 
 def listed_lane(lane: Lane) -> dict[str, Any]:
-    """A lane in a list, for programs."""
+    """The JSON document of a lane in a list."""
     position = lane.blocked.position if lane.blocked else lane.last + 1
     return {
         "orderId": lane.order_id,
@@ -82,7 +81,7 @@ def listed_lane(lane: Lane) -> dict[str, Any]:
 
 
 def lane_document(shown: LaneShown) -> dict[str, Any]:
-    """A lane for programs."""
+    """The JSON document of a lane."""
     lane, blocked = shown.lane, shown.lane.blocked
     stop = (
         {"event": sequence_name(blocked.position), "reason": blocked.reason, "since": blocked.since}
@@ -99,14 +98,14 @@ def lane_document(shown: LaneShown) -> dict[str, Any]:
         "blocked": stop,
         "gapSince": lane.gap_since,
         "needsAttentionSince": lane.needs_attention,
-        "account": balance_document(shown.balance),
+        "balance": balance_document(shown.balance),
         "events": [_event_document(lane, stored) for stored in shown.events],
         "more": shown.more,
     }
 
 
 def balance_document(balance: Balance) -> dict[str, Any]:
-    """What the order's events come to, for programs."""
+    """The JSON document of a balance."""
     return {
         "order": _transaction_document(balance.order) if balance.order else None,
         "transactions": [_transaction_document(each) for each in balance.additions.values()],
@@ -130,7 +129,7 @@ def _headline(lane: Lane, events: Sequence[StoredEvent], now: int) -> Text:
 def _lines(lane: Lane, following: StoredEvent | None, now: int) -> Iterator[str]:
     yield lane_position(lane, following)
     if not lane.sequenced:
-        yield "its events have no sequence numbers: they count in the order in which they came"
+        yield "its events have no sequence numbers: the lane applies them in the order of arrival"
     if lane.deleted:
         yield f"cancelled by event {lane.deleted}"
     since = lane.blocked.since if lane.blocked else lane.gap_since
@@ -139,20 +138,20 @@ def _lines(lane: Lane, following: StoredEvent | None, now: int) -> Iterator[str]
 
 
 def _events_table(shown: LaneShown) -> Table:
-    rows = table("Event", "Op", "State", "What it says")
+    rows = table("Event", "Op", "State", "Content")
     for stored in shown.events:
         state = event_state(shown.lane, stored)
         rows.add_row(
             sequence_name(stored.position),
             cell(stored.event.op or ""),
             cell(state, EVENT_STYLES[state]),
-            cell(_saying(shown.lane, stored)),
+            cell(_content(shown.lane, stored)),
         )
     return rows
 
 
 def _balance_table(balance: Balance) -> Table:
-    rows = table("Account", "Changed by", "Says now")
+    rows = table("Balance", "Changed by", "Now")
     order = [("order", balance.order)] if balance.order else []
     for name, each in (*order, *((f"event {position}", each) for position, each in balance.additions.items())):
         changes = ", ".join(sequence_name(change.position) for change in each.history[1:])
@@ -160,30 +159,30 @@ def _balance_table(balance: Balance) -> Table:
     return rows
 
 
-def _saying(lane: Lane, stored: StoredEvent) -> str:
+def _content(lane: Lane, stored: StoredEvent) -> str:
     if stored.skipped:
         return stored.skipped
     if lane.blocked and lane.blocked.position == stored.position:
         return f"{lane.blocked.reason}{_origin(stored.event)}"
-    target = f"of {stored.event.modifies}: " if stored.event.modifies else ""
-    return target + _cut(json_text(dict(details_of(stored.event)), indent=None))
+    modified = f"of {stored.event.modifies}: " if stored.event.modifies else ""
+    return modified + _cut(json_text(dict(details_of(stored.event)), indent=None))
 
 
 def _origin(event: OrderEvent) -> str:
-    """Where an event that somebody has to mend came from."""
+    """The source of an event that somebody has to correct; "" if it is not known."""
     customer, ledger = _brought_by(event)
     of_customer = f" of {customer}" if customer else ""
     return f" (entry {event.index} of ledger {ledger}{of_customer})" if ledger else ""
 
 
 def _brought_by(event: OrderEvent) -> tuple[str, str]:
-    """The customer and the ledger that brought an event; empty where they are not known."""
+    """The customer and the ledger of an event; each empty if it is not known."""
     customer, _, ledger = event.ledger_id.rpartition("|")
     return customer, ledger
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_SAYING else f"{text[:LONGEST_SAYING]} ..."
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
 
 
 def _event_document(lane: Lane, stored: StoredEvent) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a lane stands, in words, and what to type about it."""
+"""Describes a lane in words: its state, its progress, and what an operator may type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASON = ("--why", "...")
 
 
 def lane_state(lane: Lane) -> str:
-    """One word: blocked, gap, ended, idle or open."""
+    """The state of the lane: blocked, gap, ended, idle or open."""
     if lane.blocked:
         return "blocked"
     if lane.last < lane.highest:
@@ -23,27 +23,27 @@ def lane_state(lane: Lane) -> str:
 
 
 def lane_position(lane: Lane, following: StoredEvent | None) -> str:
-    """How far the lane is, in a sentence; `following` is the event after the last applied one, if it has come."""
+    """The lane's progress in a phrase; `following` is the event after the last applied one, if it has arrived."""
     if lane.blocked:
         return f"event {sequence_name(lane.blocked.position)} stops the lane: {lane.blocked.reason}"
     if lane.last < lane.highest and following is None:
-        return f"event {lane.last + 1} has not come, and {lane.highest} has"
+        return f"event {lane.last + 1} has not arrived, but event {lane.highest} has"
     if lane.last < lane.highest:
-        failed = f"; event {lane.last + 1} has failed {lane.attempts} times so far" if lane.attempts else ""
+        failed = f"; event {lane.last + 1} has failed {lane.attempts} times" if lane.attempts else ""
         return f"events up to {lane.last} are applied, and the lane goes on{failed}"
     if not lane.last:
         return "no event is applied yet"
     ended = ", which was the last one" if lane.end else ""
-    return f"all that came is applied, up to event {lane.last}{ended}"
+    return f"all events that arrived are applied, up to event {lane.last}{ended}"
 
 
 def why_it_waits(lane: Lane) -> str:
-    """Why an operator has to look at the lane."""
+    """Why the lane waits for an operator."""
     if lane.blocked:
         return f"event {sequence_name(lane.blocked.position)}: {lane.blocked.reason}"
     if lane.last < lane.highest:
-        return f"event {lane.last + 1} has not come, and {lane.highest} has"
-    return f"nothing has come after event {lane.last}, which was not the last one"
+        return f"event {lane.last + 1} has not arrived, but event {lane.highest} has"
+    return f"no event has arrived after event {lane.last}, which was not the last one"
 
 
 def repairs(lane: Lane, following: StoredEvent | None, target: Target) -> Iterator[str]:
@@ -53,13 +53,13 @@ def repairs(lane: Lane, following: StoredEvent | None, target: Target) -> Iterat
         event = sequence_name(lane.blocked.position)
         if lane.blocked.position > 0:
             yield f"Fix the cause, then try event {event} again:\n  {_typed(target, 'retry', order)}"
-        yield f"Give a corrected event in its place:\n  {_typed(target, 'replace', order, event, 'FILE')}"
-        yield f"Or go on without it:\n  {_typed(target, 'skip', order, event)}"
+        yield f"Or replace it by a corrected event:\n  {_typed(target, 'replace', order, event, 'FILE')}"
+        yield f"Or skip it:\n  {_typed(target, 'skip', order, event)}"
     elif lane.last < lane.highest and following is None:
         event = str(lane.last + 1)
         yield f"Have its source send event {event} again: the lane then goes on by itself."
-        yield f"If it will never come, give it:\n  {_typed(target, 'replace', order, event, 'FILE')}"
-        yield f"Or go on without it:\n  {_typed(target, 'skip', order, event)}"
+        yield f"If it will never arrive, supply it yourself:\n  {_typed(target, 'replace', order, event, 'FILE')}"
+        yield f"Or skip it:\n  {_typed(target, 'skip', order, event)}"
 
 
 def _typed(target: Target, command: str, *words: str) -> str:

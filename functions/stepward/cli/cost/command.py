@@ -1,4 +1,4 @@
-"""`stepward cost`: what a workflow's orders would cost on AWS, from counted requests and dated prices."""
+"""`stepward cost`: estimates what a workflow's orders cost on AWS, from counted requests and dated prices."""
 
 from __future__ import annotations
 
@@ -9,19 +9,29 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from stepward.cli.cost.estimate import MILLION, Assumptions, Estimate, Line, estimate, measured, prices, told
+from stepward.cli.cost.estimate import (
+    MILLION,
+    Assumptions,
+    Estimate,
+    Line,
+    assumptions_by_name,
+    estimate,
+    measured,
+    prices,
+)
 from stepward.cli.deployment.options import AsJson
-from stepward.cli.orders.view import table
-from stepward.cli.terminal import OUT, complain, print_json, say
+from stepward.cli.terminal import OUT, complain, print_json, say, table
 from stepward.domain.errors import Misconfigured
 from stepward.project import Project
 
-Orders = Annotated[int, typer.Option(min=1, help="Orders a month.")]
-Batch = Annotated[int, typer.Option(min=1, max=10, help="Messages that one run of a function takes, when it is busy.")]
-Steps = Annotated[int, typer.Option(min=0, help="Steps of an order; 0 asks the workflow.", show_default=False)]
+Orders = Annotated[int, typer.Option(min=1, help="How many orders a month.")]
+Batch = Annotated[int, typer.Option(min=1, max=10, help="How many messages a busy function gets at once.")]
+Steps = Annotated[
+    int, typer.Option(min=0, help="How many steps an order has; by default the workflow's.", show_default=False)
+]
 Named = Annotated[str, typer.Option("--app", help="Your application, as module:name.", show_default="pyproject.toml's")]
-Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step is run again.")]
-Waits = Annotated[float, typer.Option(min=0, help="Milliseconds that an operation waits for its service.")]
+Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step runs again.")]
+Waits = Annotated[float, typer.Option(min=0, help="How many milliseconds an operation waits for its service.")]
 
 
 def cost(
@@ -34,10 +44,10 @@ def cost(
     operation_ms: Waits = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate what orders cost on AWS in us-east-1, with every assumption named.
+    """Estimate what orders cost on AWS in us-east-1, and name every assumption.
 
-    The requests were counted under the real functions, for orders whose steps run one after another; nothing here asks
-    an account.
+    The requests were counted on the real functions, for orders whose steps run one after another. The command uses no
+    AWS account.
 
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
@@ -55,14 +65,14 @@ def cost(
     OUT.print(bill_table(bill.per_order, "a million orders", MILLION, f"{orders:,} orders", orders))
     OUT.print(bill_table(bill.per_month, "a month, whatever the orders", 1))
     total = bill.order_usd * orders + bill.month_usd
-    kept = sum(line.usd for line in bill.kept) * orders
-    say(f"In all ${total:,.2f} a month, and ${kept:,.2f} for each month that these orders are kept.")
+    storage = sum(line.usd for line in bill.storage) * orders
+    say(f"In all ${total:,.2f} a month, and ${storage:,.2f} for each month that these orders are stored.")
     OUT.print(_assumptions(assumed))
-    say("Not counted: cold starts, data transfer, what the services of the steps cost, and tax.")
+    say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
 
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
-    """The lines of a bill, each with its quantity and price."""
+    """The lines of a bill as a table, each with its quantity and price."""
     rows = table("", "quantity", "price", f"$ for {title}", *([f"$ for {more}"] if orders else []))
     for column in rows.columns[1:]:
         column.justify = "right"
@@ -81,7 +91,7 @@ def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", or
 def document(
     bill: Estimate, *, orders: int, steps: int, batch: int, recovered: float, assumed: Assumptions
 ) -> dict[str, Any]:
-    """The same for programs."""
+    """The bill as a JSON document."""
 
     def lines(listed: Sequence[Line]) -> list[dict[str, Any]]:
         return [{"name": each.name, "quantity": each.quantity, "price": each.price, "usd": each.usd} for each in listed]
@@ -95,15 +105,15 @@ def document(
         "usdPerMonth": bill.order_usd * orders + bill.month_usd,
         "perOrder": lines(bill.per_order),
         "perMonth": lines(bill.per_month),
-        "kept": lines(bill.kept),
-        "assumptions": dict(told(assumed)),
+        "storage": lines(bill.storage),
+        "assumptions": dict(assumptions_by_name(assumed)),
         "prices": dict(prices()),
     }
 
 
 def _assumptions(assumed: Assumptions) -> Table:
     rows = table("assumed", "")
-    for name, value in told(assumed).items():
+    for name, value in assumptions_by_name(assumed).items():
         rows.add_row(name.replace("_", " "), f"{value:g}")
     return rows
 
@@ -113,10 +123,10 @@ def _steps_of(app: str) -> int:
     try:
         return len(Project.here().app(app).workflow.steps)
     except Misconfigured as error:
-        complain(f"{error}; or say --steps")
+        complain(f"{error}; or give --steps")
         raise typer.Exit(2) from None
 
 
 def _amount(quantity: float) -> str:
-    """Whole where that says enough."""
+    """A quantity to three digits, or whole from 100 on."""
     return f"{quantity:,.0f}" if quantity >= 100 else f"{quantity:,.3g}"

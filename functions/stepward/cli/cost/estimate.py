@@ -1,4 +1,4 @@
-"""What orders cost on AWS: measured requests, dated prices, and every assumption by name."""
+"""Estimates what orders cost on AWS, from measured requests, dated prices and named assumptions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Quantities = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What cannot be measured without an account; all times in milliseconds."""
+    """The quantities that cannot be measured without an account; all times in milliseconds."""
 
     memory_mb: int = 512
     run_ms: float = 2
-    """Of each run of a function, beside its messages."""
+    """Overhead of each run of a function."""
     message_ms: float = 7
-    """Of computing for each message, at the share of a CPU that 512 MB buy."""
+    """Computing time for each message, with the share of a CPU that 512 MB buy."""
     read_ms: float = 5
     write_ms: float = 6
     transaction_ms: float = 12
@@ -34,18 +34,18 @@ class Assumptions:
     operation_ms: float = 0
     """How long an agent's operation waits for its service; 0 leaves the workflow's own work out."""
     platform_log_bytes: int = 0
-    """What Lambda itself logs of a run: nothing if it went well, for the stack lets only its warnings through."""
+    """What Lambda itself logs about a run: nothing for a successful one, as the stack admits only its warnings."""
     traced: float = 0
-    """Share of the runs that X-Ray records, each as a trace of its own; 0.05 with `-c tracing=true`."""
+    """Share of the runs that X-Ray records, each as its own trace; 0.05 with `-c tracing=true`."""
     pollers: int = 5
-    """Pollers that Lambda keeps at each queue."""
+    """Lambda's pollers for each queue."""
     empty_receives_a_minute: float = 3
-    """Of each poller at an idle queue: one long poll takes 20 s."""
+    """Of each poller, if the queue is idle: one long poll takes 20 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a bill: so many of what `price` names, in US dollars."""
+    """A line of a bill: a quantity of the item that `price` names, and its cost in US dollars."""
 
     name: str
     quantity: float
@@ -55,11 +55,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The bill of one order, line by line, what a month costs without any, and what keeping an order for one does."""
+    """The bill of one order, that of a month without orders, and that of storing one order for a month."""
 
     per_order: tuple[Line, ...]
     per_month: tuple[Line, ...]
-    kept: tuple[Line, ...]
+    storage: tuple[Line, ...]
 
     @property
     def order_usd(self) -> float:
@@ -74,7 +74,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the benchmark counted: per order by steps and batch size, what one recovery adds, what idling takes."""
+    """The benchmark's counts: of an order by steps and batch size, of one recovery, of one sweep, and of the stack."""
 
     orders: Mapping[int, Mapping[int, Quantities]]
     recovery: Quantities
@@ -87,7 +87,7 @@ class Measured:
         return sorted(self.orders)
 
     def order(self, steps: int, batch: int) -> Quantities:
-        """Of one order; between the measured points by straight lines, along 1/batch for the batch."""
+        """The counts of one order; linear between the measured steps, and in 1/batch; raises ValueError outside."""
         if not 1 <= steps <= self.steps[-1]:
             raise ValueError(f"{steps} steps: 1 to {self.steps[-1]} were measured")
         above = self.steps[bisect_left(self.steps, steps)]
@@ -115,7 +115,7 @@ def prices() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def measured() -> Measured:
-    """What the benchmark wrote."""
+    """The benchmark's counts, from its file."""
     raw = json.loads(_read("measured.json"))
     orders = {
         int(steps): {int(batch): counted for batch, counted in by_batch.items()}
@@ -127,14 +127,14 @@ def measured() -> Measured:
 def estimate(
     found: Measured, *, steps: int, batch: int, recoveries: float = 0, assumed: Assumptions | None = None
 ) -> Estimate:
-    """The bill of an order of that many steps, when `recoveries` of them have to be run again."""
+    """The bill of an order of `steps` steps; `recoveries` is the share of orders in which a step runs again."""
     assumed = assumed or Assumptions()
     order = found.order(steps, batch)
     names = dict.fromkeys([*order, *found.recovery])
     counted = {name: order.get(name, 0) + recoveries * found.recovery.get(name, 0) for name in names}
     gigabytes = counted["stored bytes"] / GIGABYTE
-    kept = (_line("Stored", gigabytes, "stored gigabyte"), _line("Restorable", gigabytes, "restorable gigabyte"))
-    return Estimate(tuple(_order_lines(counted, assumed)), tuple(_month_lines(found, assumed)), kept)
+    storage = (_line("Stored", gigabytes, "stored gigabyte"), _line("Restorable", gigabytes, "restorable gigabyte"))
+    return Estimate(tuple(_order_lines(counted, assumed)), tuple(_month_lines(found, assumed)), storage)
 
 
 def _order_lines(counted: Quantities, assumed: Assumptions) -> list[Line]:
@@ -154,7 +154,7 @@ def _order_lines(counted: Quantities, assumed: Assumptions) -> list[Line]:
 
 
 def run_ms(counted: Quantities, assumed: Assumptions) -> float:
-    """Milliseconds that functions run for: their calls one after another, their computing, what operations wait."""
+    """The functions' run time in milliseconds: their calls one after another, computing, and operations' waits."""
     waits = {
         "reads waited for": assumed.read_ms,
         "writes waited for": assumed.write_ms,
@@ -189,8 +189,8 @@ def _line(name: str, quantity: float, price: str) -> Line:
     return Line(name, quantity, price, quantity * known["usd"] / known["per"])
 
 
-def told(assumed: Assumptions) -> Mapping[str, float]:
-    """The assumptions by name."""
+def assumptions_by_name(assumed: Assumptions) -> Mapping[str, float]:
+    """The value of each assumption."""
     return {each.name: getattr(assumed, each.name) for each in fields(assumed)}
 
 

@@ -1,6 +1,6 @@
-"""What an undelivered ledger or order event says, and whether anything would come of it.
+"""Reads undelivered ledgers and order events, and judges whether they would still have an effect.
 
-Lanes and the ledgers' processor know by themselves what they have had: sent again, it is at worst a duplicate.
+Lanes and the ledger function recognise what they have received before: sending it again makes at worst a duplicate.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.app.convoy.dry_run import dry_run
 from stepward.app.ledger.split import progress_of
-from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened
+from stepward.cli.dead_letters.of_tasks import TEST_MESSAGE, DeadLetter, Opened
 from stepward.cli.dead_letters.staleness import Judgement, Staleness
 from stepward.domain.convoy.apply_command import is_done
 from stepward.domain.convoy.event import OrderEvent
@@ -22,43 +22,43 @@ from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order import order_id_hint
 from stepward.wire.order_event import EventMessage, stored_event
 
-TEST = Judgement(Staleness.STALE, "nothing is to be done about it")
-
 
 def opened_event(dead_letter: DeadLetter, lanes: Lanes) -> Opened:
-    """A letter of the order events' queue, read and judged; raises Transient."""
+    """A dead letter of the queue of order events, read and judged; raises Transient."""
     hint = order_id_hint(dead_letter.body)
     try:
         taken = decode_for_lane(dead_letter.body, EventMessage)
     except Rejected as fault:
-        reason = f"the convoy will read it as its application does, or keep it among the rejects: {fault}"
+        reason = f"the convoy will read it with its application's sources, or reject it: {fault}"
         return _opened(dead_letter, "an order event", hint, Judgement(Staleness.CURRENT, reason))
     if isinstance(taken, Ignored):
-        return _opened(dead_letter, "a test message", "", TEST)
+        return _opened(dead_letter, "a test message", "", TEST_MESSAGE)
     try:
         lane = lanes.load(taken.order_id)
         if isinstance(taken, OrderEvent):
             return _opened(dead_letter, _event(taken), taken.order_id, _of_event(taken, lane, lanes))
     except Corrupt as fault:
         corrupt = Judgement(Staleness.CORRUPT, str(fault))
-        return _opened(dead_letter, "a message to a lane that cannot be read", taken.order_id, corrupt)
+        return _opened(dead_letter, "a message to a corrupt lane", taken.order_id, corrupt)
     done = lane is not None and is_done(lane, taken)
-    # It may rest on letters that lie before it: whether it is refused is not to be told before those are sent.
+    # A command may depend on dead letters before it: nobody knows until they are sent whether the lane refuses it.
     judgement = (
-        Judgement(Staleness.STALE, "it was done") if done else Judgement(Staleness.CURRENT, "the lane will decide")
+        Judgement(Staleness.STALE, "the lane has applied it")
+        if done
+        else Judgement(Staleness.CURRENT, "the lane will decide")
     )
     return _opened(dead_letter, "an operator's command to the lane", taken.order_id, judgement)
 
 
 def opened_ledger(dead_letter: DeadLetter, shared_records: SharedRecords) -> Opened:
-    """A letter of a queue of ledgers, read and judged; raises Transient."""
+    """A dead letter of a queue of ledgers, read and judged; raises Transient."""
     try:
         ledger = decode_ledger(dead_letter.body)
     except Rejected as fault:
-        reason = f"the processor will reject it, and keep it among the rejects: {fault}"
+        reason = f"the ledger function will reject it: {fault}"
         return _opened(dead_letter, "a ledger", "", Judgement(Staleness.CURRENT, reason))
     if isinstance(ledger, Ignored):
-        return _opened(dead_letter, "a test message", "", TEST)
+        return _opened(dead_letter, "a test message", "", TEST_MESSAGE)
     try:
         judgement = _of_ledger(ledger, shared_records)
     except Corrupt as fault:
@@ -68,7 +68,7 @@ def opened_ledger(dead_letter: DeadLetter, shared_records: SharedRecords) -> Ope
 
 
 def _opened(dead_letter: DeadLetter, what: str, order_id: str, judgement: Judgement, group: str = "") -> Opened:
-    # The letter bears its group as the queue has it; sent under what that was made of, it gets the very same one.
+    # The queue may hold a hash as the group; sent under the name that was hashed, the message gets the same group.
     own = group or order_id
     return Opened(
         dead_letter,
@@ -87,24 +87,24 @@ def _event(event: OrderEvent) -> str:
 
 def _of_event(event: OrderEvent, lane: Lane | None, lanes: Lanes) -> Judgement:
     if lane is None:
-        return Judgement(Staleness.CURRENT, "no event of the order has come yet")
+        return Judgement(Staleness.CURRENT, "the lane has received no event of the order")
     found = dry_run(lanes, lane, stored_event, lambda held: reception(lane, held, event))
     match found.fate:
         case Fate.DUPLICATE:
             entry = "" if lane.sequenced or not event.ledger_id else f"entry {event.index} of ledger {event.ledger_id}"
-            return Judgement(Staleness.STALE, f"{entry} has come" if entry else "the lane has had it")
+            return Judgement(Staleness.STALE, f"the lane has received {entry or 'it'}")
         case Fate.REJECTED:
-            return Judgement(Staleness.CURRENT, f"the lane will keep this as a reject: {found.why}")
+            return Judgement(Staleness.CURRENT, f"the lane will reject it: {found.why}")
         case _:
-            return Judgement(Staleness.CURRENT, "the lane has not had it")
+            return Judgement(Staleness.CURRENT, "the lane has not received it")
 
 
 def _of_ledger(ledger: Ledger, shared_records: SharedRecords) -> Judgement:
     progress = progress_of(shared_records, ledger.customer_id, ledger.ledger_id)
     if progress is None:
-        return Judgement(Staleness.CURRENT, "none of it has reached a lane, as far as is known")
+        return Judgement(Staleness.CURRENT, "no entry of it is known to have reached a lane")
     if progress.digest != ledger.digest:
-        return Judgement(Staleness.CURRENT, "another ledger had its id; the processor will keep this as a reject")
+        return Judgement(Staleness.CURRENT, "another ledger has this id; the ledger function will reject this one")
     if progress.done:
         return Judgement(Staleness.STALE, f"its {progress.index:,} entries were sent to their lanes")
-    return Judgement(Staleness.CURRENT, f"it goes on at its entry {progress.index}")
+    return Judgement(Staleness.CURRENT, f"the ledger function will go on at entry {progress.index}")

@@ -1,4 +1,4 @@
-"""What a message in a dead-letter queue says, in words, and how it stands."""
+"""Reads undelivered messages about tasks, and judges whether they would still have an effect."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from stepward.wire.order import OrderMessage, accept, order_id_hint
 
 TOGETHER = 10
-"""Letters that a queue gives at once."""
+"""How many messages a queue returns at once."""
 Load = Callable[[str], Loaded | None]
+TEST_MESSAGE = Judgement(Staleness.STALE, "it needs no action")
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A message that was not delivered, first sent at `sent_at` (epoch ms) and taken `receives` times."""
+    """A message in a dead-letter queue, first sent at `sent_at` (epoch ms) and received `receives` times."""
 
     message_id: str
     body: str
@@ -33,9 +34,9 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A letter that was read: what it is, of which order, how it stands, and the body to send if it is current.
+    """A dead letter that was read: what it is, its order, whether it is stale, and the body to send if it is current.
 
-    `group` is what it is sent under on a FIFO queue, where order counts; empty on others.
+    `group` is its message group in a FIFO queue; empty for other queues.
     """
 
     dead_letter: DeadLetter
@@ -47,38 +48,37 @@ class Opened:
 
 
 def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
-    """The letter of the dead-letter queue of `queue`, read and judged; raises Transient."""
+    """A dead letter of `queue`, read and judged; raises Transient."""
     try:
         return _order(dead_letter, load, now) if queue == "orders" else _message(queue, dead_letter, load, now)
     except (Rejected, Corrupt) as fault:
-        what = "that makes no sense" if isinstance(fault, Rejected) else "about an unreadable order"
+        what = "a corrupt message" if isinstance(fault, Rejected) else "a message about a corrupt order"
         judgement = Judgement(Staleness.CORRUPT, str(fault))
-        return Opened(dead_letter, f"a message {what}", order_id_hint(dead_letter.body), judgement, dead_letter.body)
+        return Opened(dead_letter, what, order_id_hint(dead_letter.body), judgement, dead_letter.body)
 
 
 def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
     message = decode_request(dead_letter.body) if queue.startswith("agent-") else decode_for_scheduler(dead_letter.body)
     message = dated(message, dead_letter.sent_at)
     judgement = judge(message, load(message.order_id), now=now)
-    # Written anew from what was understood: nothing stored is replayed byte for byte.
+    # Encoded again from what was decoded: no stored body is replayed byte for byte.
     return Opened(dead_letter, _words(message), message.order_id, judgement, encode(message))
 
 
 def _order(dead_letter: DeadLetter, load: Load, now: int) -> Opened:
-    """Submission has checks of its own: an order counts once, and what it rejects is kept for `stepward rejects`."""
+    """An order message, judged; Submission itself detects duplicates, and stores what it rejects."""
     try:
         taken = accept(dead_letter.body, OrderMessage)
     except Rejected as fault:
-        judgement = Judgement(Staleness.CURRENT, f"Submission will reject it, and keep it among the rejects: {fault}")
+        judgement = Judgement(Staleness.CURRENT, f"Submission will reject it: {fault}")
         return Opened(dead_letter, "an order message", order_id_hint(dead_letter.body), judgement, dead_letter.body)
     if isinstance(taken, Ignored):
-        test = Judgement(Staleness.STALE, "nothing is to be done about it")
-        return Opened(dead_letter, "a test message", "", test, dead_letter.body)
+        return Opened(dead_letter, "a test message", "", TEST_MESSAGE, dead_letter.body)
     if isinstance(taken, Cancel):
         judgement = judge(taken, load(taken.order_id), now=now)
         return Opened(dead_letter, "a cancellation by the submitter", taken.order_id, judgement, dead_letter.body)
     order_id = taken.order.order_id
-    known = "the order is known; it will count as a duplicate" if load(order_id) else "the order was never accepted"
+    known = "the order exists; Submission will treat it as a duplicate" if load(order_id) else "there is no such order"
     return Opened(dead_letter, "an order", order_id, Judgement(Staleness.CURRENT, known), dead_letter.body)
 
 

@@ -1,4 +1,4 @@
-"""A dead-letter queue: how much it holds, a look at its messages, and taking some out."""
+"""A dead-letter queue: counts, receives and removes its messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DeadLetterQueue:
     _removed: set[str] = field(default_factory=set)
 
     def depth(self) -> int:
-        """How many messages it holds, by the count that SQS estimates; raises Transient."""
+        """The number of its messages, as SQS estimates it; raises Transient."""
         with translated(self.url):
             found = self.client.get_queue_attributes(
                 QueueUrl=self.url,
@@ -36,34 +36,32 @@ class DeadLetterQueue:
 
     @contextmanager
     def taken(self, most: int) -> Iterator[Iterator[DeadLetter]]:
-        """At most `most` letters, taken as they are asked for and hidden from others until it is over.
+        """At most `most` dead letters, received on demand and hidden from other receivers until the block ends.
 
-        Those that are not removed are put back then. A FIFO queue gives no more than ten of one group until those are
-        removed, and so gives nothing of a group past a letter that stays.
+        Those that are not removed return to the queue then. A FIFO queue returns no more than ten messages of a group
+        until those are removed, and so none behind a message that stays.
         """
-        dead_letters: dict[str, DeadLetter] = {}
+        taken: dict[str, DeadLetter] = {}
         try:
-            yield self._letters(dead_letters, most)
+            yield self._received(taken, most)
         finally:
-            self._put_back(
-                [dead_letter for dead_letter in dead_letters.values() if dead_letter.message_id not in self._removed]
-            )
+            self._return([each for each in taken.values() if each.message_id not in self._removed])
 
-    def _letters(self, dead_letters: dict[str, DeadLetter], most: int) -> Iterator[DeadLetter]:
-        while len(dead_letters) < most and (found := self._receive(min(TOGETHER, most - len(dead_letters)))):
-            fresh = [dead_letter for dead_letter in found if dead_letter.message_id not in dead_letters]
-            dead_letters |= {dead_letter.message_id: dead_letter for dead_letter in found}
+    def _received(self, taken: dict[str, DeadLetter], most: int) -> Iterator[DeadLetter]:
+        while len(taken) < most and (found := self._receive(min(TOGETHER, most - len(taken)))):
+            fresh = [each for each in found if each.message_id not in taken]
+            taken |= {each.message_id: each for each in found}
             yield from fresh
 
     def remove(self, dead_letter: DeadLetter) -> None:
-        """Delete it for good; raises Transient."""
+        """Delete a message; raises Transient."""
         with translated(self.url):
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=dead_letter.handle)
         self._removed.add(dead_letter.message_id)
 
     def _receive(self, most: int) -> list[DeadLetter]:
         with translated(self.url):
-            # A long poll asks all of the queue's servers, so that none is found empty by chance.
+            # A long poll asks all servers of the queue; a short one may find nothing by chance.
             answer = self.client.receive_message(
                 QueueUrl=self.url,
                 MaxNumberOfMessages=most,
@@ -71,19 +69,19 @@ class DeadLetterQueue:
                 WaitTimeSeconds=1,
                 MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount", "MessageGroupId"],
             )
-        return [_letter(message) for message in answer.get("Messages", [])]
+        return [_dead_letter(message) for message in answer.get("Messages", [])]
 
-    def _put_back(self, dead_letters: Sequence[DeadLetter]) -> None:
+    def _return(self, dead_letters: Sequence[DeadLetter]) -> None:
         for start in range(0, len(dead_letters), TOGETHER):
             entries: list[ChangeMessageVisibilityBatchRequestEntryTypeDef] = [
-                {"Id": str(position), "ReceiptHandle": dead_letter.handle, "VisibilityTimeout": 0}
-                for position, dead_letter in enumerate(dead_letters[start : start + TOGETHER])
+                {"Id": str(number), "ReceiptHandle": each.handle, "VisibilityTimeout": 0}
+                for number, each in enumerate(dead_letters[start : start + TOGETHER])
             ]
             with translated(self.url):
                 self.client.change_message_visibility_batch(QueueUrl=self.url, Entries=entries)
 
 
-def _letter(message: MessageTypeDef) -> DeadLetter:
+def _dead_letter(message: MessageTypeDef) -> DeadLetter:
     attributes = message["Attributes"]
     return DeadLetter(
         message_id=message["MessageId"],

@@ -1,4 +1,4 @@
-"""Whether anything would come of a message that was not delivered, now that time has passed."""
+"""Whether an undelivered message would still have an effect."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from stepward.domain.task.staleness import staleness
 
 
 class Staleness(StrEnum):
-    """What can be done with a message: send it again, or nothing, as the order has moved on or it makes no sense."""
+    """Whether to send a message again: yes; no, its order has moved on; or no, nobody can understand it."""
 
     CURRENT = "current"
     STALE = "stale"
-    CORRUPT = "unreadable"
+    CORRUPT = "corrupt"
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How a message stands, and why, in words; `code` is the policy's, where the policy was asked."""
+    """The staleness of a message and the reason, in words; `code` is the policy's refusal code, if it refused."""
 
     staleness: Staleness
     reason: str
@@ -28,7 +28,7 @@ class Judgement:
 
 
 def judge(message: ToScheduler | StepRequest, loaded: Loaded | None, *, now: int) -> Judgement:
-    """How `message` stands with the order at `now` (epoch ms)."""
+    """The staleness of `message` at `now` (epoch ms): a dry run of the policy."""
     if loaded is None:
         return Judgement(Staleness.STALE, f"there is no order {message.order_id}")
     if refusal := staleness(message, loaded.task, loaded.plan, now):

@@ -1,4 +1,4 @@
-"""The AWS account, or what stands in for it: where it is, and what its stack says of itself."""
+"""The AWS account, or the emulator in its place: its clients, and the outputs of a stack."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _NO_ACCESS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account at AWS, or at `endpoint`; `name` is how sentences call it."""
+    """An account at AWS, or at `endpoint`; messages to people call it `name`."""
 
     name: str
     region: str
     endpoint: str | None = None
 
     def outputs(self, stack: str) -> Mapping[str, str]:
-        """What the stack says of itself; raises Declined, with what to do, if it cannot be read."""
+        """The outputs of the stack; if they cannot be read, raises UserError with what to do."""
         with self._explained(stack):
             client = boto3.client("cloudformation", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
             found = client.describe_stacks(StackName=stack)["Stacks"][0]
@@ -55,12 +55,12 @@ class Account:
         return {output["OutputKey"]: output["OutputValue"] for output in outputs}
 
     def sqs(self) -> SQSClient:
-        """A client of its queues."""
+        """A client for its queues."""
         return boto3.client("sqs", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
 
     def s3(self) -> S3Client:
-        """A client of its buckets."""
-        # A bucket's name in the host name cannot be resolved where an emulator stands in for AWS.
+        """A client for its buckets."""
+        # Behind an emulator, a host name that contains the bucket's name cannot be resolved.
         style: Any = {"addressing_style": "path" if self.endpoint else "auto"}
         config = _CONFIG.merge(Config(s3=style, read_timeout=60))
         return boto3.client("s3", region_name=self.region, endpoint_url=self.endpoint, config=config)
@@ -81,14 +81,14 @@ class Account:
 
     def _refusal(self, stack: str, code: str) -> str:
         if code == "ValidationError":
-            return f"there is no stack {stack} in {self.name}; deploy it, or name another with --stack{_or_local()}"
+            return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{_or_local()}"
         if code in _NO_ACCESS:
             return f"{self.name} refuses these credentials ({code}); renew them, or allow cloudformation:DescribeStacks"
-        return f"{self.name} does not tell about stack {stack}: {code}; try again"
+        return f"{self.name} does not describe stack {stack}: {code}; try again"
 
 
 def find_account(target: Target) -> Account:
-    """The account that `where` means; raises Declined if the local cloud is down, or no region is set."""
+    """The account of `target`; raises UserError if the local cloud is down, or no region is set."""
     if target.local:
         return _local_account()
     try:
@@ -103,8 +103,8 @@ def find_account(target: Target) -> Account:
 def _local_account() -> Account:
     server = running_cloud().server
     if server is None:
-        raise UserError("no local cloud is running; start one: stepward local up")
-    # Any credentials will do there, so this process neither needs nor uses those of a real account.
+        raise UserError("no local cloud is running; to start one: stepward local up")
+    # The local cloud accepts any credentials, so this process neither needs nor uses those of a real account.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
         os.environ.pop(name, None)
     no_proxy = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1"]))

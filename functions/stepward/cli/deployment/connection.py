@@ -1,4 +1,4 @@
-"""From the name of a deployment to the adapters that read and write it."""
+"""Connects to a named deployment: the adapters that read and write it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A deployment within reach; `now` is epoch milliseconds, `new_id` draws a name that nothing else has."""
+    """A reachable deployment; `now` is epoch milliseconds, `new_id` makes a unique name."""
 
     deployment: Deployment
     store: DynamoTaskStore
@@ -42,8 +42,8 @@ class Connection:
 
 
 def connect(target: Target) -> Connection:
-    """The deployment that `where` names; raises StepwardError with what to do if it cannot be reached."""
-    # The AWS SDK takes most of a second to import, and `--help` needs none of it.
+    """The deployment that `target` names; if it cannot be reached, raises StepwardError with what to do."""
+    # The AWS SDK takes most of a second to import, and `--help` does not need it.
     from stepward.adapters.dynamodb.tables import Access
     from stepward.adapters.sqs.lane_queue import SqsLaneQueue
     from stepward.adapters.sqs.queues import SqsQueues, SqsSender

@@ -1,4 +1,4 @@
-"""`stepward ledger`: send a ledger from a file, and see how far one has come."""
+"""`stepward ledger`: sends a ledger from a file, and shows its progress."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from stepward.cli.terminal import complain, day_and_time, print_json, say
 from stepward.cli.user_error import UserError
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A .json ledger, or a file with one entry per line.")]
-Customer = Annotated[str, typer.Option(help="Whose ledger it is, unless the file says so.", show_default=False)]
-Whose = Annotated[str, typer.Option(help="Whose ledger it is.", show_default=False)]
+Customer = Annotated[str, typer.Option(help="The ledger's customer, unless the file names it.", show_default=False)]
+Whose = Annotated[str, typer.Option(help="The ledger's customer.", show_default=False)]
 LedgerId = Annotated[
-    str, typer.Option(help="The ledger's name; else what the file says, or the hash of the file.", show_default=False)
+    str, typer.Option(help="The ledger's id; by default the file's, or a hash of the file.", show_default=False)
 ]
 Ledger = Annotated[str, typer.Argument(metavar="LEDGER", help="The ledger's id.")]
-Check = Annotated[bool, typer.Option("--check", help="Send nothing unless every entry says what all events must say.")]
+Check = Annotated[bool, typer.Option("--check", help="Send nothing unless every entry has what all events must have.")]
 app = typer.Typer(no_args_is_help=True, help="Ledgers, the events of many orders: send, show.")
 
 
@@ -35,72 +35,72 @@ def send(
     check: Check = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send a ledger: its events go to the lanes of their orders, in their order.
+    """Send a ledger: its events go to the lanes of their orders, in sequence.
 
-    A ledger that is too large for a message is put into the deployment's bucket, one entry per line, and the message
-    names it. Sending a ledger twice is harmless: it counts once. An entry that is not valid stops the lane of its
-    order until an operator acts, and no other order; what the application itself asks of an event is not checked here.
+    If the ledger is too large for a message, the command uploads it to the deployment's bucket, one entry per line, and
+    sends a pointer. Sending a ledger twice is harmless: it is applied once. An entry that is not valid stops the lane
+    of its own order only, until an operator acts. The command does not check the application's own rules for events.
 
     Examples: stepward ledger send today.json · stepward ledger send today.jsonl --customer shop-a
 
-    JSON: ledgerId, customerId, entries and orders (numbers), faulty (number of entries), faults (the first of them, in
-    words), sentAs (message or object), objectKey (or null).
+    JSON: ledgerId, customerId, entries and orders (numbers), faulty (number of invalid entries), faults (the first of
+    them, in words), sentAs (message or object), objectKey (or null).
     """
     ledger = opened(file, customer, ledger_id)
     survey = surveyed(ledger)
     if check and survey.faulty:
-        raise UserError("\n".join(["nothing was sent; correct these first:", *survey.faults]))
+        raise UserError("\n".join(["nothing was sent; correct these entries first:", *survey.faults]))
     connection = connect(target)
     key = _sent(connection, ledger)
     if as_json:
         print_json(_document(ledger, survey, key))
         return
     entries, orders = _count(survey.entries, "entry", "entries"), _count(len(survey.orders), "order", "orders")
-    far = target.typed("ledger", "show", ledger.ledger_id, "--customer", ledger.customer_id)
-    say(f"{entries} of {orders} sent as ledger {ledger.ledger_id} of {ledger.customer_id}. How far it is: {far}")
+    show = target.typed("ledger", "show", ledger.ledger_id, "--customer", ledger.customer_id)
+    say(f"{entries} of {orders} sent as ledger {ledger.ledger_id} of {ledger.customer_id}. To see its progress: {show}")
     for fault in survey.faults:
-        complain(f"will not be applied: {fault}")
+        complain(f"will stop its order's lane: {fault}")
     if survey.faulty > len(survey.faults):
         complain(f"and {survey.faulty - len(survey.faults):,} others")
 
 
 def show(target: Target, ledger: Ledger, *, customer: Whose, as_json: AsJson = False) -> None:
-    """Show how far a ledger has been split into the lanes of its orders.
+    """Show how many entries of a ledger have gone to the lanes of their orders.
 
     Example: stepward ledger show 2026-11-28 --customer shop-a
 
-    JSON: ledgerId, customerId, done, entries (sent to their lanes so far), begunAt (epoch milliseconds).
+    JSON: ledgerId, customerId, done, entries (number sent to their lanes), begunAt (epoch milliseconds).
     """
     progress = progress_of(connect(target).shared_records, customer, ledger)
     if progress is None:
-        dead_letters = target.typed("dead-letters", "list")
+        rejects, dead_letters = target.typed("rejects"), target.typed("dead-letters", "list")
         raise UserError(
-            f"no ledger {ledger} of {customer} has come far enough to leave a trace: it may wait behind another one of "
-            f"its customer, or be among {target.typed('rejects')} or {dead_letters}"
+            f"no ledger {ledger} of {customer} has begun: it may wait behind another ledger of the customer, "
+            f"or have been rejected or not delivered; see {rejects} and {dead_letters}"
         )
     if as_json:
-        told = {"done": progress.done, "entries": progress.index, "begunAt": progress.begun_at}
-        print_json({"ledgerId": ledger, "customerId": customer} | told)
+        counts = {"done": progress.done, "entries": progress.index, "begunAt": progress.begun_at}
+        print_json({"ledgerId": ledger, "customerId": customer} | counts)
         return
     entries, begun = _count(progress.index, "entry", "entries"), day_and_time(progress.begun_at)
-    how = "is done" if progress.done else "is on its way"
-    say(f"Ledger {ledger} of {customer} {how}: {entries} sent to the lanes of their orders; begun {begun}.")
+    state = "is done" if progress.done else "is in progress"
+    say(f"Ledger {ledger} of {customer} {state}: {entries} sent to the lanes of their orders since {begun}.")
 
 
 def _sent(connection: Connection, ledger: LedgerFile) -> str:
-    """Send it; the key of the object that holds it, "" if the message does."""
+    """Send the ledger; returns the key of the object that holds it, "" if the message does."""
     key, body = "", message_of(ledger)
     if not body:
-        # Help must not wait for the AWS SDK.
+        # `--help` must not import the AWS SDK.
         from stepward.cli.ledger.upload import upload  # noqa: PLC0415
 
         with as_lines(ledger) as (path, key):
             upload(connection.s3(), connection.deployment.ledgers_bucket, path, key)
         body = pointer_of(ledger, key)
-    queues, usual = connection.deployment.customer_ledger_queue_urls, connection.deployment.ledgers_queue_url
-    # A name of its own each time: what is sent again on purpose must not be taken for a repeated message.
+    queues, shared = connection.deployment.customer_ledger_queue_urls, connection.deployment.ledgers_queue_url
+    # A new name each time, so that the queue does not drop a deliberate repetition as a duplicate.
     message = Outgoing(body, ledger.customer_id, f"{ledger.ledger_id}/{connection.now()}")
-    connection.sender.send(queues.get(ledger.customer_id, usual), [message])
+    connection.sender.send(queues.get(ledger.customer_id, shared), [message])
     return key
 
 

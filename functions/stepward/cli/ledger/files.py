@@ -1,4 +1,4 @@
-"""Ledgers in files: a JSON ledger, or one entry per line; checked with the very code that walks them later."""
+"""Reads ledgers from files, JSON or one entry per line, and checks them with the code that splits them later."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stepward.wire.order_event import stored_event
 
 PIECE = 256 * 1024
 LARGEST_MESSAGE = 900_000
-"""Bytes: SQS takes a megabyte, and this leaves room for what may come around the ledger."""
+"""Bytes: SQS accepts a megabyte, and this leaves room for the envelope."""
 MOST_FAULTS = 20
 
 
@@ -36,7 +36,7 @@ class LedgerFile:
 
 @dataclass(slots=True)
 class Survey:
-    """What a ledger holds: `faults` are the first entries that will stop their orders, or belong to none."""
+    """The contents of a ledger: `faults` are the first entries that will stop their order's lane, or have no order."""
 
     entries: int = 0
     faulty: int = 0
@@ -57,7 +57,7 @@ class Survey:
 
 
 def opened(path: Path, customer: str, ledger_id: str) -> LedgerFile:
-    """The ledger in a file; raises Declined if it cannot be read, or says nothing of whose ledger it is."""
+    """The ledger in a file; raises UserError if it cannot be read, or names no customer."""
     if not path.is_file():
         raise UserError(f"there is no file {path}")
     content = _content(path) if path.suffix == ".json" else None
@@ -65,17 +65,17 @@ def opened(path: Path, customer: str, ledger_id: str) -> LedgerFile:
     own_id, own_customer = said.get("ledgerId"), said.get("customerId")
     for option, given, own in (("--customer", customer, own_customer), ("--ledger-id", ledger_id, own_id)):
         if given and own and given != own:
-            raise UserError(f"{path} says {own!r}, and {option} says {given!r}; which one is it?")
-    if not (whose := customer or own_customer):
-        raise UserError(f"{path} does not say whose ledger it is; give --customer")
-    # Its content names a ledger that has no name: the same file is the same ledger, however often it is sent.
+            raise UserError(f"{path} says {own!r}, but {option} says {given!r}; correct one of them")
+    if not (owner := customer or own_customer):
+        raise UserError(f"{path} names no customer; give --customer")
+    # A ledger without an id gets the hash of its content: the same file is the same ledger, however often it is sent.
     named = ledger_id or own_id or _digest(path)
-    _check({"ledgerId": named, "customerId": whose, "entries": [None]}, path)
-    return LedgerFile(path, str(named), str(whose), content)
+    _check({"ledgerId": named, "customerId": owner, "entries": [None]}, path)
+    return LedgerFile(path, str(named), str(owner), content)
 
 
 def surveyed(ledger: LedgerFile) -> Survey:
-    """What the ledger holds; raises Declined if that is nothing."""
+    """The contents of the ledger; raises UserError if it is empty."""
     survey = Survey()
     for step in _steps(ledger):
         survey.count(step)
@@ -85,7 +85,7 @@ def surveyed(ledger: LedgerFile) -> Survey:
 
 
 def message_of(ledger: LedgerFile) -> str:
-    """The ledger as one message; "" if it is too large, or an entry cannot stand in a message."""
+    """The ledger as one message; "" if it is too large, or an entry has no canonical JSON."""
     if ledger.path.stat().st_size > LARGEST_MESSAGE:
         return ""
     try:
@@ -97,13 +97,13 @@ def message_of(ledger: LedgerFile) -> str:
 
 
 def pointer_of(ledger: LedgerFile, key: str) -> str:
-    """The message that names the object under `key` as the ledger's."""
+    """The message that points to the object `key`."""
     return strict_json.canonical({**_ids(ledger), "objectKey": key})
 
 
 @contextmanager
 def as_lines(ledger: LedgerFile) -> Iterator[tuple[Path, str]]:
-    """The ledger as a file of lines, and the key under which it is kept: the hash of what it says."""
+    """The ledger as a file of lines, and the key of its object: a hash of the file."""
     if ledger.content is None:
         yield ledger.path, _key(ledger.path)
         return
@@ -125,10 +125,10 @@ def _steps(ledger: LedgerFile) -> Iterator[WalkedEntry]:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """`ports.Ledgers` on the files of this machine."""
+    """The port `Ledgers` for files on this machine."""
 
     def version(self, key: str) -> str | None:
-        """Files are read once, so they have none."""
+        """Files are read once, so they have no version; None if there is no file."""
         return "" if Path(key).is_file() else None
 
     def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
@@ -146,7 +146,7 @@ def _content(path: Path) -> dict[str, Any]:
     except Rejected as fault:
         raise UserError(f"{path}: {fault.reason}") from fault
     if not isinstance(content, dict) or not isinstance(content.get("entries"), list):
-        raise UserError(f"{path} is no ledger: a JSON ledger is an object with entries; name a file of lines .jsonl")
+        raise UserError(f"{path} is no ledger: a JSON ledger is an object with entries; a file of lines ends in .jsonl")
     return content
 
 

@@ -1,4 +1,4 @@
-"""A ledger's object in the deployment's bucket."""
+"""Uploads a ledger to the deployment's bucket."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def upload(client: S3Client, bucket: str, path: Path, key: str) -> None:
-    """Put the file into the bucket, piece by piece; raises Transient if it could not be put there whole."""
+    """Upload the file in parts; raises Transient if that fails."""
     try:
         client.upload_file(str(path), bucket, key)
     except (S3UploadFailedError, ClientError, BotoCoreError) as error:
-        raise Transient(f"{path} could not be put into the bucket {bucket}: {error}") from error
+        raise Transient(f"{path} could not be uploaded to the bucket {bucket}: {error}") from error

@@ -1,4 +1,4 @@
-"""Asking the Scheduler for something: look first, send, and tell what came of it."""
+"""Sends a command to the Scheduler: checks it first, and reports the outcome."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from stepward.domain.task.staleness import dated
 
 
 def ask(target: Target, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:
-    """Send `command`, unless it cannot work, and tell what came of it; raises Declined with what to do instead."""
+    """Send `command` and report its outcome; if it would be refused, raises UserError with what to do instead."""
     order, now = command.order_id, connection.now()
-    # Whoever asks has seen all that happened so far, whatever this machine's clock says.
+    # Its date is not before the newest history entry, which the operator has seen, whatever this machine's clock says.
     command = dated(command, max([now, *(entry.at for entry in loaded.task.history)]))
     if refused := refusal(loaded, command, target, now):
         raise UserError(refused)
@@ -32,7 +32,7 @@ def ask(target: Target, connection: Connection, loaded: Loaded, command: Command
         order=order,
         whom="the Scheduler",
         what=f"{mine.command} order {order}",
-        hint=f"Look at it: {target.typed('show', order)}",
+        hint=f"To see the order: {target.typed('show', order)}",
         about={"step": mine.step or None, "attempt": mine.attempt or None},
         seen=before,
         look=look,

@@ -1,4 +1,4 @@
-"""`stepward trail`: who asked what of an order, and what came of it."""
+"""`stepward audit-log`: who asked what of an order, and the outcome."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from stepward.app.scheduler.audit_log import LONGEST, AuditEntry
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.show import OrderId, order_named
-from stepward.cli.orders.view import table
-from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say
+from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
 
 
 def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> None:
-    """Show what people asked of an order: each command, who gave it, why, when, and whether it was applied.
+    """Show the commands that people gave for an order and its lane: who, when, why, and whether each was applied.
 
-    What was asked of its lane is among them. The newest fifty are kept. What the system did by itself is told by
-    `show` and `convoy show`.
+    The audit log holds the newest fifty. `show` and `convoy show` tell what the system did by itself.
 
-    Example: stepward trail ord-1001
+    Example: stepward audit-log ord-1001
 
     JSON: orderId, entries (list of: at (epoch milliseconds), command, step, attempt, who, why, applied, note (why it
     was refused)), oldest first.
@@ -32,7 +30,7 @@ def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> Non
         print_json({"orderId": order, "entries": [_document(entry) for entry in entries]})
         return
     if not entries:
-        say(f"Nobody asked anything of order {order}. What happened to it: {target.typed('show', order)}")
+        say(f"Nobody has given a command for order {order}. To see what happened to it: {target.typed('show', order)}")
         return
     rows = table("When", "Command", "Who", "Why", "Outcome")
     for entry in entries:
@@ -41,7 +39,7 @@ def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> Non
         rows.add_row(day_and_time(entry.at), cell(command), cell(entry.who), cell(entry.why), outcome)
     OUT.print(rows)
     if len(entries) == LONGEST:
-        say("The newest fifty are kept; older ones are in the logs.")
+        say("The audit log holds the newest fifty entries; older ones are in the logs.")
 
 
 def _document(entry: AuditEntry) -> dict[str, Any]:

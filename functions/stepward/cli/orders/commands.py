@@ -1,4 +1,4 @@
-"""`stepward undo`, `cancel`, `pause`, `resume` and `resubmit`: what an operator may do about an order."""
+"""`stepward undo`, `cancel`, `pause`, `resume` and `resubmit`: an operator's commands for an order."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 
-Why = Annotated[str, typer.Option(help="Why, in a few words; it is kept with the order.")]
-WhyIfOrder = Annotated[str, typer.Option(help="Why, in a few words; it is kept with the order.", show_default=False)]
-Who = Annotated[str, typer.Option(help="Who asks for it.", show_default="the user logged in")]
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait up to ten seconds for what comes of it.")]
+Why = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.")]
+WhyIfOrder = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.", show_default=False)]
+Who = Annotated[str, typer.Option(help="Your name, for the audit log.", show_default="the user logged in")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait up to ten seconds for the outcome.")]
 StepName = Annotated[str, typer.Argument(metavar="STEP", help="The step, if more than one is in Error.")]
 OrderOrNone = Annotated[str, typer.Argument(metavar="[ORDER]", help="The order's id.", show_default=False)]
 
@@ -26,15 +26,15 @@ OrderOrNone = Annotated[str, typer.Argument(metavar="[ORDER]", help="The order's
 def undo(
     target: Target, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
 ) -> None:
-    """Take back all that an order did, and what it may have done.
+    """Undo an order: compensate all that it did, and all that it may have done.
 
-    What runs is fenced, what has not begun is dropped, and each step that had or may have had its effect is
-    compensated, last one first. It is refused past the order's point of no return, and if an undo has begun already.
+    The Scheduler fences running steps, drops those that have not begun, and compensates each step that had or may
+    have had its effect, the last one first. It refuses past the order's point of no return, and during an undo.
 
     Example: stepward undo ord-1001 --why "the customer withdrew"
 
-    JSON: command, orderId, step, attempt, who, why, outcome (applied, refused, or asked if it was not waited for, or
-    nothing was seen in time), text, state (the order's, when last seen).
+    JSON: command, orderId, step, attempt, who, why, outcome (applied, refused, or asked: the command did not wait, or
+    saw no outcome in time), text, state (the order's, when last read).
     """
     _ask(target, Undo(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
@@ -42,13 +42,13 @@ def undo(
 def cancel(
     target: Target, order: OrderId, *, why: Why, who: Who = "", wait: Wait = True, as_json: AsJson = False
 ) -> None:
-    """Cancel an order for its submitter, who wants it no more.
+    """Cancel an order for its submitter.
 
-    It does what `undo` does; the trail tells them apart.
+    It does the same as `undo`; the audit log tells the two apart.
 
     Example: stepward cancel ord-1001 --why "ordered twice by mistake"
 
-    JSON: as of `undo`.
+    JSON: the keys of `undo`.
     """
     _ask(target, Cancel(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
@@ -63,13 +63,14 @@ def pause(
     wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
-    """Start nothing new for an order, or have an agent leave its service alone, until that is resumed.
+    """Pause an order, or an agent's calls to its service, until someone resumes it.
 
-    What runs may end. Of a paused agent requests are put back, no failure is counted, and other agents go on.
+    A paused order starts no step; running steps may end. A paused agent returns its requests to the queue without
+    counting a failure; other agents go on.
 
     Examples: stepward pause ord-1001 --why "asking the customer" · stepward pause --agent AGENT --why "it is down"
 
-    JSON: as of `undo`; with --agent: agent, paused, who, why, changed (false if it was so already).
+    JSON: the keys of `undo`; with --agent: agent, paused, who, why, changed (false if it was paused already).
     """
     _one_of(order, agent)
     if agent:
@@ -88,11 +89,11 @@ def resume(
     wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with an order, or an agent, that was paused.
+    """Resume an order or an agent that was paused.
 
     Examples: stepward resume ord-1001 --why "the customer agreed" · stepward resume --agent AGENT
 
-    JSON: as of `undo`; with --agent: agent, paused, who, why, changed (false if it was so already).
+    JSON: the keys of `undo`; with --agent: agent, paused, who, why, changed (false if it was not paused).
     """
     _one_of(order, agent)
     if agent:
@@ -111,31 +112,31 @@ def resubmit(
     wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
-    """Run a step, or the undo of a step, that ended in Error again, once its cause is fixed.
+    """Run a failed step, or a failed undo of a step, again; fix the cause first.
 
-    It is run only if it is still in Error at the attempt that is seen now, so typing this twice is harmless.
+    The Scheduler runs it only if it is still in Error at the same attempt, so giving the command twice is harmless.
 
     Examples: stepward resubmit ord-1001 --why "card limit raised" · stepward resubmit ord-1001 STEP/undo --why "..."
 
-    JSON: as of `undo`; attempt is the failed one.
+    JSON: the keys of `undo`; attempt is the failed one.
     """
-    named, said = operator(who), reason(why)
+    by, why = operator(who), reason(why)
     connection = connect(target)
     loaded = order_named(target, connection, order)
     failed = chosen(target, loaded, step)
-    message = Resubmit(order, failed.name, failed.attempt, named, said)
+    message = Resubmit(order, failed.name, failed.attempt, by, why)
     ask(target, connection, loaded, message, wait=wait, as_json=as_json)
 
 
 def reason(why: str) -> str:
-    """Why, in words; raises BadParameter if nothing is said."""
+    """The reason without blanks around it; raises BadParameter if it is empty."""
     if not why.strip():
-        raise typer.BadParameter("say why, in a few words", param_hint="--why")
+        raise typer.BadParameter("give a reason, in a few words", param_hint="--why")
     return why.strip()
 
 
 def operator(who: str) -> str:
-    """Who asks: the name that was given, or the user logged in."""
+    """The name that was given, or that of the user logged in."""
     if who.strip():
         return who.strip()
     try:

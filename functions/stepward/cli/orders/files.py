@@ -1,4 +1,4 @@
-"""Order messages in files: one JSON object, an array of them, or one after another, each taken as it is written."""
+"""Reads order messages from files: a JSON object, an array of them, or one after another, each byte for byte."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from stepward.wire.order import OrderMessage, accept
 
 STDIN = Path("-")
 _BLANK = re.compile(r"[ \t\r\n]*")
-# Only where a message ends is of interest here, so no number is worked out, however long.
+# Only the end of each message matters here, so that numbers of any length stay text.
 _SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A message as it stands in a file; `place` says where."""
+    """A message in a file; `position` is the file's name and the line."""
 
     position: str
     body: str
 
     @property
     def fault(self) -> Rejected | None:
-        """Why every application would reject it; None if nothing shows that without knowing the application."""
+        """Why every application would reject it; None if that depends on the application."""
         try:
             accept(self.body, OrderMessage)
         except Rejected as fault:
@@ -37,7 +37,7 @@ class Written:
 
 
 def read(file: Path) -> list[Written]:
-    """The messages in `file`, `-` for standard input; raises Declined naming file and line."""
+    """The messages in `file`, `-` for standard input; raises UserError with file and line."""
     name = "standard input" if file == STDIN else str(file)
     try:
         raw = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
@@ -51,14 +51,14 @@ def read(file: Path) -> list[Written]:
     except json.JSONDecodeError as error:
         raise UserError(f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
-        raise UserError(f"{name} is nested too deep to be read") from error
+        raise UserError(f"{name} is nested too deeply to be read") from error
     if not spans:
         raise UserError(f"{name} holds no order message")
     return [Written(f"{name}, line {text.count(chr(10), 0, start) + 1}", text[start:end]) for start, end in spans]
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where each message begins and ends."""
+    """The start and the end of each message."""
     values = list(_sequence(text, 0, len(text)))
     if len(values) == 1 and text[values[0][0]] == "[":
         start, end = values[0]

@@ -1,4 +1,4 @@
-"""The JSON that `--json` prints: keys that programs may rely on."""
+"""The JSON documents of `--json`; programs may rely on their keys."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
     """One order in full."""
     task, plan = loaded.task, loaded.plan
     history = [
-        {"at": f.at, "kind": f.kind, "step": f.step, "attempt": f.attempt, "by": f.by, "note": f.note}
-        for f in task.history
+        {"at": each.at, "kind": each.kind, "step": each.step, "attempt": each.attempt, "by": each.by, "note": each.note}
+        for each in task.history
     ]
     document = {
         "orderId": task.order_id,
@@ -53,7 +53,7 @@ def listed_document(tasks: Sequence[Task], corrupt: Sequence[str], *, more: bool
         }
         for task in tasks
     ]
-    return {"orders": orders, "unreadable": list(corrupt), "more": more}
+    return {"orders": orders, "corrupt": list(corrupt), "more": more}
 
 
 def reject_document(reject: Reject, *, with_body: bool) -> Document:

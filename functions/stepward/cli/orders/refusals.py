@@ -1,4 +1,4 @@
-"""What an operator asks of an order in vain: why, and what to do instead."""
+"""Why the Scheduler would refuse a command, and what to do instead."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.task.staleness import staleness
 
 ADVICE = {
-    RefusalCode.UNDO_BEGUN: " ({undoing}). See how far it came, and what to type: {show}",
+    RefusalCode.UNDO_BEGUN: " ({undoing}). To see how far it is, and what to type: {show}",
     RefusalCode.PAST_NO_RETURN: "; it only goes forward",
-    RefusalCode.PAUSED_ALREADY: " ({paused}). To go on: {resume}",
+    RefusalCode.PAUSED_ALREADY: " ({paused}). To resume it: {resume}",
     RefusalCode.ENDED: "; there is nothing left to pause",
-    RefusalCode.NOT_PAUSED: ". See where it stands: {show}",
-    RefusalCode.SUPERSEDED: ". See what happened: {show}",
+    RefusalCode.NOT_PAUSED: ". To see its state: {show}",
+    RefusalCode.SUPERSEDED: ". To see what happened: {show}",
     RefusalCode.NOT_IN_ERROR: "; in Error: {failed}",
 }
-"""What follows the reason, for each command that the policy refuses."""
+"""The advice that follows the policy's reason."""
 
 
 def refusal(loaded: Loaded, command: Command, target: Target, now: int) -> str:
@@ -38,7 +38,7 @@ def refusal(loaded: Loaded, command: Command, target: Target, now: int) -> str:
 
 
 def chosen(target: Target, loaded: Loaded, step: str) -> StepRecord:
-    """The step or compensation to run again; raises Declined and says which there are if that is unclear."""
+    """The step or compensation to run again; if that is unclear, raises UserError with the candidates."""
     order, records, failed = loaded.task.order_id, loaded.task.steps, _failed(loaded)
     names = [record.name for record in all_records(loaded.task, loaded.plan)]
     if step and step not in records:
@@ -47,7 +47,7 @@ def chosen(target: Target, loaded: Loaded, step: str) -> StepRecord:
         return records[step or failed[0]]
     if not failed:
         states = ", ".join(f"{name} is {records[name].process_state}" for name in names)
-        raise UserError(f"nothing of order {order} is in Error: {states}")
+        raise UserError(f"no step of order {order} is in Error: {states}")
     one = target.typed("resubmit", order, failed[0], "--why", "...")
     raise UserError(f"{len(failed)} steps are in Error: {', '.join(failed)}; name one: {one}")
 

@@ -1,4 +1,4 @@
-"""`stepward send`: order messages from files into the orders queue."""
+"""`stepward send`: sends order messages from files to the orders queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Files = Annotated[
     typer.Argument(metavar="FILE", help="Files of messages; - is standard input."),
 ]
 Check = Annotated[
-    bool, typer.Option("--check", help="Send nothing unless every message says what all orders must say.")
+    bool, typer.Option("--check", help="Send nothing unless every message has what all orders must have.")
 ]
 TOGETHER = 10
 
@@ -33,14 +33,14 @@ def send(
     check: Check = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send order messages to the orders queue, as they are.
+    """Send order messages to the orders queue, byte for byte.
 
     A file holds one JSON object, an array of objects, or objects one after another (JSON lines). Sending an
-    order twice is harmless: an order counts once. Exit code 1 if any message was not sent.
+    order twice is harmless: it runs once. Exit code 1 if a message was not sent.
 
     Examples: stepward send order.json · jq -c .[] today.json | stepward send -
 
-    JSON: sent (number), failed (list of: place, reason).
+    JSON: sent (number), failed (list of: position (file and line), reason).
     """
     for file in files:
         if file != STDIN and (file.is_dir() or not file.exists()):
@@ -52,9 +52,9 @@ def send(
     failed = _sent(connection, messages)
     sent = len(messages) - len(failed)
     if as_json:
-        print_json({"sent": sent, "failed": [{"place": each.position, "reason": why} for each, why in failed]})
+        print_json({"sent": sent, "failed": [{"position": each.position, "reason": why} for each, why in failed]})
     else:
-        say(f"{sent} of {len(messages)} sent to the orders of stack {target.stack}." + _look(target, messages, sent))
+        say(f"{sent} of {len(messages)} sent to the orders of stack {target.stack}.{_hint(target, messages, sent)}")
         for each, why in failed:
             complain(f"not sent: {each.position}: {why}")
     if failed:
@@ -64,11 +64,11 @@ def send(
 def _check(messages: list[Written]) -> None:
     faults = [f"{message.position}: {message.fault}" for message in messages if message.fault]
     if faults:
-        raise UserError("\n".join(["nothing was sent; correct these first:", *faults]))
+        raise UserError("\n".join(["nothing was sent; correct these messages first:", *faults]))
 
 
 def _sent(connection: Connection, messages: list[Written]) -> list[tuple[Written, str]]:
-    """Send all, and return what was not taken, with the reason."""
+    """Send all messages; those that the queue refused, each with the reason."""
     failed: list[tuple[Written, str]] = []
     for start in range(0, len(messages), TOGETHER):
         failed += _batch_sent(connection, messages[start : start + TOGETHER])
@@ -81,11 +81,11 @@ def _batch_sent(connection: Connection, batch: list[Written]) -> list[tuple[Writ
     except Transient as error:
         if len(batch) == 1:
             return [(batch[0], str(error))]
-        # One by one tells which it was; those that were taken the first time count once all the same.
+        # One by one, to find the one that failed; an order that was sent twice runs once.
         return [failure for each in batch for failure in _batch_sent(connection, [each])]
     return []
 
 
-def _look(target: Target, messages: list[Written], sent: int) -> str:
+def _hint(target: Target, messages: list[Written], sent: int) -> str:
     order = next(filter(None, (order_id_hint(message.body) for message in messages)), "")
-    return f" Look at it: {target.typed('show', order)}" if sent and order else ""
+    return f" To see the first: {target.typed('show', order)}" if sent and order else ""

@@ -1,4 +1,4 @@
-"""Orders: look at one, list them."""
+"""`stepward show` and `stepward list`: one order, or many."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.agents import resting
 from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import AsJson, Target
-from stepward.cli.orders.attention import list_waiting, needy
+from stepward.cli.orders.attention import list_waiting, waiting_orders
 from stepward.cli.orders.json_documents import listed_document, task_document
 from stepward.cli.orders.tables import tasks_table
-from stepward.cli.orders.view import order_view, what_next
+from stepward.cli.orders.view import order_view, stopped_agents, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Corrupt, Rejected
@@ -21,13 +20,13 @@ from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId as IdForm
 
 OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
-WithOrder = Annotated[bool, typer.Option("--order", help="Print the order itself, too.")]
+WithOrder = Annotated[bool, typer.Option("--order", help="Print the order message, too.")]
 State = Annotated[ProcessState | None, typer.Option(case_sensitive=False, help="Only orders in this state.")]
 NeedsAttention = Annotated[
-    bool, typer.Option("--needs-attention", help="Only orders that wait for an operator, with age and reason.")
+    bool, typer.Option("--needs-attention", help="Only orders that wait for an operator, with the reasons.")
 ]
-Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
-LATELY = 500
+Limit = Annotated[int, typer.Option(min=1, help="How many to list at most.")]
+MOST_SEARCHED = 500
 
 
 def show(
@@ -37,7 +36,7 @@ def show(
     with_order: WithOrder = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show where an order stands, step by step, and all that happened to it.
+    """Show an order: its state, its steps, its timeline, and what to type next.
 
     Examples: stepward show ord-1001 · stepward show ord-1001 --json
 
@@ -53,7 +52,7 @@ def show(
         return
     OUT.print(order_view(loaded))
     now = connection.now()
-    following = [what_next(loaded, target, now), *resting(loaded, connection.breakers, target, now)]
+    following = [what_next(loaded, target, now), *stopped_agents(loaded, connection.breakers, target, now)]
     if any(following):
         say("\n" + "\n".join(filter(None, following)))
     if with_order:
@@ -68,21 +67,21 @@ def list_orders(
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List orders, newest first among those found; or those that need attention, longest waiting first.
+    """List orders, the newest first; or those that need attention, the longest waiting first.
 
-    It looks through the state store until it has found enough; on a large store a rare state takes a while. What needs
-    attention is found at once, however large the store is: orders in Error or UndoFailed, and paused ones.
+    The command reads the state store until it has found enough orders: in a large store, a rare state takes a while.
+    --needs-attention uses an index and is always fast: it finds orders in Error or UndoFailed, and paused ones.
 
     Examples: stepward list --state undone · stepward list --needs-attention
 
-    JSON: orders (list of: orderId, state, submittedAt, endedAt, steps (number), done (number), at (the steps at
-    work or in Error); with --needs-attention: orderId, state, since, reasons, undoing, paused), unreadable (list of
-    texts: records that cannot be read), more (whether there are others that were not listed).
+    JSON: orders (list of: orderId, state, submittedAt, endedAt, steps (number), done (number), at (the steps that run
+    or are in Error); with --needs-attention: orderId, state, since, reasons, undoing, paused), corrupt (list of texts:
+    records that cannot be read), more (whether the list was cut).
     """
     if needs_attention:
         if state is not None:
-            raise typer.BadParameter("--state and --needs-attention exclude each other")
-        list_waiting(target, "order", "show", lambda c, bad: needy(c.store, bad), limit=limit, as_json=as_json)
+            raise typer.BadParameter("give --state or --needs-attention, not both")
+        list_waiting(target, "order", "show", lambda c, bad: waiting_orders(c.store, bad), limit=limit, as_json=as_json)
         return
     found, corrupt = _found(connect(target), state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
@@ -92,18 +91,18 @@ def list_orders(
     for error in corrupt:
         complain(f"cannot be read: {error}")
     if not shown:
-        say(f"No orders{f' in state {state}' if state else ''} in stack {target.stack}.")
+        say(f"Stack {target.stack} has no orders{f' in state {state}' if state else ''}.")
         return
     OUT.print(tasks_table(shown))
     say(f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all.")
 
 
 def order_named(target: Target, connection: Connection, order: str) -> Loaded:
-    """The order as it stands; raises Declined, with where to look, if there is none."""
+    """The order as the state store holds it; if there is none, raises UserError with what to type next."""
     try:
         converted(order, IdForm)
     except Rejected as fault:
-        raise UserError("an order id is 1 to 128 letters, digits and . _ : -, a letter or digit first") from fault
+        raise UserError("an order id is 1 to 128 letters, digits and . _ : -; a letter or digit comes first") from fault
     loaded = connection.store.load(order)
     if loaded is None:
         raise UserError(_unknown(target, connection, order))
@@ -111,16 +110,16 @@ def order_named(target: Target, connection: Connection, order: str) -> Loaded:
 
 
 def _found(connection: Connection, state: ProcessState | None, most: int) -> tuple[list[Task], list[str]]:
-    """The tasks, and what is wrong with the records that cannot be read."""
+    """At most `most` tasks, and what is wrong with each corrupt record."""
     found: list[Task] = []
     corrupt: list[str] = []
-    with ERR.status("Looking through the state store") as status:
+    with ERR.status("Reading the state store") as status:
         for task in connection.store.every(state):
             if isinstance(task, Corrupt):
                 corrupt.append(str(task))
                 continue
             found.append(task)
-            status.update(f"Looking through the state store: {len(found)} found")
+            status.update(f"Reading the state store: {len(found)} found")
             if len(found) == most:
                 break
     return found, corrupt
@@ -129,8 +128,8 @@ def _found(connection: Connection, state: ProcessState | None, most: int) -> tup
 def _unknown(target: Target, connection: Connection, order: str) -> str:
     unknown = f"no order {order} in stack {target.stack}"
     if connection.lanes.load(order) is not None:
-        return f"{unknown}; events of it have come: {target.typed('convoy', 'show', order)}"
-    for reject in connection.rejects.newest(LATELY):
+        return f"{unknown}, but its lane has events: {target.typed('convoy', 'show', order)}"
+    for reject in connection.rejects.newest(MOST_SEARCHED):
         if reject.order_id == order:
             return f"{unknown}; a message about it was rejected: {target.typed('rejects', reject.message_id)}"
-    return f"{unknown}; it may still be in the queue: try again in a moment, or see {target.typed('list')}"
+    return f"{unknown}; it may still be in the queue: try again in a moment, or list all: {target.typed('list')}"

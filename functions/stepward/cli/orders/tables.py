@@ -1,4 +1,4 @@
-"""Orders and rejected messages as a person reads them in a list."""
+"""Tables of orders and of rejected messages, for people."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from stepward.cli.orders.json_documents import BUSY, done, forward
-from stepward.cli.orders.view import state, table
-from stepward.cli.terminal import cell, day_and_time
+from stepward.cli.orders.view import state
+from stepward.cli.terminal import cell, day_and_time, table
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 
@@ -49,10 +49,10 @@ def reject_view(reject: Reject) -> RenderableType:
     named = {
         "Message": reject.message_id,
         "Received": f"{day_and_time(reject.received_at)}, in {reject.source}",
-        "Order": reject.order_id or "unclear",
+        "Order": reject.order_id or "unknown",
         "Field": reject.field,
         "Reason": reject.reason,
-        "Body": f"{len(reject.body):,} characters; to correct it and send it again:",
+        "Body": f"{len(reject.body):,} characters; to correct it and send it again, save it:",
     }
     for name, value in named.items():
         grid.add_row(name, cell(value))

@@ -1,4 +1,4 @@
-"""What happened to an order, told from what its record remembers."""
+"""The timeline of an order, from its record, and what it waits for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepward.domain.workflow.plan import Plan, forward_name
 
 @dataclass(frozen=True, slots=True, order=True)
 class Happening:
-    """One thing that happened at `at` (epoch ms); `rank` puts what happened in the same write in its order."""
+    """A line of the timeline, at `at` (epoch ms); `rank` orders the lines of the same moment."""
 
     at: int
     rank: int
@@ -26,8 +26,8 @@ class Happening:
 
 
 def timeline(task: Task, plan: Plan) -> list[Happening]:
-    """From submission to now, oldest first."""
-    told = chain(
+    """All that happened from submission to now, oldest first."""
+    lines = chain(
         [Happening(task.created_at, 0, "the order was submitted")],
         _claims(task, plan),
         chain.from_iterable(_troubles(entry) for entry in task.history),
@@ -35,66 +35,64 @@ def timeline(task: Task, plan: Plan) -> list[Happening]:
         _completions(task),
         _end(task),
     )
-    return sorted(told)
+    return sorted(lines)
 
 
 def is_complete(task: Task) -> bool:
-    """Whether the record still holds all its troubles, or so many that the oldest were dropped."""
+    """Whether the record holds its whole history; a long history has lost its oldest entries."""
     return len(task.history) < HISTORY_LIMIT
 
 
 def in_plan_order(task: Task, plan: Plan) -> list[StepRecord]:
-    """The records of the steps that go forward, in the order in which the workflow names them."""
+    """The records of the forward steps, in the workflow's order."""
     return [task.steps[step.name] for step in plan.steps if step.name in task.steps]
 
 
 def compensations(task: Task, plan: Plan) -> list[StepRecord]:
-    """The records that undo steps, last step first: as they are done."""
-    position = {step.name: number for number, step in enumerate(plan.steps)}
+    """The compensations, that of the last step first: the order in which they run."""
+    rank = {step.name: number for number, step in enumerate(plan.steps)}
     undoing = [record for record in task.steps.values() if record.is_compensation]
-    return sorted(undoing, key=lambda record: -position[forward_name(record.name)])
+    return sorted(undoing, key=lambda record: -rank[forward_name(record.name)])
 
 
 def all_records(task: Task, plan: Plan) -> list[StepRecord]:
-    """Steps, then what undoes them."""
+    """The forward steps, then the compensations."""
     return [*in_plan_order(task, plan), *compensations(task, plan)]
 
 
 def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
-    """The agents of the steps that are at work or next."""
-    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
+    """The agents of the steps that run or are next."""
+    waiting = {step.name for step in waiting(TaskChange(task, plan, now, "", Timing()))}
     working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in waiting]
     return {plan.by_name[record.name].executor(record.policy).agent for record in working}
 
 
 def prospects(task: Task, plan: Plan, now: int) -> list[str]:
-    """What the order waits for, a sentence for each step that is at work or next."""
-    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
-    sentences = [f"The order is paused: {task.paused}. What runs may end, nothing new starts."] if task.paused else []
+    """What the order waits for: a sentence for each step that runs or is next."""
+    waiting = {step.name for step in waiting(TaskChange(task, plan, now, "", Timing()))}
+    paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
+    sentences = [paused] if task.paused else []
     for record in all_records(task, plan):
         if record.process_state is ProcessState.PROCESSING:
             sentences.append(_running(record, now))
-        elif record.name in waiting and (rest := (record.not_before or 0) - now) > 0:
-            sentences.append(f"{record.name} rests for another {span(rest)} before it is tried again.")
+        elif record.name in waiting and (backoff := (record.not_before or 0) - now) > 0:
+            sentences.append(f"{record.name} waits another {span(backoff)} (backoff) before its next attempt.")
         elif record.name in waiting:
-            sentences.append(
-                f"{record.name} waits for a Scheduler to claim it; the Supervisor reminds it if none does."
-            )
+            waits = f"{record.name} waits for a Scheduler to claim it; if none does, the Supervisor sends a reminder."
+            sentences.append(waits)
     return sentences
 
 
 def _running(record: StepRecord, now: int) -> str:
     left = (record.complete_by or now) - now
     if left > 0:
-        return f"{record.name} is at work: attempt {record.attempt}, {span(left)} left until its complete-by."
-    return (
-        f"{record.name}: attempt {record.attempt} passed its complete-by {span(-left)} ago; "
-        "the Supervisor will act on it when it looks next."
-    )
+        return f"{record.name} is running: attempt {record.attempt}, {span(left)} left until its complete-by."
+    late = f"{record.name}: attempt {record.attempt} passed its complete-by {span(-left)} ago"
+    return f"{late}; the Supervisor will act on it at its next deadline check."
 
 
 def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
-    """The attempts whose beginning is known: each step's newest, and all that passed their complete-by."""
+    """The attempts whose start is known: each step's newest, and all that passed their complete-by."""
     began = {
         (entry.step, entry.attempt): (entry.at - entry.value - plan.by_name[entry.step].complete_within, entry.by)
         for entry in task.history
@@ -107,11 +105,11 @@ def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
     for (step, attempt), (at, by) in began.items():
         limit = plan.by_name[step].complete_within
         claimed = f", claimed by {by}" if by else ""
-        yield Happening(at, 5, f"{step}: attempt {attempt} began{claimed}, with {span(limit)} until its complete-by")
+        yield Happening(at, 5, f"{step}: attempt {attempt} began{claimed}; {span(limit)} until its complete-by")
 
 
 def _stops(task: Task) -> Iterator[Happening]:
-    """What the beginning of an undo did to the steps that were not Processed."""
+    """What the start of an undo did to each step that was not Processed."""
     begun = next((entry.at for entry in reversed(task.history) if entry.kind is HistoryKind.UNDO_BEGUN), None)
     if begun is None:
         return
@@ -119,22 +117,20 @@ def _stops(task: Task) -> Iterator[Happening]:
         if record.process_state is not ProcessState.STOPPED:
             continue
         if not record.attempt:
-            yield Happening(begun, 4, f"{name}: dropped; it had not begun")
+            text = f"{name}: dropped; it had not begun"
         elif record.error is not None:
-            yield Happening(
-                begun, 4, f"{name}: fenced after its Error at attempt {record.attempt}, which may have done something"
-            )
+            text = f"{name}: attempt {record.attempt}, which ended in Error, was fenced; it may have had its effect"
         else:
-            doubt = "it may have had its effect all the same"
-            yield Happening(begun, 4, f"{name}: attempt {record.attempt} was fenced unanswered; {doubt}")
+            text = f"{name}: attempt {record.attempt} was fenced before it replied; it may have had its effect"
+        yield Happening(begun, 4, text)
 
 
 def _completions(task: Task) -> Iterator[Happening]:
     for name, record in task.steps.items():
         if record.process_state is ProcessState.PROCESSED and record.ended_at is not None:
             took = record.ended_at - (record.started_at or record.ended_at)
-            undone = f": {forward_name(name)} is taken back" if record.is_compensation else ""
-            done = f"{name}: Processed by attempt {record.attempt}, which took {span(took)}{undone}"
+            undone = f"; {forward_name(name)} is undone" if record.is_compensation else ""
+            done = f"{name}: attempt {record.attempt} succeeded after {span(took)}{undone}"
             yield Happening(record.ended_at, 1, done)
 
 
@@ -144,7 +140,7 @@ def _end(task: Task) -> Iterator[Happening]:
 
 
 def _passed_complete_by(entry: HistoryEntry) -> bool:
-    """Whether an attempt timed out; where its agent refused for good, the fact says no time that it is late by."""
+    """Whether an attempt timed out; the entry of a permanent failure has no lateness."""
     if OVERDUE not in entry.kind.marks or entry.kind is HistoryKind.REMINDED:
         return False
     return entry.value > 0 or entry.kind in {HistoryKind.RECOVERED, HistoryKind.UNCOUNTED}
@@ -152,32 +148,34 @@ def _passed_complete_by(entry: HistoryEntry) -> bool:
 
 def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
     if _passed_complete_by(entry):
-        passed = f"{entry.step}: attempt {entry.attempt} gave no answer by its complete-by: its agent is slow or dead"
+        passed = (
+            f"{entry.step}: attempt {entry.attempt} passed its complete-by without a reply: its agent is slow or dead"
+        )
         yield Happening(entry.at - entry.value, 2, passed, trouble=True)
     late = span(max(entry.value, 0))
     match entry.kind:
         case HistoryKind.RECOVERED:
-            again = f"the Supervisor noticed {late} later, counted a failure, and freed the step to be run again"
+            again = f"{late} later the Supervisor counted a failure and released the step for another attempt"
             yield Happening(entry.at, 3, f"{entry.step}: {again}")
         case HistoryKind.UNCOUNTED:
-            again = f"{late} later the Supervisor freed the step again, and counted no failure: {entry.note}"
+            again = f"{late} later the Supervisor released the step, without counting a failure: {entry.note}"
             yield Happening(entry.at, 3, f"{entry.step}: {again}")
         case HistoryKind.REMINDED:
-            waited = f"nobody had claimed it, {late} after it was due; the Supervisor reminded the Scheduler"
+            waited = f"no Scheduler had claimed it {late} after it was due; the Supervisor sent a reminder"
             yield Happening(entry.at, 3, f"{entry.step}: {waited}", trouble=True)
         case HistoryKind.FAILED:
-            ended = f"ended in Error at attempt {entry.attempt}: {entry.note}"
+            ended = f"attempt {entry.attempt} ended in Error: {entry.note}"
             yield Happening(entry.at, 3, f"{entry.step}: {ended}", trouble=True)
         case HistoryKind.ALERTED:
-            yield Happening(entry.at, 4, f"{entry.step}: an operator was told")
+            yield Happening(entry.at, 4, f"{entry.step}: the operators were alerted")
         case HistoryKind.RESUBMITTED:
             yield Happening(entry.at, 4, f"{entry.step}: {entry.by} resubmitted it: {entry.note}")
         case _:
-            yield _turn(entry)
+            yield _detour(entry)
 
 
-def _turn(entry: HistoryEntry) -> Happening:
-    """What turned the order from its way."""
+def _detour(entry: HistoryEntry) -> Happening:
+    """What took the order off its usual path."""
     rank, trouble = 3, False
     match entry.kind:
         case HistoryKind.WAITING:
@@ -185,17 +183,16 @@ def _turn(entry: HistoryEntry) -> Happening:
         case HistoryKind.FELL_BACK:
             text = f"{entry.step}: its attempts are used up: {entry.note}"
         case HistoryKind.UNDO_BEGUN:
-            trouble, text = True, f"the undo began, by word of {entry.by}: {entry.note}"
+            trouble, text = True, f"{entry.by} started the undo: {entry.note}"
         case HistoryKind.UNDONE:
             rank, after = 9, span(entry.value)
-            text = f"the order is Undone, {after} after it was submitted: nothing that it did stands"
+            text = f"the order is Undone, {after} after it was submitted: all its effects are compensated"
         case HistoryKind.PAUSED:
             trouble, text = True, f"{entry.by} paused the order: {entry.note}"
         case HistoryKind.RESUMED:
             text = f"{entry.by} resumed the order: {entry.note}"
         case HistoryKind.LATE_EFFECT:
-            had = f"attempt {entry.attempt} had its effect after all"
-            trouble, text = True, f"{entry.step}: {had}; it is undone once more"
+            trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; it is undone again"
         case _:
             text = f"{entry.step}: {entry.kind} {entry.note}".strip()
     return Happening(entry.at, rank, text, trouble)

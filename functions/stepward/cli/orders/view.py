@@ -1,4 +1,4 @@
-"""Orders, steps and rejected messages as a person reads them."""
+"""The view of one order, for people: headline, steps, timeline, and what to type next."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from stepward.app.agent.breakers import Breakers
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import (
     Happening,
     all_records,
+    awaited_agents,
     compensations,
     in_plan_order,
     is_complete,
     prospects,
     timeline,
 )
-from stepward.cli.terminal import cell, clock, json_text, moment, printable, span
+from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
+from stepward.domain.coordination.breaker import Mode
 from stepward.domain.messages import Undo
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.task.staleness import staleness
@@ -37,14 +40,27 @@ STYLES = {
 
 
 def order_view(loaded: Loaded) -> RenderableType:
-    """One order: its state, its steps, and its story."""
+    """One order: its state, its steps, and its timeline."""
     task, plan = loaded.task, loaded.plan
     return Group(_headline(task, plan), "", _steps_table(task, plan), "", _timeline(task, plan))
 
 
 def what_next(loaded: Loaded, target: Target, now: int) -> str:
-    """What the order waits for, and what to type if it waits for an operator; "" if it waits for nothing."""
+    """What the order waits for, and what an operator may type; "" if it waits for nothing."""
     return "\n".join([*prospects(loaded.task, loaded.plan, now), *_repairs(loaded.task, loaded.plan, target)])
+
+
+def stopped_agents(loaded: Loaded, breakers: Breakers, target: Target, now: int) -> Iterator[str]:
+    """A sentence for each agent that the order waits for, if it is paused or its breaker is not closed."""
+    for name in sorted(awaited_agents(loaded.task, loaded.plan, now)):
+        breaker = breakers.of(name)
+        if breaker.pause:
+            resume = target.typed("resume", "--agent", name)
+            yield f"{breaker.pause.who} paused agent {name}: {breaker.pause.why}. To resume it: {resume}"
+        elif breaker.mode is not Mode.CLOSED:
+            since = day_and_time(breaker.since)
+            breakers_of_all = target.typed("agents")
+            yield f"The service of {name} fails: its breaker is {breaker.mode} since {since}. See: {breakers_of_all}"
 
 
 def _headline(task: Task, plan: Plan) -> Text:
@@ -91,13 +107,13 @@ def _timeline(task: Task, plan: Plan) -> RenderableType:
         if moment(happening.at).date() != day:
             day = moment(happening.at).date()
             grid.add_row(day.isoformat(), "", "")
-        grid.add_row(*_told(happening, task))
+        grid.add_row(*_line(happening, task))
     if is_complete(task):
         return grid
-    return Group(grid, "The record keeps its newest troubles only; older ones are in the logs.")
+    return Group(grid, "The record holds the newest history entries only; older ones are in the logs.")
 
 
-def _told(happening: Happening, task: Task) -> tuple[str, str, Text]:
+def _line(happening: Happening, task: Task) -> tuple[str, str, Text]:
     offset = f"+{happening.at - task.created_at:,} ms".replace("+-", "-")
     return clock(happening.at), offset, cell(happening.text, "yellow" if happening.trouble else "")
 
@@ -106,14 +122,14 @@ def _repairs(task: Task, plan: Plan, target: Target) -> Iterator[str]:
     order, reason = task.order_id, ("--why", "...")
     for record in all_records(task, plan):
         if record.process_state is ProcessState.ERROR:
-            stands = f", so {forward_name(record.name)} still stands" if record.is_compensation else ""
+            left = f", so {forward_name(record.name)} is not undone" if record.is_compensation else ""
             command = target.typed("resubmit", order, record.name, *reason)
-            yield f"{record.name} ended in Error{stands}. Fix the cause, then run it again:\n  {command}"
+            yield f"{record.name} ended in Error{left}. Fix the cause, then run it again:\n  {command}"
     undo = Undo(order, "", "")
     if task.process_state is ProcessState.ERROR and staleness(undo, task, plan, now=0) is None:
-        yield f"Or take back all that the order did:\n  {target.typed('undo', order, *reason)}"
+        yield f"Or undo the order:\n  {target.typed('undo', order, *reason)}"
     if task.paused:
-        yield f"To go on:\n  {target.typed('resume', order, *reason)}"
+        yield f"To resume it:\n  {target.typed('resume', order, *reason)}"
 
 
 def _outcome(record: StepRecord) -> Text:
@@ -125,11 +141,3 @@ def _outcome(record: StepRecord) -> Text:
 def state(reached: ProcessState) -> Text:
     """A state, coloured."""
     return Text(reached.value, STYLES[reached])
-
-
-def table(*columns: str) -> Table:
-    """An empty table whose columns break what is too long for them."""
-    empty = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in columns:
-        empty.add_column(column, overflow="fold")
-    return empty

@@ -1,4 +1,4 @@
-"""Stand-ins for the remote services: real HTTP, a ledger of every effect, and misbehaviour on demand."""
+"""Stand-ins for the remote services: real HTTP, a ledger of every effect, and faults on demand."""
 
 from stepward.local.services.faults import EVERYONE, Fault, FaultKind
 from stepward.local.services.ledger import Effect, Entry, Ledger

@@ -1,4 +1,4 @@
-"""Runs the services until the process is told to stop: `python -m stepward.local.services --ledger FILE`."""
+"""Runs the services until the process gets a signal: `python -m stepward.local.services --ledger FILE`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from stepward.local.services.server import Services
 
 
 def main() -> None:
-    """Start, say where, and stay until SIGINT or SIGTERM."""
+    """Start, print the address, and serve until SIGINT or SIGTERM."""
     parser = argparse.ArgumentParser(prog="python -m stepward.local.services", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0 takes a free one")
-    parser.add_argument("--ledger", type=Path, required=True, help="SQLite file that keeps effects and journal")
+    parser.add_argument("--ledger", type=Path, required=True, help="SQLite file for the effects and the journal")
     options = parser.parse_args()
     stop = {signal.SIGINT, signal.SIGTERM}
-    # Blocked before any thread starts, so that none of them is interrupted and only sigwait takes them.
+    # Blocked before any thread starts, so that only sigwait receives the signals.
     signal.pthread_sigmask(signal.SIG_BLOCK, stop)
     with Services(options.ledger, port=options.port) as services:
         sys.stdout.write(f"{services.endpoint}\n")

@@ -1,4 +1,4 @@
-"""One call of a service, and what the service says to it."""
+"""A call of a service, and its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
-    """A call as it arrived; `undo_of` is the forward call's key if this one undoes it, else empty."""
+    """A call; `undo_of` is the key of the forward call that it undoes, or empty."""
 
     service: str
     operation: str
@@ -22,19 +22,19 @@ class ServiceCall:
 
     @property
     def order(self) -> str:
-        """The order this call works for: a key is `order/step`, and `/undo` after it for an undo."""
+        """The id of the call's order: a key is `order/step`, or `order/step/undo`."""
         return self.key.split("/")[0]
 
     @property
     def fingerprint(self) -> str:
-        """What must be the same whenever the key is used again."""
-        asked = [self.operation, self.undo_of, self.body]
-        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        """A hash of what every call under the same key must have in common."""
+        request = [self.operation, self.undo_of, self.body]
+        return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the service says, and the word for it in the journal."""
+    """The service's answer, and its `outcome` in the journal."""
 
     status: int
     outcome: str
@@ -42,5 +42,5 @@ class Answer:
 
 
 def refusal(status: int, code: str) -> Answer:
-    """A refusal; its code is also its word in the journal."""
+    """A refusal; its code is also its outcome in the journal."""
     return Answer(status, code, {"code": code})

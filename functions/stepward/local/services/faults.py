@@ -1,4 +1,4 @@
-"""Misbehaviour on demand: what a service does wrong, for which orders, and how often."""
+"""Faults on demand: what a service does wrong, for which orders, and how often."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class FaultKind(StrEnum):
     """What can go wrong with a call."""
 
     FAIL = "fail"
-    """Answer 503, without effect."""
+    """Answers 503, without an effect."""
     HANG = "hang"
-    """Hold the connection for `seconds` without effect, then drop it."""
+    """Holds the connection for `seconds` without an effect, then drops it."""
     SLOW = "slow"
-    """Work, `seconds` late."""
+    """Works, but `seconds` late."""
     DECLINE = "decline"
-    """Refuse for good: 422 with code `declined`."""
+    """Refuses permanently: 422 with code `declined`."""
     DIE_AFTER_EFFECT = "die_after_effect"
-    """Have the effect, then kill the calling process."""
+    """Has the effect, then kills the calling process."""
     CUT_AFTER_EFFECT = "cut_after_effect"
-    """Have the effect, then reset the connection without an answer."""
+    """Has the effect, then resets the connection without an answer."""
 
 
 EVERYONE = "*"
@@ -33,7 +33,7 @@ EVERYONE = "*"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong at `service` for `target`: an order id, a whole key, or EVERYONE; `times` None is every time."""
+    """A fault at `service` for `target`, an order id, a key, or EVERYONE; it happens `times` times, None: always."""
 
     service: str
     target: str
@@ -43,7 +43,7 @@ class Fault:
 
     @staticmethod
     def from_json(raw: Mapping[str, Any]) -> Fault:
-        """The fault that a JSON object describes; ValueError names what is wrong with it."""
+        """The fault that a JSON object describes; raises ValueError with the reason."""
         if unknown := sorted(set(raw) - set(Fault.__slots__)):
             raise ValueError(f"unknown: {', '.join(unknown)}")
         if not all(isinstance(raw.get(name), str) and raw[name] for name in ("service", "target")):
@@ -52,42 +52,42 @@ class Fault:
             raise ValueError("seconds must be a number, 0 to 3600")
         times = raw.get("times", 1)
         if times is not None and (not isinstance(times, int) or not _is_number(times) or times < 1):
-            raise ValueError("times must be a whole number above 0, or null for every time")
+            raise ValueError("times must be a whole number above 0, or null for always")
         return Fault(raw["service"], raw["target"], FaultKind(str(raw.get("kind"))), times, seconds)
 
     def concerns(self, call: ServiceCall) -> bool:
-        """Whether this call is one to go wrong."""
+        """Whether the fault applies to this call."""
         return call.service == self.service and self.target in {call.order, call.key, EVERYONE}
 
 
 class Script:
-    """The faults that are still to come; the first that concerns a call is the one that happens."""
+    """The faults that are left; a call gets the first that concerns it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._left: list[tuple[Fault, int | None]] = []
 
     def add(self, fault: Fault) -> None:
-        """Let this go wrong, after what was added before it for the same calls."""
+        """Add a fault behind the others."""
         with self._lock:
             self._left.append((fault, fault.times))
 
     def clear(self, service: str, target: str) -> None:
-        """Let nothing more go wrong for this target: the cause is fixed."""
+        """Remove the faults of this target."""
         with self._lock:
             self._left = [pair for pair in self._left if (pair[0].service, pair[0].target) != (service, target)]
 
     def pending(self, service: str, target: str) -> bool:
-        """Whether something is still to go wrong for this target."""
+        """Whether faults of this target are left."""
         with self._lock:
             return any((fault.service, fault.target) == (service, target) for fault, _ in self._left)
 
     def take(self, call: ServiceCall) -> Fault | None:
-        """The fault that happens to this call, counted as having happened."""
+        """The fault for this call, counted as used; None if there is none."""
         with self._lock:
-            for position, (fault, left) in enumerate(self._left):
+            for index, (fault, left) in enumerate(self._left):
                 if fault.concerns(call):
-                    self._left[position : position + 1] = [] if left == 1 else [(fault, left and left - 1)]
+                    self._left[index : index + 1] = [] if left == 1 else [(fault, left and left - 1)]
                     return fault
         return None
 

@@ -1,4 +1,4 @@
-"""Answers one request: a call of a service, a fault to script, or a look at the ledger."""
+"""Answers an HTTP request: a call of a service, a fault to add, or a query of the ledger."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Shared(Protocol):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection, kept alive for further requests."""
+    """Serves one connection, and keeps it alive for further requests."""
 
     protocol_version = "HTTP/1.1"
     timeout = 300
@@ -45,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         return self._say(200, {"effects": effects, "journal": entries, "doubled": ledger.doubled()})
 
     def do_POST(self) -> None:
-        """Serve a call, or script a fault."""
+        """Serve a call, or add a fault."""
         try:
             headers = cast("Mapping[str, str]", self.headers)
             body = read_object(headers, cast("BinaryIO", self.rfile))
@@ -54,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self._serve(service_call(self.path, headers, body))
         except BadRequestError as error:
-            # What may be left of a body must not be taken for the next request.
+            # A rest of the body must not be read as the next request.
             self.close_connection = True
             self._say(error.status, {"code": error.code})
 
@@ -115,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _reset(self) -> None:
         self.close_connection = True
-        # To linger for zero seconds makes the close that follows a reset.
+        # With a linger time of zero, the close that follows resets the connection.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def _answer(self, answer: Answer) -> None:

@@ -1,7 +1,7 @@
-"""The ledger: every effect that a service had, and every call that reached it, in SQLite.
+"""The services' ledger in SQLite: every effect that a service had, and a journal of every call.
 
-The table of effects has no unique constraint on the key. What keeps effects single is the check in
-`perform`; if that breaks, the doubled rows are there for an audit to count.
+The table of effects has no unique constraint on the key. The check in `perform` keeps effects single; if it breaks,
+an audit can count the doubled rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS journal (
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something a service did, once per row. `undo_of` names the forward key that an undo took back.
+    """An effect of a service. `undo_of` is the forward key that an undo compensates.
 
     `undid` is True for an undo that found a forward effect; False for a forward effect and for a tombstone.
     """
@@ -49,7 +49,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One call that reached a service: status 0 means that it got no answer."""
+    """A call in the journal; status 0 means that it got no answer."""
 
     at: int
     service: str
@@ -80,35 +80,35 @@ class Ledger:
             self._db.close()
 
     def arrive(self, call: ServiceCall) -> Answer | None:
-        """Note the fence of a call before anything else happens to it; the refusal, if it is stale."""
+        """Record the fence of a call before anything else; returns the refusal if the fence is stale."""
         with self._transaction():
             return self._raise_fence(call)
 
     def perform(self, call: ServiceCall, *, fault: str = "", answered: bool = True, note: str = "") -> Answer:
-        """Have the effect unless the key already had it, and journal the call, in one transaction."""
+        """Have the effect, unless the key has had it, and journal the call, in one transaction."""
         with self._transaction():
             answer = self._raise_fence(call) or self._undone(call) or self._recorded(call) or self._apply(call)
             self._write(call, answer.status if answered else 0, answer.outcome, fault, note)
             return answer
 
     def journal(self, call: ServiceCall, status: int, outcome: str, fault: str = "") -> None:
-        """Write down a call that had no effect."""
+        """Journal a call that had no effect."""
         with self._transaction():
             self._write(call, status, outcome, fault, "")
 
     def effects(self, key: str = "") -> list[Effect]:
-        """All effects, or those of one key, in the order in which they happened."""
+        """All effects, or those of one key, oldest first."""
         columns = "at, service, operation, key, undo_of, fence, undid"
         rows = self._read(f"SELECT {columns} FROM effects WHERE ? IN ('', key) ORDER BY id", key)  # noqa: S608 - constants
         return [Effect(**{**row, "undid": bool(row["undid"])}) for row in rows]
 
     def entries(self, key: str = "") -> list[Entry]:
-        """All calls, or those under one key, in the order in which they came."""
+        """All calls, or those of one key, oldest first."""
         rows = self._read("SELECT * FROM journal WHERE ? IN ('', key) ORDER BY id", key)
         return [Entry(**{name: value for name, value in row.items() if name != "id"}) for row in rows]
 
     def doubled(self) -> Mapping[str, int]:
-        """The keys with more than one effect, at whichever service, and how many; an undo counts by what it undoes."""
+        """The number of effects of each key that has more than one; an undo counts under the key that it undoes."""
         rows = self._read(
             "SELECT MIN(key) AS key, COUNT(*) AS times FROM effects WHERE ? = ''"
             " GROUP BY undo_of <> '', CASE undo_of WHEN '' THEN key ELSE undo_of END HAVING COUNT(*) > 1"
@@ -116,11 +116,11 @@ class Ledger:
         return {row["key"]: row["times"] for row in rows}
 
     def _raise_fence(self, call: ServiceCall) -> Answer | None:
-        position = (call.service, call.key)
-        row = self._db.execute("SELECT highest FROM fences WHERE service = ? AND key = ?", position).fetchone()
+        row_key = (call.service, call.key)
+        row = self._db.execute("SELECT highest FROM fences WHERE service = ? AND key = ?", row_key).fetchone()
         if row and call.fence < row["highest"]:
             return refusal(409, "stale_fence")
-        self._db.execute("INSERT OR REPLACE INTO fences VALUES (?, ?, ?)", (*position, call.fence))
+        self._db.execute("INSERT OR REPLACE INTO fences VALUES (?, ?, ?)", (*row_key, call.fence))
         return None
 
     def _undone(self, call: ServiceCall) -> Answer | None:
@@ -140,18 +140,10 @@ class Ledger:
 
     def _apply(self, call: ServiceCall) -> Answer:
         undid = bool(call.undo_of) and self._find("key", call.service, call.undo_of) is not None
-        values = (
-            self._now(),
-            call.service,
-            call.operation,
-            call.key,
-            call.undo_of,
-            call.fence,
-            call.fingerprint,
-            undid,
-        )
-        inserted = "INSERT INTO effects VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *"
-        return _answer("done", self._db.execute(inserted, values).fetchone())
+        named = (call.service, call.operation, call.key, call.undo_of)
+        values = (self._now(), *named, call.fence, call.fingerprint, undid)
+        insert = "INSERT INTO effects VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *"
+        return _answer("done", self._db.execute(insert, values).fetchone())
 
     def _find(self, column: str, service: str, key: str) -> sqlite3.Row | None:
         query = f"SELECT * FROM effects WHERE service = ? AND {column} = ? ORDER BY id LIMIT 1"  # noqa: S608 - constants

@@ -1,4 +1,4 @@
-"""The process at the other end of a connection on this machine, to be killed in mid-call."""
+"""Finds the process at the other end of a connection on this machine, to kill it during its call."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Address = tuple[str, int]
 
 
 class PeerSparedError(Exception):
-    """The process at the other end must not be killed, or is not there; the message says why."""
+    """The process at the other end must not be killed, or was not found; the message says why."""
 
 
 def killable_peer(theirs: Address, ours: Address) -> psutil.Process:
-    """The one process that holds the far end of the connection from `theirs` to `ours`; raises PeerSparedError."""
+    """The process that holds the far end of the connection from `theirs` to `ours`; raises PeerSparedError."""
     if not ipaddress.ip_address(theirs[0]).is_loopback:
         raise PeerSparedError("the caller is on another machine")
     holders = [process for process in psutil.process_iter() if _holds(process, theirs, ours)]

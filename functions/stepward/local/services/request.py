@@ -1,4 +1,4 @@
-"""Reads a call from an HTTP request, refusing what the contract does not allow."""
+"""Reads a call from an HTTP request, and refuses what the service contract does not allow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 class BadRequestError(Exception):
-    """A request that breaks the contract, with the status and the code to answer."""
+    """A request that breaks the contract; the answer is `status` with `code`."""
 
     def __init__(self, status: int, code: str) -> None:
         super().__init__(code)
@@ -25,11 +25,11 @@ class BadRequestError(Exception):
 
 
 def read_object(headers: Mapping[str, str], stream: BinaryIO) -> dict[str, Any]:
-    """The JSON object that a request brings."""
+    """The JSON object in the body of a request; raises BadRequestError."""
     length = headers.get("Content-Length", "")
     if not _NUMBER.fullmatch(length):
         raise BadRequestError(411, "length_missing")
-    # Read before it is judged: to close a connection with bytes unread resets it, and the caller loses the answer.
+    # Read before any check: closing a connection with unread bytes resets it, and the caller loses the answer.
     text = stream.read(min(int(length), 16 * MAX_BODY))
     if headers.get("Content-Type", "").partition(";")[0].strip() != "application/json":
         raise BadRequestError(415, "not_json")
@@ -49,8 +49,8 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 def service_call(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> ServiceCall:
-    """The call that a request makes."""
-    if not (position := _PATH.fullmatch(path)):
+    """The call in a request; raises BadRequestError."""
+    if not (names := _PATH.fullmatch(path)):
         raise BadRequestError(404, "unknown_path")
     key, fence, undo_of = (headers.get(name, "") for name in ("Idempotency-Key", "Fence", "Undo-Of"))
     if not _KEY.fullmatch(key):
@@ -59,4 +59,4 @@ def service_call(path: str, headers: Mapping[str, str], body: Mapping[str, Any])
         raise BadRequestError(400, "fence_missing")
     if undo_of == key or (undo_of and not _KEY.fullmatch(undo_of)):
         raise BadRequestError(400, "undo_of_wrong")
-    return ServiceCall(position[1], position[2], key, int(fence), undo_of, body)
+    return ServiceCall(names[1], names[2], key, int(fence), undo_of, body)

@@ -1,4 +1,4 @@
-"""One HTTP server on this machine that plays any number of remote services."""
+"""An HTTP server on this machine that stands in for any number of remote services."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from stepward.local.services.ledger import Ledger
 
 
 class Services:
-    """The services at `url(name)`; any name will do. Use it in a `with`, or start and stop it.
+    """The services, each at `url(name)` for any name. Use it in a `with`, or start and stop it.
 
-    `honour_keys=False` makes them forget idempotency keys, to show that an audit notices.
+    With `honour_keys=False` they forget idempotency keys, to show that an audit notices.
     """
 
     def __init__(
@@ -38,24 +38,24 @@ class Services:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def url(self, service: str) -> str:
-        """The base address of one service; its operations are below it."""
+        """The base address of a service; its operations are below it."""
         return f"{self.endpoint}/{service}"
 
     def misbehave(self, fault: Fault) -> None:
-        """Let something go wrong from now on."""
+        """Add a fault."""
         self.script.add(fault)
 
     def behave(self, service: str, target: str) -> None:
-        """Let nothing more go wrong for this order or key: its cause is fixed."""
+        """Remove the faults of this order or key."""
         self.script.clear(service, target)
 
     def start(self) -> Self:
-        """Begin to answer."""
+        """Start to serve."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Stop answering, drop every connection, and close the ledger."""
+        """Stop serving, drop all connections, and close the ledger."""
         self._server.stop()
         self._thread.join()
         self.ledger.close()
@@ -70,7 +70,7 @@ class Services:
 
 
 class _Server(ThreadingHTTPServer):
-    """Threads that can be waited for, and connections that can be dropped."""
+    """A threading server that can join its threads and drop its connections."""
 
     daemon_threads = False
     request_queue_size = 128
@@ -95,12 +95,12 @@ class _Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
-        # Closed without the polite shutdown of the base class, which would turn a reset into an end of stream.
+        # Without the shutdown of the base class, which would turn a reset into an end of stream.
         self._open.discard(request)
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing about a caller that went away: some are made to."""
+        """Ignore callers that went away: some are killed on purpose."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
