@@ -1,4 +1,5 @@
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FILES = sorted(file for top in ("functions", "infra", "tests") for file in (ROOT / top).rglob("*.py"))
 LONGEST_FILE = 300
+FULLEST_FOLDER = 14
 LONGEST_FUNCTION = 40
 
 
@@ -30,3 +32,9 @@ def test_a_long_function_is_found() -> None:
     body = "    pass\n" * LONGEST_FUNCTION
 
     assert list(long_functions(f"def short():\n    pass\n\n\ndef long():\n{body}")) == ["long has 41 lines"]
+
+
+def test_a_folder_holds_about_a_dozen_files() -> None:
+    folders = Counter(file.parent.relative_to(ROOT).as_posix() for file in FILES if file.name != "__init__.py")
+
+    assert {folder: files for folder, files in folders.items() if files > FULLEST_FOLDER} == {}
