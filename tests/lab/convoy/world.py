@@ -85,7 +85,7 @@ class ConvoyWorld(World):
 
     def split(self, customer: str = "") -> Split:
         """One ledger processor."""
-        return self.assembly(ledger_customer=customer).ledger().split
+        return self.assembly(ledger_customer=customer).ledger()
 
     def convoy(self) -> LaneIntake:
         """One consumer."""
