@@ -43,7 +43,7 @@ def test_a_command_is_kept_with_who_why_and_when(world: World) -> None:
     given(world, PAUSE)
 
     assert kept(world) == (AuditEntry(T0, "pause", "", 0, "ada", "asking the customer", applied=True),)
-    assert f"trail/{ORDER_ID}" in world.shared_records.kept
+    assert f"audit-log/{ORDER_ID}" in world.shared_records.kept
 
 
 def test_what_was_refused_is_kept_with_the_reason(world: World) -> None:
@@ -154,14 +154,14 @@ def test_a_trail_keeps_its_newest_entries_and_stays_small() -> None:
 
     entries = audit_log.of(ORDER_ID)
     assert [entry.at for entry in entries] == [T0 + number for number in range(5, LONGEST + 5)]
-    assert len(str(shared_records.kept[f"trail/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
+    assert len(str(shared_records.kept[f"audit-log/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
 
 
 def test_a_trail_that_cannot_be_read_is_told_as_such() -> None:
     shared_records = MemorySharedRecords()
-    shared_records.write(SharedRecord(f"trail/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
+    shared_records.write(SharedRecord(f"audit-log/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
 
-    with pytest.raises(Corrupt, match=f"trail/{ORDER_ID}"):
+    with pytest.raises(Corrupt, match=f"audit-log/{ORDER_ID}"):
         AuditLog(shared_records).of(ORDER_ID)
 
 
