@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stepward.app.convoy.alerting import LaneAlerting
     from stepward.app.convoy.intake import LaneIntake
     from stepward.app.intake import Intake
-    from stepward.app.ledger.intake import LedgerIntake
+    from stepward.app.ledger.split import Split
     from stepward.app.scheduler.schedule import Schedule
     from stepward.app.scheduler.transition import Transition
     from stepward.app.submission import Submit
@@ -166,12 +166,11 @@ class Assembly:
             shards=self.settings.shards,
         )
 
-    def ledger(self) -> LedgerIntake:
+    def ledger(self) -> Split:
         """Splits ledgers into the lanes of their orders."""
-        from stepward.app.ledger.intake import LedgerIntake
         from stepward.app.ledger.split import Split
 
-        split = Split(
+        return Split(
             lanes=self.lane_queue,
             ledgers=self.ledgers,
             shared_records=self.shared_records,
@@ -181,7 +180,6 @@ class Assembly:
             now=self.now,
             customer=self.settings.ledger_customer,
         )
-        return LedgerIntake(split, self.rejects, self.telemetry)
 
     def convoy(self, instance: str) -> LaneIntake:
         """Applies order events and commands, each order's in their sequence."""
@@ -230,7 +228,7 @@ class Assembly:
         )
 
     def guard(self, agent: str) -> Guard:
-        """Stands before the service of an agent, in one process."""
+        """Guards the service of an agent, in one process."""
         from stepward.app.agent.breakers import Breakers
         from stepward.app.agent.guard import Guard
 

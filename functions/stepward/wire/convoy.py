@@ -19,7 +19,7 @@ from stepward.wire.order_event import EventMessage, Source, adapted, event_of
 LONGEST_TEXT = 200
 _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
 _Position = Annotated[int, msgspec.Meta(ge=-999_999_999, le=999_999_999)]
-_FIELDS = {"order_id": OrderId, "position": _Position, "body": str, "who": _Text, "why": _Text, "asked": _Text}
+_FIELDS = {"order_id": OrderId, "position": _Position, "body": str, "who": _Text, "why": _Text, "command_id": _Text}
 _COMMANDS: Mapping[str, type[LaneCommand]] = {
     "convoy.retry": RetryLane,
     "convoy.skip": SkipEvent,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-import stepward.app.ledger.intake  # noqa: F401
+import stepward.app.ledger.split  # noqa: F401
 from stepward.adapters.lambda_.groups import GroupWorker
 from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.adapters.sqs.lane_queue import SqsLaneQueue

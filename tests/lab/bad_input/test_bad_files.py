@@ -51,7 +51,7 @@ def split(given: LedgerFile) -> int:
         "ledgers": MemoryLedgers(objects),
         "rejects": rejects,
     }
-    memory_assembly(lambda: 1_000, app=app, **ports).ledger().split.handle(text, lambda: 60_000)
+    memory_assembly(lambda: 1_000, app=app, **ports).ledger().handle(text, lambda: 60_000)
     return len(queue.bodies) + len(rejects.kept)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from stepward.app.ledger import split as ledgers
-from stepward.domain.convoy import arrival, change
+from stepward.domain.convoy import change, needs
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.errors import Transient
 from stepward.testing.faults.record import Died
@@ -54,7 +54,7 @@ class LedgersUnderFaults(RuleBasedStateMachine):
         super().__init__()
         self.small = pytest.MonkeyPatch()
         self.small.setattr(ledgers, "CHUNK", 3)
-        for module in (arrival, change):
+        for module in (needs, change):
             self.small.setattr(module, "PAGE", 2)
         self.small.setattr(change, "MOST_HISTORY", 3)
         self.in_hand: dict[tuple[str, int], list[Message]] = {}

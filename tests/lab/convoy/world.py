@@ -83,7 +83,7 @@ class ConvoyWorld(World):
         return replace(plain, **{name: self.gate.tap(port, type(port).__name__) for name, port in ports.items()})
 
     def split(self, customer: str = "") -> Split:
-        return self.assembly(ledger_customer=customer).ledger().split
+        return self.assembly(ledger_customer=customer).ledger()
 
     def convoy(self) -> LaneIntake:
         return self.assembly().convoy("convoy-1")

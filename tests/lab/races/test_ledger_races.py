@@ -56,7 +56,7 @@ def test_one_ledger_in_eight_processors_is_split_once(
         sent, rejects, telemetry = Sent(), MemoryRejects(), MemoryTelemetry()
         ports = {"lane_queue": sent, "ledgers": MemoryLedgers(), "rejects": rejects, "telemetry": telemetry}
         racing = [
-            race.assembly(racer, NOW + racer, shared_records=shared_records, **ports).ledger().split
+            race.assembly(racer, NOW + racer, shared_records=shared_records, **ports).ledger()
             for racer, shared_records in enumerate(shared)
         ]
 

@@ -73,7 +73,7 @@ def test_a_ledger_too_large_for_a_message_goes_as_an_object_of_lines(tmp_path: P
         "ledgers": MemoryLedgers(objects),
         "shared_records": shared_records,
     }
-    split = memory_assembly(Clock(), app=PlannedApp(sequence("reserve")), **ports).ledger().split
+    split = memory_assembly(Clock(), app=PlannedApp(sequence("reserve")), **ports).ledger()
     split.handle(pointer_of(ledger, key), lambda: 60_000)
 
     assert queue.waiting == 600

@@ -44,7 +44,7 @@ def test_a_command_is_logged_with_who_why_and_when(world: World) -> None:
     given(world, PAUSE)
 
     assert logged(world) == (AuditEntry(T0, "pause", "", 0, "ada", "asking the customer", applied=True),)
-    assert f"trail/{ORDER_ID}" in world.shared_records.kept
+    assert f"audit-log/{ORDER_ID}" in world.shared_records.kept
 
 
 def test_a_refused_command_is_logged_with_the_reason(world: World) -> None:
@@ -162,14 +162,14 @@ def test_an_audit_log_keeps_its_newest_entries_and_stays_small() -> None:
 
     entries = audit_log.of(ORDER_ID)
     assert [entry.at for entry in entries] == [T0 + number for number in range(5, LONGEST + 5)]
-    assert len(str(shared_records.kept[f"trail/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
+    assert len(str(shared_records.kept[f"audit-log/{ORDER_ID}"].body).encode("ascii", "backslashreplace")) < 300_000
 
 
 def test_a_corrupt_audit_log_is_an_error_that_names_it() -> None:
     shared_records = MemorySharedRecords()
-    shared_records.write(SharedRecord(f"trail/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
+    shared_records.write(SharedRecord(f"audit-log/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
 
-    with pytest.raises(Corrupt, match=f"trail/{ORDER_ID}"):
+    with pytest.raises(Corrupt, match=f"audit-log/{ORDER_ID}"):
         AuditLog(shared_records).of(ORDER_ID)
 
 

@@ -134,7 +134,7 @@ def test_what_people_typed_is_cleaned_before_it_is_sent() -> None:
 
 
 def test_a_command_with_an_unknown_field_is_refused() -> None:
-    text = json.dumps({"type": "convoy.skip", "orderId": "A", "who": "a", "why": "", "asked": "1"})
+    text = json.dumps({"type": "convoy.skip", "orderId": "A", "who": "a", "why": "", "commandId": "1"})
     assert "position: is missing" in str(refused(decode_for_lane, text, EventMessage))
 
 

@@ -20,7 +20,7 @@ REMEMBERED_FOR = 1_000
 
 @dataclass(slots=True)
 class Guard:
-    """Stands before the service of one agent, in one process; safe under threads.
+    """Guards the service of one agent, in one process; safe under threads.
 
     It remembers the shared breaker for a second, and writes nothing while the service is healthy. If it can neither
     read nor write the breaker, it logs that and goes by the one it remembers: it must not stop the work.

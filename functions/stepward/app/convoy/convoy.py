@@ -76,7 +76,7 @@ class Convoy:
             raise outcome.failure
 
     def _change(self, order_id: str, wanted: Wanted, messages: Sequence[Received]) -> tuple[Lane, LaneDecision]:
-        """Write what `wanted` makes of the lane, then tell of it; read and decide again if somebody was faster."""
+        """Write what `wanted` makes of the lane, then follow up; read and decide again if somebody was faster."""
         first = None if isinstance(wanted, LaneCommand) or not wanted else wanted[0]
         race = Race(f"the lane of {order_id}")
         while True:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from stepward.app.intake import Intake, Received
 from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
@@ -58,6 +60,16 @@ class Split:
     sources: Sequence[Source]
     now: Callable[[], int]
     customer: str = ""
+
+    def take(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Iterator[int]:
+        """Split ledgers in their order, and yield after each how many are done; raises Transient at the first failure.
+
+        A ledger that cannot be accepted is kept as a reject, and the next one follows.
+        """
+        intake = Intake(partial(self.handle, remaining=remaining), self.rejects, self.telemetry)
+        for done, message in enumerate(messages, start=1):
+            intake.accept(message)
+            yield done
 
     def handle(self, text: str, remaining: Callable[[], int]) -> None:
         """Send every entry of the ledger in `text`, for as long as `remaining` (ms) allows.

@@ -93,7 +93,7 @@ class AuditLog:
         self._record(order_id).change(lambda entries: _with(entries, entry))
 
     def _record(self, order_id: str) -> SharedValue[tuple[AuditEntry, ...]]:
-        return SharedValue(self.shared_records, f"trail/{order_id}", _entries, _body)
+        return SharedValue(self.shared_records, f"audit-log/{order_id}", _entries, _body)
 
 
 def _with(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntry, ...]:

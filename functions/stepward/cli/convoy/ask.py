@@ -36,7 +36,7 @@ def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Comma
     mine = _asked(command).entry(before.audit_log, now.audit_log)
     if mine and not mine.applied:
         return CommandOutcome(applied=False, text=mine.note)
-    if mine or now.lane.done == command.asked:
+    if mine or now.lane.done == command.command_id:
         goes_on = now.lane.last < now.lane.highest and not now.lane.blocked and now.following is not None
         return CommandOutcome(applied=True, text=_words(command, before.lane, now), final=not goes_on)
     return None
@@ -60,7 +60,7 @@ def ask_lane(
     if refused := lane_refusal(connection.lanes, before.lane, command, target):
         raise UserError(refused)
     # A new name each time, so that the queue does not drop a deliberate repetition as a duplicate.
-    message = LaneMessage(order, f"operator/{command.asked}", encode_command(command))
+    message = LaneMessage(order, f"operator/{command.command_id}", encode_command(command))
     connection.lane_queue.send([message])
     position = _position(command, before.lane)
     Following(

@@ -57,7 +57,7 @@ def refused(lane: Lane, held: Held, command: LaneCommand) -> LaneRefusal | None:
 
 def is_done(lane: Lane, command: LaneCommand) -> bool:
     """Whether the command was applied before."""
-    return lane.done == command.asked
+    return lane.done == command.command_id
 
 
 def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | None:
@@ -79,9 +79,9 @@ def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | Non
         case ReplaceEvent():
             _replace(change, command)
     for rejection in change.rejections:
-        named = f"{command.asked} {rejection.why}"
+        named = f"{command.command_id} {rejection.why}"
         change.held.rows[REJECTED_BY_COMMAND] = StoredEvent(REJECTED_BY_COMMAND, rejection.event, named)
-    change.lane = replace(change.lane, done=command.asked)
+    change.lane = replace(change.lane, done=command.command_id)
     change.drain()
     change.stop_at_unsequenced()
     return None
@@ -191,6 +191,6 @@ def _never_came(command: SkipEvent) -> str:
 def _reject_again(change: LaneChange, command: LaneCommand) -> None:
     """Reject again what the command rejected: whoever wrote the lane may have died before it was kept."""
     rejected = change.held.at(REJECTED_BY_COMMAND)
-    asked, _, why = rejected.skipped.partition(" ") if rejected else ("", "", "")
-    if rejected and asked == command.asked:
+    command_id, _, why = rejected.skipped.partition(" ") if rejected else ("", "", "")
+    if rejected and command_id == command.command_id:
         change.reject(rejected.event, why)

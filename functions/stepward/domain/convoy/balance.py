@@ -59,39 +59,23 @@ class Balance:
 
 def balance_of(events: Iterable[StoredEvent], details: Callable[[OrderEvent], Details]) -> Balance:
     """The balance of `events`, all applied or skipped and in the order of their positions."""
-    book = _Book(details)
+    histories: dict[int, list[Amendment]] = {}
+    skipped: list[StoredEvent] = []
+    created = cancelled = ended = 0
     for stored in events:
-        book.enter(stored)
-    return book.balance()
-
-
-@dataclass(slots=True)
-class _Book:
-    """The balance in the making; `histories` are the order's own and those of the additions, by position."""
-
-    details: Callable[[OrderEvent], Details]
-    created: int = 0
-    cancelled: int = 0
-    ended: int = 0
-    histories: dict[int, list[Amendment]] = field(default_factory=dict)
-    skipped: list[StoredEvent] = field(default_factory=list)
-
-    def enter(self, stored: StoredEvent) -> None:
         event, position = stored.event, stored.position
         if stored.skipped:
-            self.skipped.append(stored)
-            return
+            skipped.append(stored)
+            continue
         match event.op:
             case Op.DELETE:
-                self.cancelled = position
+                cancelled = position
             case Op.MODIFY:
-                self.histories[event.modifies or 0].append(Amendment(position, self.details(event)))
+                histories[event.modifies or 0].append(Amendment(position, details(event)))
             case _:
-                self.histories[position] = [Amendment(position, self.details(event))]
-                self.created = position if event.op is Op.CREATE else self.created
-        self.ended = position if event.end else self.ended
-
-    def balance(self) -> Balance:
-        transactions = {position: Transaction(tuple(history)) for position, history in self.histories.items()}
-        order = transactions.pop(self.created, None)
-        return Balance(order, MappingProxyType(transactions), self.cancelled, self.ended, tuple(self.skipped))
+                histories[position] = [Amendment(position, details(event))]
+                created = position if event.op is Op.CREATE else created
+        ended = position if event.end else ended
+    transactions = {position: Transaction(tuple(history)) for position, history in histories.items()}
+    order = transactions.pop(created, None)
+    return Balance(order, MappingProxyType(transactions), cancelled, ended, tuple(skipped))

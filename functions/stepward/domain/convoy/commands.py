@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RetryLane:
-    """Try the event again that blocks the lane; its cause is fixed. `asked` names this one command."""
+    """Try the event again that blocks the lane; its cause is fixed. `command_id` names it."""
 
     order_id: str
     who: str
     why: str
-    asked: str
+    command_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class SkipEvent:
     position: int
     who: str
     why: str
-    asked: str
+    command_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ReplaceEvent:
     body: str
     who: str
     why: str
-    asked: str
+    command_id: str
 
 
 LaneCommand = RetryLane | SkipEvent | ReplaceEvent

@@ -72,7 +72,7 @@ class StepRecord:
 class Task:
     """All steps of one order, at one revision.
 
-    `due` is when the Supervisor should look at the task: early or on time, never late; None when nothing
+    `due` is when the Supervisor has to check the task: early or on time, never late; None when nothing
     waits. `fence` counts the claims of all steps, so it only rises; `fence_base` was its value when an
     operator last resubmitted a step. `undoing` and `paused` hold the reason, and are empty otherwise. `reply_to` and
     `correlation_id` are the submitter's.

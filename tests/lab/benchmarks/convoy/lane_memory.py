@@ -71,7 +71,7 @@ class LaneTwins:
         app = replace(orders.app, workflow=replace(line(3), order=orders.app.order))
         own = {"app": app, "telemetry": log, "rejects": self.rejects, "lanes": self.lanes}
         assembly = memory_assembly(self.clock, AGENTS, lane_queue=MemoryLaneQueue(self.queue), **own)
-        self.split = assembly.ledger().split
+        self.split = assembly.ledger()
         self.worker = GroupWorker(assembly.convoy("convoy-1").take, log, together=True)
 
     def send(self, name: str, entries: Sequence[dict[str, Any]]) -> None:
