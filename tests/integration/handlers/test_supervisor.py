@@ -36,8 +36,7 @@ def sent_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
         return [json.loads(body) for body in deployment.taken("scheduler")]
 
 
-@pytest.fixture
-def running(deployment: Deployment, log: Log) -> int:
+def run_into(deployment: Deployment) -> int:
     """The complete-by of a first step that an agent has and does not answer."""
     submission.handler(sample("sqs-order-plain.json"), None)
     scheduler.handler(sample("sqs-scheduler-start.json"), None)
@@ -45,12 +44,12 @@ def running(deployment: Deployment, log: Log) -> int:
     deployment.taken("agent-inventory")
     complete_by = deployment.step("reserve").complete_by
     assert complete_by is not None
-    log.read()
     return complete_by
 
 
-def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deployment, running: int) -> None:
+def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deployment) -> None:
     """Clocks may differ: the Supervisor waits a margin longer."""
+    running = run_into(deployment)
     before = deployment.task()
 
     figures = sweep(running + 1)
@@ -60,10 +59,11 @@ def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deploy
     assert deployment.task() == before
 
 
-def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(
-    deployment: Deployment, running: int, log: Log
-) -> None:
+def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(deployment: Deployment, log: Log) -> None:
     """S12: FailureCount + 1, unlocked, Pending again."""
+    running = run_into(deployment)
+    log.read()
+
     figures = sweep(running + MARGIN)
 
     step = deployment.step("reserve")
@@ -85,8 +85,9 @@ def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(
     }
 
 
-def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment, running: int) -> None:
+def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment) -> None:
     """S15."""
+    running = run_into(deployment)
     for _ in range(2):
         sweep(running + MARGIN)
 
@@ -125,15 +126,17 @@ def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     ids="".join,
 )
 def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
-    deployment: Deployment, running: int, log: Log, garbage: dict[str, Any]
+    deployment: Deployment, log: Log, garbage: dict[str, Any]
 ) -> None:
     """Each shard has a bad record that is older than the good one."""
+    running = run_into(deployment)
     item: dict[str, Any] = dict(
         deployment.dynamodb.get_item(TableName=deployment.tables.tasks, Key={"OrderID": {"S": ORDER_ID}})["Item"]
     )
     for shard in ("0", "1"):
         keys = {"OrderID": {"S": f"bad-{shard}"}, "Shard": {"N": shard}, "Due": {"N": "1"}}
         deployment.dynamodb.put_item(TableName=deployment.tables.tasks, Item={**item, **keys, **garbage})
+    log.read()
 
     figures = sweep(running + MARGIN)
 
@@ -144,8 +147,9 @@ def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
     assert all(line["task"] in line["reason"] for line in corrupt)
 
 
-def test_a_sweep_without_time_left_stops_and_says_so(deployment: Deployment, running: int) -> None:
+def test_a_sweep_without_time_left_stops_and_says_so(deployment: Deployment) -> None:
     """What it does not reach stays due for the next run."""
+    running = run_into(deployment)
     with time_machine.travel((running + MARGIN) / 1000, tick=False):
         figures = supervisor.handler(sample(TICK), LambdaContext("supervisor", "r-1", ends_at=10, clock=lambda: 0))
 
@@ -155,7 +159,8 @@ def test_a_sweep_without_time_left_stops_and_says_so(deployment: Deployment, run
     assert deployment.step("reserve").process_state is ProcessState.PENDING
 
 
-def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment, running: int) -> None:
+def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment) -> None:
+    running = run_into(deployment)
     names = [f"ord-{number}" for number in range(12)]
     submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in names]), None)
     starts = deployment.taken("scheduler")
@@ -167,16 +172,20 @@ def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment, run
     assert {deployment.step("reserve", name).failure_count for name in names} == {1}
 
 
-def test_a_sweep_that_found_nothing_still_writes_its_metrics(running: int, log: Log) -> None:
+def test_a_sweep_that_found_nothing_still_writes_its_metrics(deployment: Deployment, log: Log) -> None:
     """S12: an alarm fires when they are missing."""
+    running = run_into(deployment)
+    log.read()
+
     sweep(running)
 
     metrics = log.metrics()
     assert (metrics["Swept"], metrics["Overdue"]) == ([float(SHARDS)], [0.0])
 
 
-def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, running: int) -> None:
+def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, log: Log) -> None:
     """S15: until its lease is over."""
+    running = run_into(deployment)
     at = running + MARGIN
     for shard in range(SHARDS):
         lease = {"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1}
@@ -184,14 +193,17 @@ def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deploym
         deployment.dynamodb.put_item(
             TableName=deployment.shared_records, Item={**item, "Body": {"S": json.dumps(lease)}}
         )
+    log.read()
 
     assert (sweep(at)["skipped"], deployment.step("reserve").failure_count) == (SHARDS, 0)
     assert (sweep(at + MARGIN)["swept"], deployment.step("reserve").failure_count) == (SHARDS, 1)
 
 
-def test_supervisors_without_their_shared_records_still_sweep(deployment: Deployment, running: int, log: Log) -> None:
+def test_supervisors_without_their_shared_records_still_sweep(deployment: Deployment, log: Log) -> None:
     """S15: leases save work; no recovery depends on them."""
+    running = run_into(deployment)
     deployment.dynamodb.delete_table(TableName=deployment.shared_records)
+    log.read()
 
     assert sweep(running + MARGIN)["overdue"] == 1
 
@@ -201,9 +213,13 @@ def test_supervisors_without_their_shared_records_still_sweep(deployment: Deploy
     assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
 
 
-def test_metrics_are_written_when_a_sweep_fails(running: int, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_written_when_a_sweep_fails(
+    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """S12: a fault of the deployment shows as an error, and does not hide what was done before."""
+    running = run_into(deployment)
     monkeypatch.setenv("STEPWARD_SCHEDULER_QUEUE", "https://sqs.us-east-1.amazonaws.com/123456789012/gone")
+    log.read()
 
     with pytest.raises(Misconfigured):
         sweep(running + MARGIN)
@@ -212,8 +228,11 @@ def test_metrics_are_written_when_a_sweep_fails(running: int, log: Log, monkeypa
     assert metrics["Recovered"] == [1.0]
 
 
-def test_an_order_older_than_its_own_worst_case_is_logged(running: int, log: Log) -> None:
+def test_an_order_older_than_its_own_worst_case_is_logged(deployment: Deployment, log: Log) -> None:
     """S12: not finishing is never silent."""
+    running = run_into(deployment)
+    log.read()
+
     sweep(running + DAY)
 
     lines = log.read()
