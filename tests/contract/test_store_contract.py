@@ -16,7 +16,7 @@ from tests.contract.worlds.store_worlds import (
     ids_in,
     order_of,
     submitted,
-    task_now,
+    task_in,
     task_of,
 )
 
@@ -105,7 +105,7 @@ def test_the_same_order_again_is_a_duplicate_and_changes_nothing(stores: StoreWo
 
     assert stores.store.submit(order_of("ord-1"), task_of("ord-1", NOW + 5), PLAN) is Submission.DUPLICATE
 
-    assert task_now(stores, "ord-1") == further
+    assert task_in(stores.store, "ord-1") == further
 
 
 def test_other_content_under_the_same_id_is_a_conflict_and_changes_nothing(stores: StoreWorld) -> None:
@@ -115,7 +115,7 @@ def test_other_content_under_the_same_id_is_a_conflict_and_changes_nothing(store
     assert stores.store.submit(other, task_of("ord-1", NOW + 5), PLAN) is Submission.CONFLICT
 
     assert stores.orders.find("ord-1") == order_of("ord-1")
-    assert task_now(stores, "ord-1") == first
+    assert task_in(stores.store, "ord-1") == first
 
 
 def test_a_save_wins_on_the_revision_that_was_read(stores: StoreWorld) -> None:
@@ -126,7 +126,7 @@ def test_a_save_wins_on_the_revision_that_was_read(stores: StoreWorld) -> None:
     assert stores.store.save(winner, replaces=read)
     assert not stores.store.save(loser, replaces=read)
 
-    assert task_now(stores, "ord-1") == winner
+    assert task_in(stores.store, "ord-1") == winner
 
 
 def test_a_save_from_an_earlier_life_of_the_order_loses(stores: StoreWorld) -> None:
@@ -136,7 +136,7 @@ def test_a_save_from_an_earlier_life_of_the_order_loses(stores: StoreWorld) -> N
 
     assert not stores.store.save(changed(earlier, fence=1), replaces=earlier)
 
-    assert task_now(stores, "ord-1") == task
+    assert task_in(stores.store, "ord-1") == task
 
 
 def test_a_save_on_a_missing_task_fails_and_creates_nothing(stores: StoreWorld) -> None:
@@ -161,7 +161,7 @@ def test_every_field_of_a_task_comes_back_as_it_was_saved(stores: StoreWorld) ->
 
     assert stores.store.save(FULL_TASK, replaces=task)
 
-    assert task_now(stores, "ord-full") == FULL_TASK
+    assert task_in(stores.store, "ord-full") == FULL_TASK
     assert next(stores.store.every(None)) == FULL_TASK
 
 
@@ -174,7 +174,7 @@ def test_a_field_that_was_set_can_be_unset_again(stores: StoreWorld) -> None:
 
     assert stores.store.save(bare, replaces=FULL_TASK)
 
-    assert task_now(stores, "ord-full") == bare
+    assert task_in(stores.store, "ord-full") == bare
 
 
 def test_due_tasks_are_listed_by_shard_and_oldest_first(stores: StoreWorld) -> None:
@@ -184,7 +184,7 @@ def test_due_tasks_are_listed_by_shard_and_oldest_first(stores: StoreWorld) -> N
     for age, order_id in enumerate([c, a, b, d]):
         submitted(stores.store, order_id, NOW + age)
     submitted(stores.store, other, NOW)
-    due_of_b = task_now(stores, b).due
+    due_of_b = task_in(stores.store, b).due
     assert due_of_b is not None
 
     assert list(stores.store.due(0, due_of_b)) == [c, a, b]
@@ -241,7 +241,7 @@ def test_a_compensation_comes_back_with_the_steps_and_in_their_order(stores: Sto
 
     assert stores.store.save(undoing, replaces=task)
 
-    found = task_now(stores, "ord-1")
+    found = task_in(stores.store, "ord-1")
     assert (found, list(found.steps)) == (undoing, [*task.steps, "reserve/undo"])
 
 

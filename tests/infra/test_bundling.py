@@ -1,4 +1,4 @@
-"""The bundle holds what the functions need, for the machine that runs them, and nothing of ours besides."""
+"""The bundle holds what the functions need, for the machine that runs them, and nothing else of ours."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_events_for_machines_go_to_the_one_bus_that_the_deployment_names(
 def test_the_scheduler_may_post_to_the_submitters_queues_that_are_named_and_no_others(
     template: Template, production: Template
 ) -> None:
-    """S19: whatever address an order names, and whatever our own check makes of it."""
+    """S19: whatever address an order names, and even if our own check lets it pass."""
     assert foreign_queues(template) == set()
     assert foreign_queues(production) == {
         f":sqs:eu-west-1:{account}:{prefix}-*"

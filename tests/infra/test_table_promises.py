@@ -72,14 +72,19 @@ def test_only_tasks_may_expire(template: Template, replicated: Template) -> None
             assert table.get("TimeToLiveSpecification") == expires, name
 
 
-def test_in_production_no_data_goes_when_the_stack_goes(production: Template) -> None:
-    """S23: tables, queues, logs, ledgers and the alerts' key outlive the stack, and tables refuse to be deleted."""
+@pytest.mark.parametrize(("stack", "policy"), [("template", "Delete"), ("production", "Retain")])
+def test_data_goes_with_a_development_stack_and_outlives_one_in_production(
+    request: pytest.FixtureRequest, stack: str, policy: str
+) -> None:
+    """S23: tables, queues, logs, ledgers and the alerts' key; tables in production refuse to be deleted."""
+    deployed: Template = request.getfixturevalue(stack)
     for kind in ("DynamoDB::Table", "SQS::Queue", "KMS::Key", "Logs::LogGroup", "S3::Bucket"):
-        for name, resource in production.of(kind).items():
-            assert resource["DeletionPolicy"] == "Retain", name
-            assert resource["UpdateReplacePolicy"] == "Retain", name
-    for name, table in production.properties("DynamoDB::Table").items():
-        assert table["DeletionProtectionEnabled"] is True, name
+        for name, resource in deployed.of(kind).items():
+            assert resource["DeletionPolicy"] == policy, name
+            if policy == "Retain":
+                assert resource["UpdateReplacePolicy"] == "Retain", name
+    for name, table in deployed.properties("DynamoDB::Table").items():
+        assert table["DeletionProtectionEnabled"] is (policy == "Retain"), name
 
 
 def test_replicas_are_made_only_where_a_deployment_names_regions(template: Template, replicated: Template) -> None:
@@ -147,12 +152,3 @@ def all_tables(template: Template) -> Mapping[str, Mapping[str, Any]]:
     """The properties of every table, replicated or not, by logical id."""
     kinds = {"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"}
     return {name: it["Properties"] for name, it in template.body["Resources"].items() if it["Type"] in kinds}
-
-
-def test_in_development_nothing_is_left_behind(template: Template) -> None:
-    """S23: a stack for an afternoon costs nothing the day after."""
-    for kind in ("DynamoDB::Table", "SQS::Queue", "KMS::Key", "Logs::LogGroup", "S3::Bucket"):
-        for name, resource in template.of(kind).items():
-            assert resource["DeletionPolicy"] == "Delete", name
-    for name, table in template.properties("DynamoDB::Table").items():
-        assert not table["DeletionProtectionEnabled"], name

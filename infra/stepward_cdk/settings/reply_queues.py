@@ -49,7 +49,8 @@ class ReplyQueues:
 
     def names(self, partition: str) -> Sequence[str]:
         """The ARN patterns of the queues to which the Scheduler may send."""
-        return [f"arn:{partition}:sqs:{area}:{account}:{prefix}*" for account, area, prefix in self._combinations]
+        sqs = f"arn:{partition}:sqs"
+        return [f"{sqs}:{in_region}:{account}:{prefix}*" for account, in_region, prefix in self._combinations]
 
     @property
     def environment(self) -> Mapping[str, str]:

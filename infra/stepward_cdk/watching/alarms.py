@@ -14,13 +14,13 @@ _ENGINE = {
     "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
     "Failed": "Orders are in Error; see `stepward list --state Error`",
     "Corrupt": "Records of the state store cannot be read; the Supervisor's log names them",
-    "BreakerOpened": "An agent's service keeps failing and is left alone; see `stepward agents`",
+    "BreakerOpened": "An agent's service keeps failing and is not called for a while; see `stepward agents`",
     "Blocked": "Orders wait at an event that cannot be applied; see `stepward convoy list`",
     "Gaps": "Orders wait for an event that has not come; see `stepward convoy list`",
     "Overtime": "Orders take longer than all their steps may; the Supervisor's log names them",
 }
 _WAITING = {
-    "order-events": "a hot order, or a convoy that cannot keep up? SQS looks at 120,000 waiting events only",
+    "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS hides other orders",
     "ledgers": "a large ledger, or one that keeps failing? The customer's other ledgers wait behind it",
 }
 _ANY = 1

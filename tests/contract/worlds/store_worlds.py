@@ -134,9 +134,9 @@ def _store(tables: Tables, access: Access) -> DynamoTaskStore:
 StoreWorld = MemoryStoreWorld | DynamoWorld
 
 
-def task_now(world: StoreWorld, order_id: str) -> Task:
+def task_in(store: TaskStore, order_id: str = "ord-1") -> Task:
     """The task as it is stored."""
-    loaded = world.store.load(order_id)
+    loaded = store.load(order_id)
     assert loaded is not None
     return loaded.task
 

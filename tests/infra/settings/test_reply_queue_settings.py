@@ -72,7 +72,7 @@ def test_a_prefix_that_covers_the_stacks_own_queues_is_refused(prefix: str) -> N
 
 
 def test_a_long_stack_name_that_cloudformation_cuts_still_covers_its_own_queues() -> None:
-    """S19: what stays of the name in a queue's is all that can be given."""
+    """S19: only the part of the name that queues' names hold can be compared."""
     assert settings(stack="s" * 60).replies.own_prefix == "s" * 24
     with pytest.raises(Misconfigured, match="own queues"):
         settings(stack="s" * 60, reply_prefixes="s" * 30)

@@ -1,4 +1,4 @@
-"""Design rule 2: the item decides, so whatever a decision rests on is read as it was last written."""
+"""Design rule 2: the item decides, so a decision reads it as it was last written."""
 
 import json
 from dataclasses import dataclass, field

@@ -140,26 +140,20 @@ def test_as_many_rows_as_a_transaction_takes_are_written(aws_lanes: DynamoLaneWo
     assert list(aws_lanes.lanes.rows(ORDER_ID, 1, 200)) == rows
 
 
-def test_events_leave_the_lane_before_it_holds_them_no_more(moto_lanes: DynamoLaneWorld) -> None:
-    """A death in between leaves them twice, never nowhere."""
+@pytest.mark.parametrize(
+    ("fails", "rows"), [("PutItem", applied(3).recent), ("BatchWriteItem", ())], ids=["the lane", "its events"]
+)
+def test_events_are_stored_before_the_lane_that_holds_them_no_more(
+    moto_lanes: DynamoLaneWorld, fails: str, rows: Sequence[StoredEvent]
+) -> None:
+    """A death in between leaves them twice, never nowhere; if they cannot be stored, the lane is not written."""
     moto_lanes.another().save(applied(3), replaces=ABSENT)
-    held = applied(3).recent
-    intercept(moto_lanes.lanes, "PutItem", Unreachable())
-
-    with pytest.raises(Transient):
-        moto_lanes.lanes.save(applied(4, recent=(stored(4),)), replaces=applied(3), older=held)
-
-    assert list(moto_lanes.another().rows(ORDER_ID, 1, 10)) == list(held)
-    assert moto_lanes.another().load(ORDER_ID) == applied(3)
-
-
-def test_a_lane_whose_events_could_not_be_stored_is_not_written(moto_lanes: DynamoLaneWorld) -> None:
-    moto_lanes.another().save(applied(3), replaces=ABSENT)
-    intercept(moto_lanes.lanes, "BatchWriteItem", Unreachable())
+    intercept(moto_lanes.lanes, fails, Unreachable())
 
     with pytest.raises(Transient):
         moto_lanes.lanes.save(applied(4, recent=(stored(4),)), replaces=applied(3), older=applied(3).recent)
 
+    assert list(moto_lanes.another().rows(ORDER_ID, 1, 10)) == list(rows)
     assert moto_lanes.another().load(ORDER_ID) == applied(3)
 
 

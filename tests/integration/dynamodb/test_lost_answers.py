@@ -8,7 +8,7 @@ from stepward.domain.messages import Start
 from stepward.domain.submission import Submission
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Task
-from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, DynamoWorld, order_of, submitted, task_of
+from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, DynamoWorld, order_of, submitted, task_in, task_of
 from tests.integration.dynamodb.faults import LostAnswer, intercept
 
 
@@ -25,9 +25,7 @@ def test_a_claim_whose_answer_was_lost_is_known_to_be_ours(aws: DynamoWorld) -> 
     assert aws.store.save(claimed(task), replaces=task)
 
     assert lost.requests == 2, "the SDK sends the write again by itself"
-    loaded = aws.another_store().load("ord-1")
-    assert loaded is not None
-    assert loaded.task == claimed(task)
+    assert task_in(aws.another_store()) == claimed(task)
 
 
 def test_a_claim_that_somebody_else_won_meanwhile_is_not_ours(aws: DynamoWorld) -> None:
@@ -49,9 +47,7 @@ def test_a_claim_that_was_overwritten_before_it_was_recognised_is_decided_again(
 
     assert not aws.store.save(ours, replaces=task)
 
-    loaded = aws.store.load("ord-1")
-    assert loaded is not None
-    assert loaded.task == theirs
+    assert task_in(aws.store) == theirs
 
 
 def test_a_submission_whose_answer_was_lost_is_known_to_be_ours(aws: DynamoWorld) -> None:

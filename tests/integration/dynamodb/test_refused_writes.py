@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.adapters.dynamodb.writes import TRIES
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.submission import Submission
-from tests.contract.worlds.store_worlds import NOW, PLAN, DynamoWorld, order_of, submitted, task_of
-from tests.integration.dynamodb.faults import Refusal, Unreachable, intercept, rewrite
+from tests.contract.worlds.store_worlds import NOW, PLAN, DynamoWorld, order_of, submitted, task_in, task_of
+from tests.integration.dynamodb.faults import Refusal, Send, Unreachable, intercept, rewrite
 
 CANCELLED = "TransactionCanceledException"
 SDK_TRIES = 3
@@ -19,8 +18,8 @@ BUSY = [
     "RequestLimitExceeded",
     "ThrottlingException",
     "TransactionConflictException",
-    "InternalServerError",
 ]
+BROKEN = Refusal("InternalServerError", status=500)
 OTHER_ORDER = '{"total":"99.99"}'
 
 
@@ -46,22 +45,26 @@ def test_what_stands_in_the_way_is_compared(
 
 
 @pytest.mark.parametrize(
-    "reasons",
+    ("reasons", "requests", "why"),
     [
-        ["None", "ThrottlingError"],
-        ["TransactionConflict", "ProvisionedThroughputExceeded"],
-        ["ThrottlingError", "None"],
-        ["SomethingNew", "None"],
+        (["None", "ThrottlingError"], 1, "submit ord-1"),
+        (["TransactionConflict", "ProvisionedThroughputExceeded"], 1, "submit ord-1"),
+        (["ThrottlingError", "None"], 1, "submit ord-1"),
+        (["SomethingNew", "None"], 1, "submit ord-1"),
+        (["TransactionConflict", "None"], TRIES, "come again"),
     ],
 )
-def test_a_throttled_submission_is_transient_and_does_not_spin(moto: DynamoWorld, reasons: list[str]) -> None:
+def test_a_submission_that_does_not_get_through_is_transient_and_does_not_spin(
+    moto: DynamoWorld, reasons: list[str], requests: int, why: str
+) -> None:
+    """Only one that always meets other transactions is tried again, a bounded number of times."""
     refusal = Refusal(CANCELLED, reasons)
     intercept(moto.store, "TransactWriteItems", refusal)
 
-    with pytest.raises(Transient, match="submit ord-1"):
+    with pytest.raises(Transient, match=why):
         moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
 
-    assert refusal.requests == 1
+    assert refusal.requests == requests
     assert moto.orders.find("ord-1") is None
 
 
@@ -92,21 +95,16 @@ def test_a_submission_that_met_another_transaction_is_tried_again(moto: DynamoWo
     assert refusal.requests == TRIES
 
 
-def test_a_submission_that_always_meets_others_comes_again_later(moto: DynamoWorld) -> None:
-    refusal = Refusal(CANCELLED, ["TransactionConflict", "None"])
-    intercept(moto.store, "TransactWriteItems", refusal)
-
-    with pytest.raises(Transient, match="come again"):
-        moto.store.submit(order_of("ord-1"), task_of("ord-1"), PLAN)
-
-    assert refusal.requests == TRIES
-
-
-@pytest.mark.parametrize("code", BUSY)
-def test_a_busy_table_is_transient(moto: DynamoWorld, code: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [*((Refusal(code), code) for code in BUSY), (BROKEN, BROKEN.code), (Unreachable(), "ReadTimeoutError")],
+    ids=[*BUSY, BROKEN.code, "out of reach"],
+)
+def test_a_table_that_is_busy_or_out_of_reach_is_transient(moto: DynamoWorld, fault: Send, why: str) -> None:
     """A plain write conflicts with a running transaction, too (TransactionConflictException)."""
     task = submitted(moto.store, "ord-1")
-    refuse_all(moto.store, code, status=500 if code == "InternalServerError" else 400)
+    for operation in ("PutItem", "GetItem", "BatchGetItem", "Query", "Scan", "TransactWriteItems"):
+        intercept(moto.store, operation, fault)
 
     for attempt in (
         lambda: moto.store.save(replace(task, revision=2), replaces=task),
@@ -116,7 +114,7 @@ def test_a_busy_table_is_transient(moto: DynamoWorld, code: str) -> None:
         lambda: moto.orders.find("ord-1"),
         lambda: moto.store.submit(order_of("ord-2"), task_of("ord-2"), PLAN),
     ):
-        with pytest.raises(Transient, match=code):
+        with pytest.raises(Transient, match=why):
             attempt()
 
 
@@ -144,21 +142,6 @@ def test_throttling_is_tried_again_by_the_sdk_a_bounded_number_of_times(moto: Dy
     assert refusal.requests == SDK_TRIES
 
 
-def test_a_store_out_of_reach_is_transient(moto: DynamoWorld) -> None:
-    task = submitted(moto.store, "ord-1")
-    for operation in ("PutItem", "BatchGetItem", "Query", "TransactWriteItems"):
-        intercept(moto.store, operation, Unreachable())
-
-    for attempt in (
-        lambda: moto.store.save(replace(task, revision=2), replaces=task),
-        lambda: moto.store.load("ord-1"),
-        lambda: list(moto.store.due(0, NOW)),
-        lambda: moto.store.submit(order_of("ord-2"), task_of("ord-2"), PLAN),
-    ):
-        with pytest.raises(Transient, match="ReadTimeoutError"):
-            attempt()
-
-
 def test_a_record_that_dynamodb_will_never_take_is_rejected(aws: DynamoWorld) -> None:
     """A task that passes 400 KB is refused by the table itself, and stays as it was."""
     task = submitted(aws.store, "ord-1")
@@ -168,9 +151,7 @@ def test_a_record_that_dynamodb_will_never_take_is_rejected(aws: DynamoWorld) ->
     with pytest.raises(Rejected, match="write task ord-1"):
         aws.store.save(too_large, replaces=task)
 
-    loaded = aws.store.load("ord-1")
-    assert loaded is not None
-    assert loaded.task == task
+    assert task_in(aws.store) == task
 
 
 def test_what_a_read_leaves_unprocessed_is_asked_for_again(moto: DynamoWorld) -> None:
@@ -224,8 +205,3 @@ def test_an_order_without_its_task_is_not_submitted_over(aws: DynamoWorld) -> No
 def leave_out(parsed: dict[str, Any], table: str) -> None:
     parsed["Responses"].pop(table)
     parsed["UnprocessedKeys"] = {table: {"Keys": [{"OrderID": {"S": "ord-1"}}], "ConsistentRead": True}}
-
-
-def refuse_all(store: DynamoTaskStore, code: str, status: int) -> None:
-    for operation in ("PutItem", "GetItem", "BatchGetItem", "Query", "Scan", "TransactWriteItems"):
-        intercept(store, operation, Refusal(code, status=status))

@@ -7,6 +7,7 @@ import pytest
 from botocore.session import Session
 
 import convoy
+from tests.integration.dynamodb.faults import counted
 from tests.integration.handlers.deployment import Deployment
 from tests.integration.handlers.test_convoy import A, create, entry, work
 
@@ -18,13 +19,7 @@ def requests(deployment: Deployment) -> Counter[str]:
     """By operation, from the first request of the function on: it has one connection for all tables."""
     assert deployment.env
     take: Any = convoy.handler.worker.take
-    counted: Counter[str] = Counter()
-
-    def count(request: Any, **_: Any) -> None:
-        counted.update([request.headers["X-Amz-Target"].decode().rpartition(".")[2]])
-
-    take.__self__.convoy.lanes.connection.client.meta.events.register_first("before-send.dynamodb", count)
-    return counted
+    return counted(take.__self__.convoy.lanes)
 
 
 def test_a_create_takes_a_read_a_submission_and_a_write(requests: Counter[str]) -> None:

@@ -139,7 +139,7 @@ def test_a_ledger_that_cannot_be_split_is_rejected(deployment: Deployment, chang
 
 
 def test_an_object_that_changed_on_the_way_is_not_read_on(deployment: Deployment) -> None:
-    """What was sent of the one and the rest of the other would be a ledger that nobody wrote."""
+    """Entries of both objects together would be a ledger that nobody wrote."""
     put_object(3, first='{"op":"add"}\n')
     deployment.lose("order-events")
     assert len(split(sample(OBJECT))) == 1

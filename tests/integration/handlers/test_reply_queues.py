@@ -31,7 +31,7 @@ def queue(deployment: Deployment, name: str) -> str:
 
 @pytest.mark.parametrize("name", ["replies-shop", "replies-shop.fifo"])
 def test_a_submitter_is_notified_on_its_own_queue(deployment: Deployment, name: str) -> None:
-    """S19: by the order's own words, and those of the engine."""
+    """S19: with the ids that the order carries, and the engine's status."""
     url = queue(deployment, name)
 
     assert submit(replyTo=url) == start() == []

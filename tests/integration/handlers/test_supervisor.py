@@ -184,7 +184,7 @@ def test_a_sweep_that_found_nothing_still_writes_its_metrics(deployment: Deploym
 
 
 def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, log: Log) -> None:
-    """S15: until it must be dead."""
+    """S15: until its lease is over."""
     running = run_into(deployment)
     at = running + MARGIN
     for shard in range(SHARDS):
