@@ -18,7 +18,6 @@ from stepward.local.cloud_assembly import Assembly, Asset
 from stepward.local.deploy import DeploymentFailed, deploy
 from stepward.local.server import Server
 from stepward.local.wake import wake
-from stepward.stack_outputs import Deployment
 
 BUCKET = "cdk-assets-${AWS::AccountId}-${AWS::Region}"
 HANDLER = """
@@ -33,25 +32,6 @@ def handler(event, context):
         table.put_item(TableName=os.environ["TABLE"], Item=item)
     return {"batchItemFailures": []}
 """
-OUTPUTS = {
-    "OrdersQueueUrl": "http://q/orders",
-    "SchedulerQueueUrl": "http://q/scheduler",
-    "ResponsesQueueUrl": "http://q/responses",
-    "LedgersQueueUrl": "http://q/ledgers.fifo",
-    "CustomerLedgerQueueUrls": '{"acme": "http://q/ledgers-acme.fifo"}',
-    "OrderEventsQueueUrl": "http://q/order-events.fifo",
-    "AgentQueueUrls": '{"payments": "http://q/payments"}',
-    "OrdersTableName": "orders",
-    "TasksTableName": "tasks",
-    "RejectsTableName": "rejects",
-    "SharedRecordsTableName": "shared_records",
-    "LanesTableName": "lanes",
-    "LedgersBucketName": "ledgers",
-    "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
-    "SupervisorFunctionName": "supervisor",
-    "AgentFunctionNames": '{"payments": "agent-payments"}',
-    "Shards": "4",
-}
 ROLE = {
     "AssumeRolePolicyDocument": {
         "Version": "2012-10-17",
@@ -264,24 +244,3 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_assembly_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="make synth"):
         _ = Assembly(tmp_path, str).stack_name
-
-
-def test_outputs_describe_a_deployment() -> None:
-    deployment = Deployment.from_outputs(OUTPUTS)
-
-    assert deployment.agent_queue_urls == {"payments": "http://q/payments"}
-    assert deployment.customer_ledger_queue_urls == {"acme": "http://q/ledgers-acme.fifo"}
-    assert deployment.agent_functions == {"payments": "agent-payments"}
-    assert deployment.shards == 4
-
-
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_a_missing_output_is_named(name: str) -> None:
-    with pytest.raises(Misconfigured, match=f"no output {name};"):
-        Deployment.from_outputs({key: value for key, value in OUTPUTS.items() if key != name})
-
-
-@pytest.mark.parametrize(("name", "value"), [("AgentQueueUrls", "x"), ("AgentQueueUrls", "[]"), ("Shards", "four")])
-def test_an_output_of_the_wrong_kind_is_named(name: str, value: str) -> None:
-    with pytest.raises(Misconfigured, match=f"output {name}"):
-        Deployment.from_outputs(OUTPUTS | {name: value})
