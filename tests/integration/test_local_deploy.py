@@ -1,7 +1,5 @@
 import json
-import zipfile
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep  # noqa: TID251 -- the functions under test run in other processes
 from typing import Any
@@ -11,13 +9,14 @@ import boto3
 import psutil
 import pytest
 
-from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.errors import Transient
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
-from stepward.local.cloud_assembly import Assembly, Asset
 from stepward.local.deploy import DeploymentFailed, deploy
 from stepward.local.server import Server
 from stepward.local.wake import wake
+
+pytestmark = pytest.mark.cloud
 
 BUCKET = "cdk-assets-${AWS::AccountId}-${AWS::Region}"
 HANDLER = """
@@ -130,7 +129,6 @@ def stack() -> str:
     return f"s-{uuid4().hex[:8]}"
 
 
-@pytest.mark.cloud
 def test_a_deployed_function_does_its_queues_work(
     cloud: Server, cloud_access: Access, tmp_path: Path, stack: str
 ) -> None:
@@ -146,7 +144,6 @@ def test_a_deployed_function_does_its_queues_work(
     assert item["From"] == {"S": "hello"}
 
 
-@pytest.mark.cloud
 def test_a_function_may_do_only_what_its_role_allows(
     cloud: Server, cloud_access: Access, tmp_path: Path, stack: str
 ) -> None:
@@ -162,7 +159,6 @@ def test_a_function_may_do_only_what_its_role_allows(
     assert b"not authorized to perform: dynamodb:PutItem" in answer["Payload"].read()
 
 
-@pytest.mark.cloud
 def test_functions_that_run_die_with_their_cloud(tmp_path: Path, stack: str) -> None:
     with local_cloud(log=tmp_path / "log") as server:
         outputs = deploy(write_assembly(tmp_path / "out", stack, template()), server.endpoint)
@@ -173,7 +169,6 @@ def test_functions_that_run_die_with_their_cloud(tmp_path: Path, stack: str) -> 
     assert alive == []
 
 
-@pytest.mark.cloud
 def test_deploying_again_updates_what_changed(cloud: Server, cloud_access: Access, tmp_path: Path, stack: str) -> None:
     before = deploy(write_assembly(tmp_path, stack, template()), cloud.endpoint)
 
@@ -185,7 +180,6 @@ def test_deploying_again_updates_what_changed(cloud: Server, cloud_access: Acces
     assert settings["Environment"]["Variables"]["GREETING"] == "goodbye"
 
 
-@pytest.mark.cloud
 def test_deploying_the_same_again_changes_nothing(cloud: Server, tmp_path: Path, stack: str) -> None:
     folder = write_assembly(tmp_path, stack, template())
     first = deploy(folder, cloud.endpoint)
@@ -195,19 +189,16 @@ def test_deploying_the_same_again_changes_nothing(cloud: Server, tmp_path: Path,
     assert seen == ["uploading", "CREATE_COMPLETE"]
 
 
-@pytest.mark.cloud
 def test_a_template_that_fails_shows_the_resource_and_the_reason(cloud: Server, tmp_path: Path, stack: str) -> None:
     with pytest.raises(DeploymentFailed, match=r"Queue \(AWS::SQS::Queue\): .*VisibilityTimeout"):
         deploy(write_assembly(tmp_path, stack, broken_template()), cloud.endpoint)
 
 
-@pytest.mark.cloud
 def test_a_template_that_is_refused_outright_shows_why(cloud: Server, tmp_path: Path, stack: str) -> None:
     with pytest.raises(DeploymentFailed, match="AWS::Nowhere::Thing"):
         deploy(write_assembly(tmp_path, stack, {"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}}}), cloud.endpoint)
 
 
-@pytest.mark.cloud
 def test_a_failed_stack_can_be_deployed_once_it_is_repaired(cloud: Server, tmp_path: Path, stack: str) -> None:
     with pytest.raises(DeploymentFailed):
         deploy(write_assembly(tmp_path, stack, broken_template()), cloud.endpoint)
@@ -215,7 +206,6 @@ def test_a_failed_stack_can_be_deployed_once_it_is_repaired(cloud: Server, tmp_p
     assert deploy(write_assembly(tmp_path, stack, template()), cloud.endpoint)["TableName"]
 
 
-@pytest.mark.cloud
 def test_waking_a_function_that_fails_says_so(cloud: Server, cloud_access: Access, tmp_path: Path, stack: str) -> None:
     outputs = deploy(write_assembly(tmp_path, stack, template()), cloud.endpoint)
 
@@ -223,24 +213,6 @@ def test_waking_a_function_that_fails_says_so(cloud: Server, cloud_access: Acces
         wake(boto3.client("lambda", **cloud_access), outputs["FunctionName"])
 
 
-@pytest.mark.cloud
 def test_waking_a_function_that_is_not_there_says_so(cloud_access: Access) -> None:
     with pytest.raises(Transient, match="cannot be invoked"):
         wake(boto3.client("lambda", **cloud_access), "nobody")
-
-
-def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name / "sub").mkdir(parents=True)
-        (tmp_path / name / "sub" / "b.py").write_text("b")
-        (tmp_path / name / "a.py").write_text("a")
-
-    one, two = (Asset(tmp_path / name, zipped=True, bucket="", key="").content() for name in ("one", "two"))
-
-    assert one == two
-    assert zipfile.ZipFile(BytesIO(one)).namelist() == ["a.py", "sub/b.py"]
-
-
-def test_a_folder_that_is_no_assembly_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="make synth"):
-        _ = Assembly(tmp_path, str).stack_name

@@ -5,7 +5,6 @@ import pytest
 
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.messages import Outcome, Reply, StepRequest, Undo
-from stepward.domain.task.record import Loaded
 from stepward.wire.messages import decode_for_scheduler, encode
 from tests.factories import order_text
 from tests.integration.cli.conftest import Run, Shop
@@ -27,15 +26,6 @@ def listed(run: Run) -> dict[str, int]:
 def actions(run: Run, queue: str, *options: str) -> list[str]:
     found = json.loads(run("dead-letters", "redrive", queue, "--json", *options).stdout)["messages"]
     return [each["action"] for each in found]
-
-
-def old_request(loaded: Loaded) -> str:
-    """The field case: the first request of a step that was done meanwhile."""
-    record = loaded.task.steps["reserve"]
-    asked = StepRequest(
-        "ord-1", "reserve", "inventory", "reserve", 1, record.token or "", 1, "ord-1/reserve", record.started_at or 0, 1
-    )
-    return encode(asked)
 
 
 def test_each_queue_says_how_many_messages_were_not_delivered(run: Run, shop: Shop) -> None:
@@ -73,7 +63,8 @@ def test_orders_go_back_to_the_orders(run: Run, shop: Shop) -> None:
 def test_what_is_current_is_sent_and_what_is_stale_is_not(run: Run, shop: Shop) -> None:
     """Case 77: redriving compares with the order, and replays nothing that is over."""
     shop.store(Life("ord-1", UNDOABLE).start(0))
-    shop.store(undone_as("ord-2"))
+    second = Life("ord-2", UNDOABLE).start(0).answer("reserve", 1_000).undo(2_000)
+    shop.store(second.answer("charge/undo", 2_100).answer("reserve/undo", 2_200))
     undo = Undo("ord-1", "ada", "withdrawn")
     shop.bury("scheduler", encode(undo), encode(Undo("ord-2", "ada", "again")), "{oops")
 
@@ -84,15 +75,12 @@ def test_what_is_current_is_sent_and_what_is_stale_is_not(run: Run, shop: Shop) 
     assert listed(run)["scheduler"] == 1
 
 
-def undone_as(order_id: str) -> Life:
-    life = Life(order_id, UNDOABLE).start(0).answer("reserve", 1_000).undo(2_000)
-    return life.answer("charge/undo", 2_100).answer("reserve/undo", 2_200)
-
-
 def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Shop) -> None:
     """resubmit_done_step: no second call of the remote service; the reason is shown."""
     shop.store(shipping())
-    shop.bury("agent-inventory", old_request(shipping().loaded))
+    record = shipping().task.steps["reserve"]
+    named = ("ord-1", "reserve", "inventory", "reserve", 1, record.token or "", 1, "ord-1/reserve")
+    shop.bury("agent-inventory", encode(StepRequest(*named, record.started_at or 0, 1)))
 
     result = run("dead-letters", "redrive", "agent-inventory")
 

@@ -51,7 +51,7 @@ def test_a_failed_and_resubmitted_order_tells_what_the_operator_did() -> None:
 
 def test_a_step_that_used_up_its_attempts_tells_that_the_last_one_timed_out_too() -> None:
     """S13: at the threshold the step ends in Error."""
-    life = Life().start(0).answer("reserve", 0).look(21_000).retry(22_000).look(43_000)
+    life = Life().start(0).answer("reserve", 0).check_deadlines(21_000).retry(22_000).check_deadlines(43_000)
 
     texts = [text for _, text in told(life)]
     assert texts.count("charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") == 1
@@ -60,8 +60,8 @@ def test_a_step_that_used_up_its_attempts_tells_that_the_last_one_timed_out_too(
 
 
 def test_a_step_that_nobody_claimed_and_an_outage_are_told_as_such() -> None:
-    reminded = told(Life().look(30_000))
-    uncounted = told(Life().start(0).look(10_000 + 700_000))
+    reminded = told(Life().check_deadlines(30_000))
+    uncounted = told(Life().start(0).check_deadlines(10_000 + 700_000))
 
     assert "no Scheduler had claimed it 20.0 s after it was due" in reminded[1][1]
     assert "without counting a failure" in uncounted[-1][1]
@@ -130,9 +130,9 @@ def test_a_pause_and_its_end_tell_who_and_why() -> None:
 
 def test_a_rest_and_a_fallback_tell_what_was_tried_and_who_takes_over() -> None:
     """S13, S21: what happens when a step's attempts are used up."""
-    life = Life(plan=PATIENT).start(0).look(20_500)
+    life = Life(plan=PATIENT).start(0).check_deadlines(20_500)
     resting = prospects(life.task, PATIENT, SUBMITTED + 21_000)
-    life.apply(Start("ord-1"), 60_000).look(80_500)
+    life.apply(Start("ord-1"), 60_000).check_deadlines(80_500)
 
     texts = told(life)
 
@@ -147,7 +147,7 @@ def test_a_record_that_dropped_old_troubles_is_not_called_complete() -> None:
     life = failed()
     for number in range(10):
         at = 10_000 + number * 1_000
-        life.resubmit("charge", at, "alex", "again").answer("charge", at + 500, "declined").told("charge", at + 600)
+        life.resubmit("charge", at, "alex", "again").answer("charge", at + 500, "declined").alerted("charge", at + 600)
 
     assert is_complete(failed().task)
     assert not is_complete(life.task)

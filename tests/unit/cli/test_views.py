@@ -1,25 +1,27 @@
-import io
 import re
 
 import pytest
-from rich.console import Console, RenderableType
 
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.tables import reject_view, rejects_table, tasks_table
 from stepward.cli.orders.view import order_view, what_next
 from stepward.domain.rejects import Reject
-from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
+from tests.unit.cli.lives import (
+    SUBMITTED,
+    Life,
+    failed,
+    paused,
+    printed,
+    recovered,
+    shipping,
+    undo_failed,
+    undoing,
+    undone,
+)
 
 HERE = Target()
 NASTY = "[red]x[/red] \x1b[2J"
 SHOWN = r"[red]x[/red] \x1b[2J"
-
-
-def printed(what: RenderableType, width: int = 120) -> str:
-    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False, emoji=False)
-    console.print(what)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def view(life: Life, width: int = 120) -> str:

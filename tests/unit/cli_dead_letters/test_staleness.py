@@ -101,8 +101,8 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
 
 LATE, MOVED_ON = RefusalCode.LATE, RefusalCode.MOVED_ON
 BEGUN, STUCK, NO_STEP = RefusalCode.UNDO_BEGUN, RefusalCode.PAST_NO_RETURN, RefusalCode.NO_SUCH_STEP
-FREED = Life(plan=UNDOABLE).start(0).look(10_500)
-RESTING = Life(plan=PATIENT).start(0).look(20_500)
+FREED = Life(plan=UNDOABLE).start(0).check_deadlines(10_500)
+RESTING = Life(plan=PATIENT).start(0).check_deadlines(20_500)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_message_stands_as_the_policy_would_take_it(
 
 
 def test_a_step_that_may_not_run_now_is_asked_for_by_itself() -> None:
-    held = Life(plan=UNDOABLE).start(0).look(10_500).pause(12_000)
+    held = Life(plan=UNDOABLE).start(0).check_deadlines(10_500).pause(12_000)
 
     assert "asked for by itself" in staleness(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
 
