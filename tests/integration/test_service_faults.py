@@ -37,7 +37,7 @@ def test_a_service_fails_as_often_as_scripted_and_then_works(client: Client) -> 
 
 
 def test_the_fence_of_a_call_that_failed_counts(client: Client) -> None:
-    """S6: the successor has arrived, so its predecessor is a zombie even if nothing has happened yet."""
+    """S6: once the successor has arrived, its predecessor is a zombie, even if nothing has happened yet."""
     misbehave(client, FaultKind.FAIL)
     client.call(KEY, fence=2)
     assert client.call(KEY, fence=1) == (409, {"code": "stale_fence"})

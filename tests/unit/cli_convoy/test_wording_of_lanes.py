@@ -1,4 +1,4 @@
-"""How lanes read on a terminal, and to programs."""
+"""The views of lanes, for people and for programs."""
 
 import re
 from dataclasses import replace
@@ -50,7 +50,7 @@ def test_a_lane_is_in_one_state(life: LaneLife, state: str) -> None:
     assert view(life).startswith(f"Lane of order ord-1: {state}\n")
 
 
-def test_a_lane_that_flows_shows_what_its_events_come_to_and_nothing_to_type() -> None:
+def test_a_lane_that_flows_shows_its_balance_and_nothing_to_type() -> None:
     text = view(flowing())
 
     assert "all events that arrived are applied, up to event 3" in text

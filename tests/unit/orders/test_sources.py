@@ -115,7 +115,7 @@ def test_minor_units_become_decimal_text(minor: int, digits: int, text: str) -> 
         (message("OrderDeleted"), Op.DELETE, {"reason": "deleted at the platform"}),
     ],
 )
-def test_what_a_numbered_message_tells_is_kept(content: Any, op: Op, details: Any) -> None:
+def test_the_content_of_a_numbered_message_is_stored(content: Any, op: Op, details: Any) -> None:
     event = decoded(content)
     assert (event.order_id, event.sequence, event.op, event.fault) == ("o-1", 2, op, "")
     assert details_of(event) == details
@@ -131,7 +131,7 @@ def test_what_a_numbered_message_tells_is_kept(content: Any, op: Op, details: An
         (message("OrderLineItemAdded", lineItem=None), "item: is missing: every add has"),
     ],
 )
-def test_a_numbered_message_that_is_not_understood_takes_its_place_as_a_fault(content: Any, fault: str) -> None:
+def test_a_numbered_message_that_is_not_understood_becomes_an_invalid_event(content: Any, fault: str) -> None:
     """C6: to leave it out would be a gap."""
     event = decoded(content)
     assert event.sequence == 2
