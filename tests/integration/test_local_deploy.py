@@ -189,14 +189,19 @@ def test_deploying_the_same_again_changes_nothing(cloud: Server, tmp_path: Path,
     assert seen == ["uploading", "CREATE_COMPLETE"]
 
 
-def test_a_template_that_fails_shows_the_resource_and_the_reason(cloud: Server, tmp_path: Path, stack: str) -> None:
-    with pytest.raises(DeploymentFailed, match=r"Queue \(AWS::SQS::Queue\): .*VisibilityTimeout"):
-        deploy(write_assembly(tmp_path, stack, broken_template()), cloud.endpoint)
-
-
-def test_a_template_that_is_refused_outright_shows_why(cloud: Server, tmp_path: Path, stack: str) -> None:
-    with pytest.raises(DeploymentFailed, match="AWS::Nowhere::Thing"):
-        deploy(write_assembly(tmp_path, stack, {"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}}}), cloud.endpoint)
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (broken_template(), r"Queue \(AWS::SQS::Queue\): .*VisibilityTimeout"),
+        ({"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}}}, "AWS::Nowhere::Thing"),
+    ],
+    ids=["a resource fails", "the template is refused outright"],
+)
+def test_a_template_that_fails_shows_the_reason(
+    cloud: Server, tmp_path: Path, stack: str, body: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(DeploymentFailed, match=reason):
+        deploy(write_assembly(tmp_path, stack, body), cloud.endpoint)
 
 
 def test_a_failed_stack_can_be_deployed_once_it_is_repaired(cloud: Server, tmp_path: Path, stack: str) -> None:

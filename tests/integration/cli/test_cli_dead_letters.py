@@ -23,6 +23,11 @@ def listed(run: Run) -> dict[str, int]:
     return {each["queue"]: each["messages"] for each in found}
 
 
+def shown(run: Run, queue: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run("dead-letters", "show", queue, "--json").stdout)
+    return found
+
+
 def actions(run: Run, queue: str, *options: str) -> list[str]:
     found = json.loads(run("dead-letters", "redrive", queue, "--json", *options).stdout)["messages"]
     return [each["action"] for each in found]
@@ -42,7 +47,7 @@ def test_showing_a_queue_says_what_each_message_is_and_removes_none(run: Run, sh
     shop.bury("scheduler", encode(Undo("ord-1", "ada", "withdrawn")), "{oops")
 
     for _ in range(2):
-        found = json.loads(run("dead-letters", "show", "scheduler", "--json").stdout)["messages"]
+        found = shown(run, "scheduler")["messages"]
         assert sorted((each["what"], each["staleness"]) for each in found) == [
             ("a corrupt message", "corrupt"),
             ("the command to undo", "current"),
@@ -86,7 +91,7 @@ def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Sho
 
     assert "0 sent again, 0 dropped, 1 kept." in result.stdout
     assert "reserve is Processed at attempt 1" in " ".join(result.stdout.split())
-    (found,) = json.loads(run("dead-letters", "show", "agent-inventory", "--json").stdout)["messages"]
+    (found,) = shown(run, "agent-inventory")["messages"]
     assert (found["staleness"], found["code"]) == ("stale", "moved-on")
     assert "--drop-stale" in result.stdout
     assert shop.received(source(shop, "agent-inventory")) == []
@@ -103,7 +108,7 @@ def test_the_answer_of_a_fenced_attempt_is_sent_again(run: Run, shop: Shop) -> N
 
 def test_one_message_is_redriven_by_its_id(run: Run, shop: Shop) -> None:
     shop.bury("orders", order_text("a"), order_text("b"))
-    found = json.loads(run("dead-letters", "show", "orders", "--json").stdout)["messages"]
+    found = shown(run, "orders")["messages"]
     wanted = next(each["messageId"] for each in found if each["orderId"] == "b")
 
     assert actions(run, "orders", "--id", wanted) == ["sent"]
@@ -167,7 +172,7 @@ def test_what_the_lane_has_received_stays_or_is_dropped(run: Run, shop: Shop) ->
 def test_showing_a_queue_of_events_removes_none_and_says_that_it_may_not_show_all(run: Run, shop: Shop) -> None:
     shop.bury("order-events", *(json.dumps(entry(position)) for position in range(1, 15)), group="ord-1")
     for _ in range(2):
-        found = json.loads(run("dead-letters", "show", "order-events", "--json").stdout)
+        found = shown(run, "order-events")
         assert [each["what"] for each in found["messages"]] == [f"event {position}: add" for position in range(1, 11)]
         assert found["more"] is True
 
