@@ -17,10 +17,10 @@ PATIENT = 8_000
 
 def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> None:
     """S1 to S14, S16 to S20, S22, C1 to C6, I1 to I8."""
-    told = io.StringIO()
-    console = Console(file=told, width=160)
-    assert run(14, 3, console, order_view, ledger_orders=9, complete_within_ms=PATIENT) == 0, told.getvalue()
-    text = told.getvalue()
+    output = io.StringIO()
+    console = Console(file=output, width=160)
+    assert run(14, 3, console, order_view, ledger_orders=9, complete_within_ms=PATIENT) == 0, output.getvalue()
+    text = output.getvalue()
     assert "1  the agent is killed after the effect" in text
     assert "the Supervisor recovered it" in text
     for happening in (
@@ -41,4 +41,4 @@ def test_every_order_ends_as_it_must_though_an_agent_is_killed_in_mid_call() -> 
         f"{text}\nWithout such a call, services that forget their keys would pass, too."
     )
     assert "2 orders waited for an operator and delayed no other; 0 faults" in text
-    assert "all its effects are compensated" in text, "the story of the undone order is told to its end"
+    assert "all its effects are compensated" in text, "the timeline of the undone order is printed to its end"

@@ -30,7 +30,7 @@ with local_cloud(log=Path(sys.argv[1])) as server:
 
 
 @pytest.fixture
-def standing(tmp_path: Path) -> Iterator[RunningCloud]:
+def running(tmp_path: Path) -> Iterator[RunningCloud]:
     cloud = RunningCloud(tmp_path / ".local")
     yield cloud
     cloud.down()
@@ -102,7 +102,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
             pass
 
 
-def test_a_missing_environment_tells_how_to_make_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_environment_says_how_to_make_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPWARD_LOCAL_PYTHON_ENV", str(tmp_path))
 
     with pytest.raises(Misconfigured, match="make local-env"), local_cloud(log=tmp_path / "log"):
@@ -120,45 +120,45 @@ def test_a_cloud_that_cannot_start_shows_the_end_of_its_log(tmp_path: Path, monk
         pass
 
 
-def test_a_standing_cloud_is_started_once_and_found_again(standing: RunningCloud) -> None:
-    first = standing.up()
+def test_a_running_cloud_is_started_once_and_found_again(running: RunningCloud) -> None:
+    first = running.up()
 
-    assert standing.up() == first
-    assert RunningCloud(standing.folder).server == first
+    assert running.up() == first
+    assert RunningCloud(running.folder).server == first
 
 
-def test_a_standing_cloud_goes_down_with_its_files(standing: RunningCloud) -> None:
-    server = standing.up()
+def test_a_running_cloud_goes_down_with_its_files(running: RunningCloud) -> None:
+    server = running.up()
 
-    assert standing.down()
-    assert not standing.down()
+    assert running.down()
+    assert not running.down()
     assert not server.is_running
-    assert standing.server is None
-    assert [it.name for it in standing.folder.iterdir()] == ["cloud.log"]
+    assert running.server is None
+    assert [it.name for it in running.folder.iterdir()] == ["cloud.log"]
 
 
-def test_a_cloud_that_died_is_not_taken_for_a_running_one(standing: RunningCloud) -> None:
-    dead = standing.up()
+def test_a_cloud_that_died_is_not_taken_for_a_running_one(running: RunningCloud) -> None:
+    dead = running.up()
     os.killpg(dead.pid, signal.SIGKILL)
     psutil.Process(dead.pid).wait(timeout=5)
 
-    assert standing.server is None
-    assert standing.up().pid != dead.pid
+    assert running.server is None
+    assert running.up().pid != dead.pid
 
 
-def test_another_process_under_the_same_id_is_left_alone(standing: RunningCloud) -> None:
+def test_another_process_under_the_same_id_is_left_alone(running: RunningCloud) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True) as other:
-        standing.folder.mkdir()
-        (standing.folder / "cloud.json").write_text(json.dumps({"pid": other.pid, "port": 1, "created_at": 1.0}))
+        running.folder.mkdir()
+        (running.folder / "cloud.json").write_text(json.dumps({"pid": other.pid, "port": 1, "created_at": 1.0}))
 
-        assert standing.server is None
-        assert not standing.down()
+        assert running.server is None
+        assert not running.down()
         assert other.poll() is None
 
 
 @pytest.mark.parametrize("state", ["", "[]", "{}", "null"])
-def test_a_damaged_state_file_reads_as_no_cloud(standing: RunningCloud, state: str) -> None:
-    standing.folder.mkdir()
-    (standing.folder / "cloud.json").write_text(state)
+def test_a_damaged_state_file_reads_as_no_cloud(running: RunningCloud, state: str) -> None:
+    running.folder.mkdir()
+    (running.folder / "cloud.json").write_text(state)
 
-    assert standing.server is None
+    assert running.server is None

@@ -1,7 +1,5 @@
 import json
-import zipfile
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep  # noqa: TID251 -- the functions under test run in other processes
 from typing import Any
@@ -11,14 +9,14 @@ import boto3
 import psutil
 import pytest
 
-from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.errors import Transient
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
-from stepward.local.cloud_assembly import Assembly, Asset
 from stepward.local.deploy import DeploymentFailed, deploy
 from stepward.local.server import Server
 from stepward.local.wake import wake
-from stepward.stack_outputs import Deployment
+
+pytestmark = pytest.mark.cloud
 
 BUCKET = "cdk-assets-${AWS::AccountId}-${AWS::Region}"
 HANDLER = """
@@ -33,25 +31,6 @@ def handler(event, context):
         table.put_item(TableName=os.environ["TABLE"], Item=item)
     return {"batchItemFailures": []}
 """
-OUTPUTS = {
-    "OrdersQueueUrl": "http://q/orders",
-    "SchedulerQueueUrl": "http://q/scheduler",
-    "ResponsesQueueUrl": "http://q/responses",
-    "LedgersQueueUrl": "http://q/ledgers.fifo",
-    "CustomerLedgerQueueUrls": '{"acme": "http://q/ledgers-acme.fifo"}',
-    "OrderEventsQueueUrl": "http://q/order-events.fifo",
-    "AgentQueueUrls": '{"payments": "http://q/payments"}',
-    "OrdersTableName": "orders",
-    "TasksTableName": "tasks",
-    "RejectsTableName": "rejects",
-    "SharedRecordsTableName": "shared_records",
-    "LanesTableName": "lanes",
-    "LedgersBucketName": "ledgers",
-    "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
-    "SupervisorFunctionName": "supervisor",
-    "AgentFunctionNames": '{"payments": "agent-payments"}',
-    "Shards": "4",
-}
 ROLE = {
     "AssumeRolePolicyDocument": {
         "Version": "2012-10-17",
@@ -150,7 +129,6 @@ def stack() -> str:
     return f"s-{uuid4().hex[:8]}"
 
 
-@pytest.mark.cloud
 def test_a_deployed_function_does_its_queues_work(
     cloud: Server, cloud_access: Access, tmp_path: Path, stack: str
 ) -> None:
@@ -166,7 +144,6 @@ def test_a_deployed_function_does_its_queues_work(
     assert item["From"] == {"S": "hello"}
 
 
-@pytest.mark.cloud
 def test_a_function_may_do_only_what_its_role_allows(
     cloud: Server, cloud_access: Access, tmp_path: Path, stack: str
 ) -> None:
@@ -182,7 +159,6 @@ def test_a_function_may_do_only_what_its_role_allows(
     assert b"not authorized to perform: dynamodb:PutItem" in answer["Payload"].read()
 
 
-@pytest.mark.cloud
 def test_functions_that_run_die_with_their_cloud(tmp_path: Path, stack: str) -> None:
     with local_cloud(log=tmp_path / "log") as server:
         outputs = deploy(write_assembly(tmp_path / "out", stack, template()), server.endpoint)
@@ -193,7 +169,6 @@ def test_functions_that_run_die_with_their_cloud(tmp_path: Path, stack: str) -> 
     assert alive == []
 
 
-@pytest.mark.cloud
 def test_deploying_again_updates_what_changed(cloud: Server, cloud_access: Access, tmp_path: Path, stack: str) -> None:
     before = deploy(write_assembly(tmp_path, stack, template()), cloud.endpoint)
 
@@ -205,7 +180,6 @@ def test_deploying_again_updates_what_changed(cloud: Server, cloud_access: Acces
     assert settings["Environment"]["Variables"]["GREETING"] == "goodbye"
 
 
-@pytest.mark.cloud
 def test_deploying_the_same_again_changes_nothing(cloud: Server, tmp_path: Path, stack: str) -> None:
     folder = write_assembly(tmp_path, stack, template())
     first = deploy(folder, cloud.endpoint)
@@ -215,19 +189,21 @@ def test_deploying_the_same_again_changes_nothing(cloud: Server, tmp_path: Path,
     assert seen == ["uploading", "CREATE_COMPLETE"]
 
 
-@pytest.mark.cloud
-def test_a_template_that_fails_shows_the_resource_and_the_reason(cloud: Server, tmp_path: Path, stack: str) -> None:
-    with pytest.raises(DeploymentFailed, match=r"Queue \(AWS::SQS::Queue\): .*VisibilityTimeout"):
-        deploy(write_assembly(tmp_path, stack, broken_template()), cloud.endpoint)
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (broken_template(), r"Queue \(AWS::SQS::Queue\): .*VisibilityTimeout"),
+        ({"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}}}, "AWS::Nowhere::Thing"),
+    ],
+    ids=["a resource fails", "the template is refused outright"],
+)
+def test_a_template_that_fails_shows_the_reason(
+    cloud: Server, tmp_path: Path, stack: str, body: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(DeploymentFailed, match=reason):
+        deploy(write_assembly(tmp_path, stack, body), cloud.endpoint)
 
 
-@pytest.mark.cloud
-def test_a_template_that_is_refused_outright_shows_why(cloud: Server, tmp_path: Path, stack: str) -> None:
-    with pytest.raises(DeploymentFailed, match="AWS::Nowhere::Thing"):
-        deploy(write_assembly(tmp_path, stack, {"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}}}), cloud.endpoint)
-
-
-@pytest.mark.cloud
 def test_a_failed_stack_can_be_deployed_once_it_is_repaired(cloud: Server, tmp_path: Path, stack: str) -> None:
     with pytest.raises(DeploymentFailed):
         deploy(write_assembly(tmp_path, stack, broken_template()), cloud.endpoint)
@@ -235,7 +211,6 @@ def test_a_failed_stack_can_be_deployed_once_it_is_repaired(cloud: Server, tmp_p
     assert deploy(write_assembly(tmp_path, stack, template()), cloud.endpoint)["TableName"]
 
 
-@pytest.mark.cloud
 def test_waking_a_function_that_fails_says_so(cloud: Server, cloud_access: Access, tmp_path: Path, stack: str) -> None:
     outputs = deploy(write_assembly(tmp_path, stack, template()), cloud.endpoint)
 
@@ -243,45 +218,6 @@ def test_waking_a_function_that_fails_says_so(cloud: Server, cloud_access: Acces
         wake(boto3.client("lambda", **cloud_access), outputs["FunctionName"])
 
 
-@pytest.mark.cloud
 def test_waking_a_function_that_is_not_there_says_so(cloud_access: Access) -> None:
     with pytest.raises(Transient, match="cannot be invoked"):
         wake(boto3.client("lambda", **cloud_access), "nobody")
-
-
-def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name / "sub").mkdir(parents=True)
-        (tmp_path / name / "sub" / "b.py").write_text("b")
-        (tmp_path / name / "a.py").write_text("a")
-
-    one, two = (Asset(tmp_path / name, zipped=True, bucket="", key="").content() for name in ("one", "two"))
-
-    assert one == two
-    assert zipfile.ZipFile(BytesIO(one)).namelist() == ["a.py", "sub/b.py"]
-
-
-def test_a_folder_that_is_no_assembly_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="make synth"):
-        _ = Assembly(tmp_path, str).stack_name
-
-
-def test_outputs_describe_a_deployment() -> None:
-    deployment = Deployment.from_outputs(OUTPUTS)
-
-    assert deployment.agent_queue_urls == {"payments": "http://q/payments"}
-    assert deployment.customer_ledger_queue_urls == {"acme": "http://q/ledgers-acme.fifo"}
-    assert deployment.agent_functions == {"payments": "agent-payments"}
-    assert deployment.shards == 4
-
-
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_a_missing_output_is_named(name: str) -> None:
-    with pytest.raises(Misconfigured, match=f"no output {name};"):
-        Deployment.from_outputs({key: value for key, value in OUTPUTS.items() if key != name})
-
-
-@pytest.mark.parametrize(("name", "value"), [("AgentQueueUrls", "x"), ("AgentQueueUrls", "[]"), ("Shards", "four")])
-def test_an_output_of_the_wrong_kind_is_named(name: str, value: str) -> None:
-    with pytest.raises(Misconfigured, match=f"output {name}"):
-        Deployment.from_outputs(OUTPUTS | {name: value})

@@ -25,7 +25,7 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def queues(proxied: Server) -> Any:
-    """Signs as a user who may list queues and no more, for the proxy's address; sends nowhere yet."""
+    """A client that signs for the proxy's address, as a user who may only list queues."""
     iam = boto3.client("iam", **access(proxied.endpoint))
     iam.create_user(UserName="someone")
     iam.put_user_policy(UserName="someone", PolicyName="few", PolicyDocument=_allowing("sqs:ListQueues"))
@@ -37,7 +37,7 @@ def queues(proxied: Server) -> Any:
     iam.delete_user(UserName="someone")
 
 
-def test_functions_are_told_where_the_proxy_is(proxied: Server) -> None:
+def test_functions_know_where_the_proxy_is(proxied: Server) -> None:
     assert psutil.Process(proxied.pid).environ()["AWS_ENDPOINT_URL"] == PROXY
 
 

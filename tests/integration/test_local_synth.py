@@ -1,9 +1,12 @@
 import json
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from stepward.domain.errors import Misconfigured
+from stepward.local.cloud_assembly import Assembly, Asset
 from stepward.local.synth import synthesise
 
 PROBE = """
@@ -44,3 +47,20 @@ def test_the_complaint_of_the_application_is_passed_on(root: Path) -> None:
 
     with pytest.raises(Misconfigured, match="step charge waits for itself"):
         synthesise(root, root / "out", {}, app="broken.py")
+
+
+def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "sub").mkdir(parents=True)
+        (tmp_path / name / "sub" / "b.py").write_text("b")
+        (tmp_path / name / "a.py").write_text("a")
+
+    one, two = (Asset(tmp_path / name, zipped=True, bucket="", key="").content() for name in ("one", "two"))
+
+    assert one == two
+    assert zipfile.ZipFile(BytesIO(one)).namelist() == ["a.py", "sub/b.py"]
+
+
+def test_a_folder_that_is_no_assembly_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="make synth"):
+        _ = Assembly(tmp_path, str).stack_name

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orders.fulfilment import cancel_shipment, charge, refund, release, reserve, ship
-from orders.remote import MAX_ANSWER, post
+from orders.remote import MAX_ANSWER
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.workflow.definition import Call
 from stepward.local.services import Fault, FaultKind, Services
@@ -23,6 +24,8 @@ ORDER = {
 }
 
 GOODS = [{"sku": "A", "qty": 2}, {"sku": "B", "qty": 1}]
+REFUSALS = [(400, "wrong"), (401, "who"), (404, "nowhere"), (409, "stale_fence"), (409, "undone"), (422, "declined")]
+UNREADABLE = [b"<html>", b"[]", b"{", b'"text"', b'{"reference": "%s"}' % (b"x" * MAX_ANSWER), b"[" * 9000]
 NO_CODE = [b"", b"<p>no</p>", b"[]", b'{"code": 7}', b'{"code": "Jane Doe"}', b'{"code": "a\\n"}']
 
 
@@ -32,7 +35,7 @@ def call(key: str = "o-1/charge", *, seconds: float = 5.0, fence: int = 1) -> Ca
 
 
 class Canned:
-    """A service that says what it is told to, and remembers what it was asked."""
+    """A service with a canned answer; it records its requests."""
 
     def __init__(self) -> None:
         self.status, self.headers, self.body = 200, {"Content-Type": "application/json"}, b'{"reference": "r-1"}'
@@ -86,13 +89,7 @@ def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Servic
 @pytest.mark.parametrize(
     ("operation", "key", "path", "sent", "result"),
     [
-        (
-            reserve,
-            "o-1/reserve",
-            "/v1/reserve",
-            {"items": [{"sku": "A", "qty": 2}, {"sku": "B", "qty": 1}]},
-            "reservation",
-        ),
+        (reserve, "o-1/reserve", "/v1/reserve", {"items": GOODS}, "reservation"),
         (charge, "o-1/charge", "/v1/charge", {"amount": 1999, "currency": "EUR"}, "charge"),
         (ship, "o-1/ship", "/v1/ship", {"reservation": "reserve-1"}, "shipment"),
         (release, "o-1/reserve/undo", "/v1/release", {}, "release"),
@@ -100,7 +97,7 @@ def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Servic
         (cancel_shipment, "o-1/ship/undo", "/v1/cancel_shipment", {}, "cancellation"),
     ],
 )
-def test_a_service_is_told_what_it_needs_and_no_more(
+def test_a_service_gets_what_it_needs_and_no_more(
     canned: Canned, operation: Callable[[Call], object], key: str, path: str, sent: object, result: str
 ) -> None:
     """S5: the stable key and the fence go with every call; personal data goes with none."""
@@ -121,30 +118,18 @@ def test_what_may_pass_is_tried_again_and_not_by_the_client(canned: Canned, stat
 
 
 @pytest.mark.parametrize(
-    ("status", "code"),
-    [(400, "wrong"), (401, "who"), (404, "nowhere"), (409, "stale_fence"), (409, "undone"), (422, "declined")],
+    ("status", "body", "code"),
+    [
+        *((status, json.dumps({"code": code, "message": PERSONAL}).encode(), code) for status, code in REFUSALS),
+        *((403, body, "http_403") for body in NO_CODE),
+    ],
 )
-def test_a_refusal_is_for_good_and_says_its_code_alone(canned: Canned, status: int, code: str) -> None:
-    """S7: the code reaches the operator, what else the body holds does not."""
-    canned.status, canned.body = status, json.dumps({"code": code, "message": PERSONAL}).encode()
+def test_a_refusal_is_permanent_and_names_its_code_alone(canned: Canned, status: int, body: bytes, code: str) -> None:
+    """S7: the code, or the status without a usable code, reaches the operator; what else the body holds does not."""
+    canned.status, canned.body = status, body
     with pytest.raises(Permanent) as refused:
         charge(call())
     assert str(refused.value) == f"payments/charge: refused with {code}"
-
-
-@pytest.mark.parametrize("body", NO_CODE)
-def test_a_refusal_without_a_usable_code_is_named_by_its_status(canned: Canned, body: bytes) -> None:
-    canned.status, canned.body = 403, body
-    with pytest.raises(Permanent) as refused:
-        charge(call())
-    assert str(refused.value) == "payments/charge: refused with http_403"
-
-
-@pytest.mark.parametrize("body", [b"", b'{"code": "in_progress"}'])
-def test_a_call_that_is_still_running_under_the_key_is_tried_again(canned: Canned, body: bytes) -> None:
-    canned.status, canned.body = 409, body
-    with pytest.raises(Transient):
-        charge(call())
 
 
 def test_a_redirect_is_not_followed(canned: Canned) -> None:
@@ -155,26 +140,23 @@ def test_a_redirect_is_not_followed(canned: Canned) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"<html>", b"[]", b"{", b'"text"', b'{"reference": "%s"}' % (b"x" * MAX_ANSWER), b"[" * 9000]
+    ("answer", "fault"),
+    [
+        *(({"status": 409, "body": body}, "HTTP 409") for body in (b"", b'{"code": "in_progress"}')),
+        # The work may be done, so it is no refusal: the same key asks again.
+        *(({"body": body}, "not a small JSON object") for body in UNREADABLE),
+        *(({"body": body}, "without a reference") for body in (b"{}", b"", b'{"reference": ""}', b'{"reference": 5}')),
+        ({"headers": {"Content-Length": "500", "Connection": "close"}}, "payments/charge: ProtocolError"),
+        # An endless answer is not read to its end.
+        ({"headers": {"Content-Length": "10000000"}, "body": b"x" * (MAX_ANSWER + 1)}, "not a small JSON object"),
+    ],
 )
-def test_an_answer_that_cannot_be_read_leaves_the_step_in_doubt(canned: Canned, body: bytes) -> None:
-    """The work may be done, so it is no refusal: the same key asks again."""
-    canned.body = body
-    with pytest.raises(Transient, match="not a small JSON object"):
-        post("payments/charge", call(), {})
-
-
-@pytest.mark.parametrize("body", [b"{}", b"", b'{"reference": ""}', b'{"reference": 5}'])
-def test_an_answer_without_a_reference_is_asked_for_again(canned: Canned, body: bytes) -> None:
-    canned.body = body
-    with pytest.raises(Transient, match="without a reference"):
-        charge(call())
-
-
-def test_an_answer_that_breaks_off_is_tried_again(canned: Canned) -> None:
-    canned.headers = {"Content-Length": "500", "Connection": "close"}
-    with pytest.raises(Transient, match="payments/charge: ProtocolError"):
-        charge(call())
+def test_an_answer_that_leaves_the_step_in_doubt_is_asked_for_again(
+    canned: Canned, answer: dict[str, Any], fault: str
+) -> None:
+    vars(canned).update(answer)
+    with pytest.raises(Transient, match=fault):
+        charge(call(seconds=2))
 
 
 def test_a_connection_serves_more_than_one_call(canned: Canned) -> None:
@@ -197,25 +179,16 @@ def test_a_service_that_is_not_there_is_tried_again(monkeypatch: pytest.MonkeyPa
         charge(call())
 
 
-def test_a_call_waits_no_longer_than_it_has_left(services: Services) -> None:
+@pytest.mark.parametrize(("seconds", "read_cap"), [(0.2, 10.0), (3600, 0.2)], ids=["little time left", "hours left"])
+def test_a_call_waits_neither_longer_than_it_has_left_nor_for_hours(
+    services: Services, monkeypatch: pytest.MonkeyPatch, seconds: float, read_cap: float
+) -> None:
     """Case 71: the timeout fits the remaining time; without it the service would be the one to hang up."""
+    monkeypatch.setattr("orders.remote.READ_CAP", read_cap)
     services.misbehave(Fault("payments", "o-1", FaultKind.HANG, seconds=2))
     with pytest.raises(Transient, match="payments/charge: ReadTimeoutError"):
-        charge(call(seconds=0.2))
+        charge(call(seconds=seconds))
     assert services.ledger.effects() == []
-
-
-def test_a_call_with_hours_left_does_not_wait_for_hours(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orders.remote.READ_CAP", 0.2)
-    services.misbehave(Fault("payments", "o-1", FaultKind.HANG, seconds=2))
-    with pytest.raises(Transient, match="payments/charge: ReadTimeoutError"):
-        charge(call(seconds=3600))
-
-
-def test_an_endless_answer_is_not_read_to_its_end(canned: Canned) -> None:
-    canned.headers, canned.body = {"Content-Length": "10000000"}, b"x" * (MAX_ANSWER + 1)
-    with pytest.raises(Transient, match="not a small JSON object"):
-        charge(call(seconds=2))
 
 
 def test_a_lost_answer_is_found_again_under_the_same_key(services: Services) -> None:
@@ -233,13 +206,6 @@ def test_a_zombie_stops_at_once() -> None:
     charge(call(fence=2))
     with pytest.raises(Permanent, match="stale_fence"):
         charge(call(fence=1))
-
-
-def test_a_decline_is_for_good(services: Services) -> None:
-    """S7."""
-    services.misbehave(Fault("payments", "o-1", FaultKind.DECLINE))
-    with pytest.raises(Permanent, match="payments/charge: refused with declined"):
-        charge(call())
 
 
 def test_what_was_done_can_be_taken_back_and_then_stays_so(services: Services) -> None:

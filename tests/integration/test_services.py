@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,16 +10,10 @@ import pytest
 import urllib3
 
 from stepward.local.services import Services
-from tests.integration.service_client import Client
+from tests.integration.conftest import Client
 
 KEY = "o-1/charge"
 UNDO = "o-1/charge/undo"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    with Services(tmp_path / "ledger.db") as services, urllib3.PoolManager() as pool:
-        yield Client(services, pool)
 
 
 def outcomes(client: Client, key: str = "") -> list[str]:
@@ -164,7 +157,7 @@ def test_a_request_that_breaks_the_contract_is_refused(
     assert client.services.ledger.effects() == []
 
 
-def test_the_server_runs_alone_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_the_server_runs_alone_until_it_gets_a_signal(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "stepward.local.services", "--ledger", str(tmp_path / "ledger.db")]
     environment = {"PYTHONPATH": ":".join(sys.path)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:  # noqa: S603

@@ -51,7 +51,7 @@ class Screen:
         """Update the table and print the new history entries."""
         for task in tasks.values():
             for entry in task.history[self.printed[task.order_id] :]:
-                self._print(task, entry, seconds)
+                self._tell(task, entry, seconds)
             self.printed[task.order_id] = len(task.history)
         self.live.update(self._table(tasks, ledgers, seconds), refresh=True)
 
@@ -71,7 +71,7 @@ class Screen:
         cancelled = [order.order_id for order in self.acts.orders if order.kind.cancelled]
         return (cancelled or [self.acts.orders[0].order_id])[0]
 
-    def _print(self, task: Task, entry: HistoryEntry, seconds: float) -> None:
+    def _tell(self, task: Task, entry: HistoryEntry, seconds: float) -> None:
         style, words = _WORDS.get(entry.kind, ("", entry.kind.value))
         where = f"{entry.step}, attempt {entry.attempt}, " if entry.step else ""
         line = Text(f"{seconds:5.1f} s  {task.order_id}  {where}")

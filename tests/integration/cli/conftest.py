@@ -39,13 +39,7 @@ if TYPE_CHECKING:
 Run = Callable[..., Result]
 QUEUES = ("Orders", "Scheduler", "Responses", "Ledgers", "OrderEvents")
 AGENTS = ("inventory", "payments", "shipping")
-TABLES = {
-    "orders": "Orders",
-    "tasks": "Tasks",
-    "rejects": "Rejects",
-    "shared_records": "SharedRecords",
-    "lanes": "Lanes",
-}
+TABLES = ("orders", "tasks", "rejects", "shared_records", "lanes")
 FIFO: Any = {"FifoQueue": "true", "FifoThroughputLimit": "perMessageGroupId", "DeduplicationScope": "messageGroup"}
 
 
@@ -65,7 +59,10 @@ def outputs(access: Access, prefix: str) -> dict[str, str]:
     named |= {"ledgers": "Ledgers", "order-events": "OrderEvents"}
     dead = {name: {"source": (urls | agents)[each], "dead": queue(f"Dead{each}")} for name, each in named.items()}
     return {
-        **{f"{name}TableName": create_table(dynamodb, kind, f"{prefix}-{kind}") for kind, name in TABLES.items()},
+        **{
+            kind.title().replace("_", "") + "TableName": create_table(dynamodb, kind, f"{prefix}-{kind}")
+            for kind in TABLES
+        },
         **{f"{name}QueueUrl": url for name, url in urls.items()},
         "AgentQueueUrls": json.dumps(agents),
         "AgentFunctionNames": "{}",

@@ -40,10 +40,10 @@ def test_the_agents_are_listed_with_their_breakers(run: Run, shop: Shop) -> None
     assert (by_name["inventory"]["breaker"], by_name["inventory"]["since"]) == ("closed", None)
 
 
-def test_an_order_that_waits_for_a_resting_agent_says_so(run: Run, shop: Shop) -> None:
+def test_an_order_that_waits_for_a_stopped_agent_says_so(run: Run, shop: Shop) -> None:
     """An operator who looks at an order learns that its agent was paused, or that its service fails."""
     shop.store(Life(plan=UNDOABLE).start(0))
-    shop.store(done("ord-2"))
+    shop.store(Life("ord-2").start(0).answer("reserve", 1_000).answer("charge", 2_000))
     breakers, now = shop.connection.breakers, shop.connection.now()
     breakers.change("inventory", lambda _: Breaker(Mode.OPEN, since=now, until=now + 9_000))
     failing = run("show", "ord-1").stdout
@@ -52,10 +52,6 @@ def test_an_order_that_waits_for_a_resting_agent_says_so(run: Run, shop: Shop) -
     assert "The service of inventory fails: its breaker is open since" in failing
     assert "ada paused agent inventory: stocktaking. To resume it: stepward resume" in run("show", "ord-1").stdout
     assert "inventory" not in run("show", "ord-2").stdout
-
-
-def done(order_id: str) -> Life:
-    return Life(order_id).start(0).answer("reserve", 1_000).answer("charge", 2_000)
 
 
 def test_an_agent_that_is_not_there_is_named_with_those_that_are(run: Run) -> None:

@@ -39,7 +39,7 @@ def test_the_lanes_that_wait_are_listed_with_their_reasons(run: Run, shop: Shop)
     assert "stepward convoy show ord-1" in text
 
 
-def test_a_lane_is_shown_with_its_account_and_what_to_type(run: Run, shop: Shop) -> None:
+def test_a_lane_is_shown_with_its_balance_and_what_to_type(run: Run, shop: Shop) -> None:
     poisoned(shop)
 
     assert states(run)[2:] == [("3", "applied"), ("4", "stops the lane"), ("5", "waits")]
@@ -50,8 +50,8 @@ def test_a_lane_is_shown_with_its_account_and_what_to_type(run: Run, shop: Shop)
     )
 
 
-def test_skip_goes_on_and_tells_how_far(run: Run, shop: Shop) -> None:
-    """C6: what waited is applied in order, and the trail says who and why."""
+def test_skip_goes_on_and_says_how_far(run: Run, shop: Shop) -> None:
+    """C6: what waited is applied in sequence, and the audit log says who and why."""
     life = poisoned(shop)
     with shop.convoy_at_work(life):
         result = run("convoy", "skip", "ord-1", "4", "--why", "typed twice", "--who", "ada")
@@ -65,38 +65,38 @@ def test_skip_goes_on_and_tells_how_far(run: Run, shop: Shop) -> None:
 
 
 def test_an_event_that_never_came_is_skipped_and_comes_too_late_afterwards(run: Run, shop: Shop) -> None:
-    """C5: its late arrival is kept among the rejects, and the lane can still be read."""
+    """C5: its late arrival is rejected, and the lane can still be read."""
     life = shop.lane().bring(entry(1, "create"), entry(3, amount=7))
     with shop.convoy_at_work(life):
-        told = document(run, "skip", "ord-1", "2", "--why", "lost at its source")
-    assert (told["outcome"], told["last"]) == ("applied", 3)
+        found = document(run, "skip", "ord-1", "2", "--why", "lost at its source")
+    assert (found["outcome"], found["last"]) == ("applied", 3)
 
     life.bring(entry(2, amount=5))
     assert states(run) == [("1", "applied"), ("2", "skipped"), ("3", "applied")]
     assert ["lost at its source" in each.reason for each in life.world.rejects.newest(5)] == [True]
 
 
-def test_replace_puts_the_file_in_its_place(run: Run, shop: Shop, tmp_path: Path) -> None:
+def test_replace_takes_the_event_of_the_file(run: Run, shop: Shop, tmp_path: Path) -> None:
     """C6."""
     life = poisoned(shop)
     file = tmp_path / "corrected.json"
     file.write_text(json.dumps(entry(4, "modify", modifies=2, amount=8)))
     with shop.convoy_at_work(life):
-        told = document(run, "replace", "ord-1", "4", str(file), "--why", "named the wrong one", "--who", "ada")
+        found = document(run, "replace", "ord-1", "4", str(file), "--why", "named the wrong one", "--who", "ada")
 
-    assert (told["outcome"], told["event"], told["state"], told["last"]) == ("applied", "4", "open", 5)
+    assert (found["outcome"], found["event"], found["state"], found["last"]) == ("applied", "4", "open", 5)
     transactions = document(run, "show", "ord-1")["balance"]["transactions"]
     assert [each["details"] for each in transactions] == [{"amount": 8}, {"amount": 7}]
 
 
-def test_retry_says_that_it_is_in_vain(run: Run, shop: Shop) -> None:
+def test_retry_says_that_the_event_still_stops_the_lane(run: Run, shop: Shop) -> None:
     life = poisoned(shop)
     with shop.convoy_at_work(life):
         result = run("convoy", "retry", "ord-1", "--why", "hoping")
     assert "Event 4 was tried again, and still stops the lane: modifies: 3" in result.stdout
 
 
-def test_what_is_in_vain_is_refused_and_nothing_is_sent(run: Run, shop: Shop, tmp_path: Path) -> None:
+def test_what_cannot_work_is_refused_and_nothing_is_sent(run: Run, shop: Shop, tmp_path: Path) -> None:
     poisoned(shop)
     wrong = tmp_path / "wrong.json"
     wrong.write_text(json.dumps(entry(5)))
@@ -110,7 +110,7 @@ def test_what_is_in_vain_is_refused_and_nothing_is_sent(run: Run, shop: Shop, tm
 
 
 def test_a_command_that_comes_too_late_is_refused_by_the_lane(run: Run, shop: Shop) -> None:
-    """Two operators at once: the second one hears that it was done."""
+    """Two operators at once: the second one learns that the event was skipped."""
     life = poisoned(shop)
     with shop.convoy_at_work(life, before=lambda: life.ask(SkipEvent("ord-1", 4, "eve", "twice", "k-eve"))):
         result = run("convoy", "skip", "ord-1", "4", "--why", "typed twice", "--who", "ada")
@@ -119,10 +119,10 @@ def test_a_command_that_comes_too_late_is_refused_by_the_lane(run: Run, shop: Sh
     assert "refused to skip: event 4 is not what the lane waits for" in result.stderr
 
 
-def test_a_command_that_nobody_takes_is_told_as_asked(run: Run, shop: Shop) -> None:
+def test_a_command_that_nobody_takes_is_reported_as_asked(run: Run, shop: Shop) -> None:
     poisoned(shop)
-    told = document(run, "skip", "ord-1", "4", "--why", "typed twice", "--no-wait")
-    assert told["outcome"] == "asked"
+    found = document(run, "skip", "ord-1", "4", "--why", "typed twice", "--no-wait")
+    assert found["outcome"] == "asked"
     assert len(shop.received(shop.connection.deployment.order_events_queue_url)) == 1
 
 

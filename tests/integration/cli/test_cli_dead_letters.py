@@ -5,7 +5,6 @@ import pytest
 
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.messages import Outcome, Reply, StepRequest, Undo
-from stepward.domain.task.record import Loaded
 from stepward.wire.messages import decode_for_scheduler, encode
 from tests.factories import order_text
 from tests.integration.cli.conftest import Run, Shop
@@ -24,18 +23,14 @@ def listed(run: Run) -> dict[str, int]:
     return {each["queue"]: each["messages"] for each in found}
 
 
+def shown(run: Run, queue: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run("dead-letters", "show", queue, "--json").stdout)
+    return found
+
+
 def actions(run: Run, queue: str, *options: str) -> list[str]:
     found = json.loads(run("dead-letters", "redrive", queue, "--json", *options).stdout)["messages"]
     return [each["action"] for each in found]
-
-
-def old_request(loaded: Loaded) -> str:
-    """The field case: the first request of a step that was done meanwhile."""
-    record = loaded.task.steps["reserve"]
-    asked = StepRequest(
-        "ord-1", "reserve", "inventory", "reserve", 1, record.token or "", 1, "ord-1/reserve", record.started_at or 0, 1
-    )
-    return encode(asked)
 
 
 def test_each_queue_says_how_many_messages_were_not_delivered(run: Run, shop: Shop) -> None:
@@ -52,7 +47,7 @@ def test_showing_a_queue_says_what_each_message_is_and_removes_none(run: Run, sh
     shop.bury("scheduler", encode(Undo("ord-1", "ada", "withdrawn")), "{oops")
 
     for _ in range(2):
-        found = json.loads(run("dead-letters", "show", "scheduler", "--json").stdout)["messages"]
+        found = shown(run, "scheduler")["messages"]
         assert sorted((each["what"], each["staleness"]) for each in found) == [
             ("a corrupt message", "corrupt"),
             ("the command to undo", "current"),
@@ -73,7 +68,8 @@ def test_orders_go_back_to_the_orders(run: Run, shop: Shop) -> None:
 def test_what_is_current_is_sent_and_what_is_stale_is_not(run: Run, shop: Shop) -> None:
     """Case 77: redriving compares with the order, and replays nothing that is over."""
     shop.store(Life("ord-1", UNDOABLE).start(0))
-    shop.store(undone_as("ord-2"))
+    second = Life("ord-2", UNDOABLE).start(0).answer("reserve", 1_000).undo(2_000)
+    shop.store(second.answer("charge/undo", 2_100).answer("reserve/undo", 2_200))
     undo = Undo("ord-1", "ada", "withdrawn")
     shop.bury("scheduler", encode(undo), encode(Undo("ord-2", "ada", "again")), "{oops")
 
@@ -84,21 +80,18 @@ def test_what_is_current_is_sent_and_what_is_stale_is_not(run: Run, shop: Shop) 
     assert listed(run)["scheduler"] == 1
 
 
-def undone_as(order_id: str) -> Life:
-    life = Life(order_id, UNDOABLE).start(0).answer("reserve", 1_000).undo(2_000)
-    return life.answer("charge/undo", 2_100).answer("reserve/undo", 2_200)
-
-
 def test_a_request_of_a_step_that_was_done_is_never_replayed(run: Run, shop: Shop) -> None:
     """resubmit_done_step: no second call of the remote service; the reason is shown."""
     shop.store(shipping())
-    shop.bury("agent-inventory", old_request(shipping().loaded))
+    record = shipping().task.steps["reserve"]
+    named = ("ord-1", "reserve", "inventory", "reserve", 1, record.token or "", 1, "ord-1/reserve")
+    shop.bury("agent-inventory", encode(StepRequest(*named, record.started_at or 0, 1)))
 
     result = run("dead-letters", "redrive", "agent-inventory")
 
     assert "0 sent again, 0 dropped, 1 kept." in result.stdout
     assert "reserve is Processed at attempt 1" in " ".join(result.stdout.split())
-    (found,) = json.loads(run("dead-letters", "show", "agent-inventory", "--json").stdout)["messages"]
+    (found,) = shown(run, "agent-inventory")["messages"]
     assert (found["staleness"], found["code"]) == ("stale", "moved-on")
     assert "--drop-stale" in result.stdout
     assert shop.received(source(shop, "agent-inventory")) == []
@@ -115,7 +108,7 @@ def test_the_answer_of_a_fenced_attempt_is_sent_again(run: Run, shop: Shop) -> N
 
 def test_one_message_is_redriven_by_its_id(run: Run, shop: Shop) -> None:
     shop.bury("orders", order_text("a"), order_text("b"))
-    found = json.loads(run("dead-letters", "show", "orders", "--json").stdout)["messages"]
+    found = shown(run, "orders")["messages"]
     wanted = next(each["messageId"] for each in found if each["orderId"] == "b")
 
     assert actions(run, "orders", "--id", wanted) == ["sent"]
@@ -179,7 +172,7 @@ def test_what_the_lane_has_received_stays_or_is_dropped(run: Run, shop: Shop) ->
 def test_showing_a_queue_of_events_removes_none_and_says_that_it_may_not_show_all(run: Run, shop: Shop) -> None:
     shop.bury("order-events", *(json.dumps(entry(position)) for position in range(1, 15)), group="ord-1")
     for _ in range(2):
-        found = json.loads(run("dead-letters", "show", "order-events", "--json").stdout)
+        found = shown(run, "order-events")
         assert [each["what"] for each in found["messages"]] == [f"event {position}: add" for position in range(1, 11)]
         assert found["more"] is True
 

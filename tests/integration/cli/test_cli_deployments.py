@@ -53,25 +53,25 @@ def test_a_stack_of_something_else_is_recognised(cloud: Server) -> None:
     assert_one_line(typed("list", "--stack", "other", "--endpoint", cloud.endpoint), "no output OrdersQueueUrl")
 
 
-def test_missing_credentials_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+@pytest.mark.parametrize(
+    ("missing", "profile", "parts"),
+    [
+        (["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"], "", ["no AWS credentials", "aws configure"]),
+        (["AWS_DEFAULT_REGION"], "", ["--region"]),
+        ([], "nobody", ["nobody", "AWS_PROFILE"]),
+    ],
+    ids=["credentials", "region", "profile"],
+)
+def test_what_is_missing_to_reach_an_account_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, missing: list[str], profile: str, parts: list[str]
+) -> None:
+    for name in missing:
+        monkeypatch.delenv(name)
+    if profile:
+        monkeypatch.setenv("AWS_PROFILE", profile)
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
 
-    assert_one_line(typed("list"), "no AWS credentials", "aws configure")
-
-
-def test_a_missing_region_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_DEFAULT_REGION")
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-
-    assert_one_line(typed("list"), "--region")
-
-
-def test_a_missing_profile_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "nobody")
-
-    assert_one_line(typed("list"), "nobody", "AWS_PROFILE")
+    assert_one_line(typed("list"), *parts)
 
 
 def test_an_endpoint_that_does_not_answer_is_named() -> None:
@@ -117,7 +117,7 @@ def services(tmp_path: Path) -> Iterator[RunningServices]:
     services.down()
 
 
-def test_the_remote_services_stand_until_they_are_told_to_stop(services: RunningServices) -> None:
+def test_the_remote_services_run_until_they_are_stopped(services: RunningServices) -> None:
     server = services.up()
     again = services.up()
 
@@ -137,29 +137,16 @@ def test_the_repository_is_found_from_a_folder_below_it(repository: Path, monkey
     assert Project.here().root == repository
 
 
-def test_the_state_of_the_local_cloud_is_told() -> None:
+def test_the_state_of_the_local_cloud_is_shown() -> None:
     assert "No local cloud is running" in typed("local", "status").stdout
     assert '"running": false' in typed("local", "status", "--json").stdout
     assert "No local cloud was running" in typed("local", "down").stdout
 
 
-def test_the_version_and_the_examples_are_told() -> None:
+def test_the_version_and_the_examples_are_printed() -> None:
     assert typed("--version").stdout.startswith("stepward ")
-    of_orders = (
-        "send",
-        "show",
-        "list",
-        "rejects",
-        "resubmit",
-        "undo",
-        "cancel",
-        "pause",
-        "resume",
-        "audit-log",
-        "agents",
-    )
-    of_letters = ("dead-letters list", "dead-letters show", "dead-letters redrive")
-    for command in (*of_orders, *of_letters):
+    of_orders = ("send", "show", "list", "rejects", "resubmit", "undo", "cancel", "pause", "resume", "audit-log")
+    for command in (*of_orders, "agents", "dead-letters list", "dead-letters show", "dead-letters redrive"):
         text = typed(*command.split(), "--help").stdout
         assert f"stepward {command}" in text
         assert "JSON:" in text

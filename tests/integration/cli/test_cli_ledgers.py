@@ -42,17 +42,21 @@ def test_a_large_ledger_is_put_into_the_bucket(run: Run, shop: Shop, tmp_path: P
     """C3: one entry per line, and the message names the object."""
     path = tmp_path / "today.jsonl"
     path.write_text("".join(json.dumps(entry(position, amount="x" * 2_000)) + "\n" for position in range(1, 601)))
-    told = json.loads(run("ledger", "send", str(path), "--customer", "shop", "--json").stdout)
+    summary = json.loads(run("ledger", "send", str(path), "--customer", "shop", "--json").stdout)
 
-    assert (told["entries"], told["orders"], told["sentAs"]) == (600, 1, "object")
+    assert (summary["entries"], summary["orders"], summary["sentAs"]) == (600, 1, "object")
     (body,) = shop.received(shop.connection.deployment.ledgers_queue_url)
-    assert json.loads(body) == {"ledgerId": told["ledgerId"], "customerId": "shop", "objectKey": told["objectKey"]}
+    assert json.loads(body) == {
+        "ledgerId": summary["ledgerId"],
+        "customerId": "shop",
+        "objectKey": summary["objectKey"],
+    }
     s3 = boto3.client("s3", **cloud_access)
-    found = s3.get_object(Bucket=shop.connection.deployment.ledgers_bucket, Key=told["objectKey"])
+    found = s3.get_object(Bucket=shop.connection.deployment.ledgers_bucket, Key=summary["objectKey"])
     assert found["Body"].read() == path.read_bytes()
 
 
-def test_a_doubtful_entry_is_told_and_with_check_nothing_is_sent(run: Run, shop: Shop, tmp_path: Path) -> None:
+def test_an_invalid_entry_is_reported_and_with_check_nothing_is_sent(run: Run, shop: Shop, tmp_path: Path) -> None:
     """C6."""
     path = written(tmp_path, [*ENTRIES, entry(3, "modify", "a")], customerId="shop")
 
@@ -67,7 +71,7 @@ def test_a_doubtful_entry_is_told_and_with_check_nothing_is_sent(run: Run, shop:
     assert len(shop.received(shop.connection.deployment.ledgers_queue_url)) == 1
 
 
-def test_a_ledger_that_left_no_trace_says_where_it_may_be(run: Run) -> None:
+def test_a_ledger_that_has_not_begun_says_where_it_may_be(run: Run) -> None:
     result = run("ledger", "show", "l-1", "--customer", "shop")
     assert result.exit_code == 1
     assert "may wait behind another ledger" in result.stderr

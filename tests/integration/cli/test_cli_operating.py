@@ -22,11 +22,11 @@ pytestmark = pytest.mark.cloud
 
 
 def asked(shop: Shop) -> list[object]:
-    """What reached the Scheduler; a pause and a resume must have been dated, which is taken off them here."""
-    told = [decode_for_scheduler(body) for body in shop.received(shop.connection.deployment.scheduler_queue_url)]
-    dated = [message for message in told if isinstance(message, Pause | Resume)]
+    """The commands that reached the Scheduler, without the dates that a pause and a resume must have."""
+    found = [decode_for_scheduler(body) for body in shop.received(shop.connection.deployment.scheduler_queue_url)]
+    dated = [message for message in found if isinstance(message, Pause | Resume)]
     assert all(message.asked_at for message in dated)
-    return [replace(message, asked_at=0) if isinstance(message, Pause | Resume) else message for message in told]
+    return [replace(message, asked_at=0) if isinstance(message, Pause | Resume) else message for message in found]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_order_and_an_agent_exclude_each_other(run: Run, words: list[str]) ->
     assert "--agent" in result.stderr
 
 
-def test_what_came_of_a_pause_is_waited_for_and_told(run: Run, shop: Shop) -> None:
+def test_the_outcome_of_a_pause_is_awaited_and_reported(run: Run, shop: Shop) -> None:
     shop.store(Life(plan=UNDOABLE).start(0))
 
     with shop.at_work():
@@ -110,9 +110,9 @@ def test_what_came_of_a_pause_is_waited_for_and_told(run: Run, shop: Shop) -> No
     assert "Order ord-1 is paused" in first.stdout
     assert second.exit_code == 1
     assert "the order is paused (asking)" in second.stderr
-    told = json.loads(resumed.stdout)
-    assert (told["command"], told["outcome"], told["state"]) == ("resume", "applied", "Processing")
-    assert (told["who"], told["why"]) == ("alex", "agreed")
+    found = json.loads(resumed.stdout)
+    assert (found["command"], found["outcome"], found["state"]) == ("resume", "applied", "Processing")
+    assert (found["who"], found["why"]) == ("alex", "agreed")
 
 
 def test_an_undo_is_followed_to_its_end(run: Run, shop: Shop) -> None:
@@ -133,8 +133,8 @@ def test_an_undo_is_followed_to_its_end(run: Run, shop: Shop) -> None:
     assert "Undone" in run("show", "ord-1").stdout
 
 
-def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop) -> None:
-    """S17: the order passed its point of no return between the look and the command."""
+def test_what_the_scheduler_refuses_is_reported_with_its_reason(run: Run, shop: Shop) -> None:
+    """S17: the order passed its point of no return between the check and the command."""
     life = Life(plan=UNDOABLE).start(0).answer("reserve", 1_000)
     shop.store(life)
 
@@ -150,8 +150,8 @@ def test_what_the_scheduler_refuses_is_told_with_its_reason(run: Run, shop: Shop
     assert [entry.applied for entry in shop.connection.audit_log.of("ord-1")] == [False]
 
 
-def test_the_trail_tells_who_asked_what_and_what_came_of_it(run: Run, shop: Shop) -> None:
-    """An audit trail per task."""
+def test_the_audit_log_shows_who_asked_what_and_the_outcome(run: Run, shop: Shop) -> None:
+    """Every task has an audit log."""
     shop.store(failed())
     assert "Nobody has given a command" in run("audit-log", "ord-1").stdout
     schedule = shop.schedule()
@@ -159,9 +159,9 @@ def test_the_trail_tells_who_asked_what_and_what_came_of_it(run: Run, shop: Shop
     for body in shop.received(shop.connection.deployment.scheduler_queue_url) * 2:
         schedule.handle(body)
 
-    listed, told = run("audit-log", "ord-1"), json.loads(run("audit-log", "ord-1", "--json").stdout)
+    listed, found = run("audit-log", "ord-1"), json.loads(run("audit-log", "ord-1", "--json").stdout)
 
     assert "resubmit charge alex card limit raised applied" in " ".join(listed.stdout.split())
-    (entry,) = told["entries"]
+    (entry,) = found["entries"]
     assert (entry["command"], entry["who"], entry["why"]) == ("resubmit", "alex", "card limit raised")
     assert (entry["applied"], entry["note"]) == (True, None)

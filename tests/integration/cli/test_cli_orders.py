@@ -31,9 +31,9 @@ def test_a_message_that_the_queue_refuses_is_named_and_its_neighbours_go_through
     result = run("send", str(tmp_path / "three.jsonl"), "--json")
 
     assert result.exit_code == 1
-    told = json.loads(result.stdout)
-    assert told["sent"] == 2
-    assert [failure["position"] for failure in told["failed"]] == [f"{tmp_path}/three.jsonl, line 2"]
+    found = json.loads(result.stdout)
+    assert found["sent"] == 2
+    assert [failure["position"] for failure in found["failed"]] == [f"{tmp_path}/three.jsonl, line 2"]
     # The first try may have brought one of them; an order counts once, however often it is sent.
     orders = shop.received(shop.connection.deployment.orders_queue_url)
     assert set(orders) == {'{"orderId": "a"}', '{"orderId": "b"}'}
@@ -54,7 +54,7 @@ def test_a_check_beforehand_sends_nothing_if_any_message_would_be_rejected(
     assert run("send", str(tmp_path / "one.json"), "--check").exit_code == 0
 
 
-def test_a_recovered_order_tells_its_story(run: Run, shop: Shop) -> None:
+def test_a_recovered_order_shows_its_timeline(run: Run, shop: Shop) -> None:
     """S12: what was recovered, when and why can be read afterwards."""
     shop.store(recovered())
 
@@ -92,7 +92,7 @@ def test_an_order_as_json_has_stable_keys(run: Run, shop: Shop) -> None:
     assert "order" not in json.loads(run("show", "ord-1", "--json").stdout)
 
 
-def test_an_unknown_order_is_looked_for_among_the_rejects(run: Run, shop: Shop) -> None:
+def test_an_unknown_order_is_looked_up_in_the_rejects(run: Run, shop: Shop) -> None:
     now = shop.connection.now()
     shop.connection.rejects.keep(Reject("m-77", "orders", now, "items", "is missing", "{}", "ord-9"))
 
@@ -129,7 +129,7 @@ def test_a_list_is_by_state_newest_first_and_says_when_there_are_more(run: Run, 
 
 
 def test_what_needs_attention_is_found_by_the_index_oldest_first(run: Run, shop: Shop) -> None:
-    """Error, UndoFailed and paused, each with age and reason; what goes its way is left out."""
+    """Error, UndoFailed and paused orders, each with age and reasons, and no others."""
     shop.store(failed())
     shop.store(Life("ord-2", UNDOABLE).start(0).pause(500))
     shop.store(Life("ord-3").start(0))
@@ -155,7 +155,7 @@ def test_nothing_that_needs_attention_is_said_so(run: Run, shop: Shop) -> None:
     assert "No order in stack" in run("list", "--needs-attention").stdout
 
 
-def test_an_undone_order_as_json_tells_what_undid_what(run: Run, shop: Shop) -> None:
+def test_an_undone_order_as_json_says_what_undid_what(run: Run, shop: Shop) -> None:
     """S17: programs see compensations beside the steps they undo, and no personal data."""
     shop.store(undone())
 

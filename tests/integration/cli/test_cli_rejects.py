@@ -8,7 +8,7 @@ from tests.integration.cli.conftest import Run, Shop
 pytestmark = pytest.mark.cloud
 
 
-def keep_rejects(shop: Shop, count: int) -> None:
+def store_rejects(shop: Shop, count: int) -> None:
     now = shop.connection.now()
     for number in range(count):
         reject = Reject(f"m{number}-0000", "orders", now - 1000 + number, "items", "is missing", f"bödy {number}\r\n")
@@ -16,7 +16,7 @@ def keep_rejects(shop: Shop, count: int) -> None:
 
 
 def test_rejects_are_listed_newest_first_without_their_bodies(run: Run, shop: Shop) -> None:
-    keep_rejects(shop, 3)
+    store_rejects(shop, 3)
 
     listed, some = json.loads(run("rejects", "--json").stdout), run("rejects", "--limit", "2")
 
@@ -28,8 +28,8 @@ def test_rejects_are_listed_newest_first_without_their_bodies(run: Run, shop: Sh
 
 
 def test_the_body_of_a_reject_comes_back_byte_for_byte(run: Run, shop: Shop) -> None:
-    """What was rejected is kept whole, so that it can be corrected and sent again."""
-    keep_rejects(shop, 2)
+    """A rejected message is stored whole, so that it can be corrected and sent again."""
+    store_rejects(shop, 2)
 
     assert run("rejects", "m1", "--body").stdout_bytes == "bödy 1\r\n".encode()
     assert json.loads(run("rejects", "m1", "--body", "--json").stdout)["rejects"][0]["body"] == "bödy 1\r\n"
@@ -37,7 +37,7 @@ def test_the_body_of_a_reject_comes_back_byte_for_byte(run: Run, shop: Shop) -> 
 
 
 def test_a_reject_that_is_not_there_or_not_clear_is_refused(run: Run, shop: Shop) -> None:
-    keep_rejects(shop, 2)
+    store_rejects(shop, 2)
 
     assert "the ids of 2 rejected messages begin with m" in run("rejects", "m").stderr
     assert "no rejected message has an id that begins with x" in run("rejects", "x").stderr

@@ -1,8 +1,11 @@
-"""Orders whose records were made by the real policy, event by event."""
+"""Orders whose records the real policy made, event by event."""
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field, replace
+
+from rich.console import Console, RenderableType
 
 from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
 from stepward.domain.task.deadlines import DeadlineCheck
@@ -52,7 +55,7 @@ PATIENT = Plan(
         ),
     ),
 )
-"""A step that rests once, is then done by another agent, and then ends in Error."""
+"""A step that waits once, falls back to another agent, and then ends in Error."""
 
 
 @dataclass
@@ -79,13 +82,13 @@ class Life:
         reply = Reply(self.order_id, step, record.attempt, record.token or "", outcome, {"reference": "r-7"}, error)
         return self.apply(reply, at)
 
-    def look(self, at: int) -> Life:
+    def check_deadlines(self, at: int) -> Life:
         return self.apply(DeadlineCheck(), at, "supervisor-1")
 
     def retry(self, at: int) -> Life:
         return self.apply(Start(self.order_id), at, "scheduler-2")
 
-    def told(self, step: str, at: int) -> Life:
+    def alerted(self, step: str, at: int) -> Life:
         return self.apply(AlertSent(step, self.task.steps[step].attempt), at)
 
     def resubmit(self, step: str, at: int, who: str, why: str) -> Life:
@@ -112,7 +115,7 @@ def failed_twice() -> Life:
 
 def recovered() -> Life:
     """Its first attempt at charge was never answered; the second one was."""
-    return Life().start(40).answer("reserve", 1_000).look(25_000).retry(26_000).answer("charge", 27_000)
+    return Life().start(40).answer("reserve", 1_000).check_deadlines(25_000).retry(26_000).answer("charge", 27_000)
 
 
 def undoing() -> Life:
@@ -127,7 +130,7 @@ def undone() -> Life:
 
 def undo_failed() -> Life:
     """The refund was refused for good."""
-    return undoing().answer("charge/undo", 2_100, "account closed").told("charge/undo", 2_150)
+    return undoing().answer("charge/undo", 2_100, "account closed").alerted("charge/undo", 2_150)
 
 
 def paused() -> Life:
@@ -142,4 +145,12 @@ def shipping() -> Life:
 
 def failed(error: str = "refused with card_declined") -> Life:
     """The payment service refused for good, and an operator knows."""
-    return Life().start(40).answer("reserve", 1_000).answer("charge", 2_000, error).told("charge", 2_050)
+    return Life().start(40).answer("reserve", 1_000).answer("charge", 2_000, error).alerted("charge", 2_050)
+
+
+def printed(what: RenderableType, width: int = 120) -> str:
+    """What a terminal of that width shows."""
+    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False, emoji=False)
+    console.print(what)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()

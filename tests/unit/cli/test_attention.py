@@ -13,7 +13,7 @@ from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, paused, 
 
 @dataclass(slots=True)
 class Behind(MemoryTaskStore):
-    """Its index lists everything that ever needed attention, and one that nobody can read."""
+    """Its index lists everything that ever needed attention, and a corrupt record."""
 
     def needing_attention(self) -> Iterator[str]:
         yield from ["mended", "gone", "broken", "failed"]
@@ -40,7 +40,7 @@ def test_each_order_is_read_anew_before_it_is_listed() -> None:
     assert corrupt == ["broken: it lacks steps"]
 
 
-def test_every_reason_is_told() -> None:
+def test_every_reason_is_listed() -> None:
     assert list(reasons(failed_twice().task)) == ["reserve: sold out", "charge: declined"]
     assert list(reasons(failed().pause(9_000).task)) == [
         "charge: refused with card_declined",

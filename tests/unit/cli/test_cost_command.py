@@ -18,21 +18,21 @@ def test_it_prices_the_workflow_that_the_module_holds() -> None:
 
 
 def test_its_json_names_every_assumption_and_the_source_of_every_price() -> None:
-    told = json.loads(run("--json", "--orders", "1000", "--batch", "1", "--operation-ms", "150").stdout)
+    printed = json.loads(run("--json", "--orders", "1000", "--batch", "1", "--operation-ms", "150").stdout)
 
-    assert told["assumptions"]["operation_ms"] == 150
-    used = {line["price"] for line in (*told["perOrder"], *told["perMonth"], *told["storage"])}
-    assert used <= told["prices"].keys()
-    month = sum(line["usd"] for line in told["perMonth"])
-    assert told["usdPerMonth"] == pytest.approx(told["usdPerMillionOrders"] / 1000 + month)
+    assert printed["assumptions"]["operation_ms"] == 150
+    used = {line["price"] for line in (*printed["perOrder"], *printed["perMonth"], *printed["storage"])}
+    assert used <= printed["prices"].keys()
+    month = sum(line["usd"] for line in printed["perMonth"])
+    assert printed["usdPerMonth"] == pytest.approx(printed["usdPerMillionOrders"] / 1000 + month)
 
 
-def test_it_tells_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
-    told = run("--steps", "5").stdout
+def test_it_shows_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
+    printed = run("--steps", "5").stdout
 
-    assert "1,000,000 orders a month of 5 steps, in batches of 10" in told
+    assert "1,000,000 orders a month of 5 steps, in batches of 10" in printed
     for word in ("DynamoDB writes", "Lambda time", "Alarms", "In all $", "message ms", "Not included"):
-        assert word in told
+        assert word in printed
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What an operator is told came of a command."""
+"""The outcome of a command, as an operator sees it."""
 
 from dataclasses import dataclass, field, replace
 
@@ -27,7 +27,7 @@ def came_of(command: Command, before: Life, now: Life, *audit_log: AuditEntry) -
     ],
 )
 def test_an_undo_is_followed_to_its_end(now: Life, text: str, final: bool) -> None:
-    """S17: begun, undone, or failed are told apart."""
+    """S17: begun, undone and failed are distinct outcomes."""
     found = came_of(UNDO, FRESH, now)
 
     assert found is not None
@@ -48,9 +48,7 @@ def test_an_undo_is_followed_to_its_end(now: Life, text: str, final: bool) -> No
         ),
     ],
 )
-def test_each_command_is_known_by_what_the_order_remembers(
-    command: Command, before: Life, now: Life, text: str
-) -> None:
+def test_the_outcome_of_each_command_is_in_the_history(command: Command, before: Life, now: Life, text: str) -> None:
     found = came_of(command, before, now)
 
     assert found is not None
@@ -72,7 +70,7 @@ def test_somebody_who_was_faster_is_named() -> None:
     assert "ada asked for it first" in found.text
 
 
-def test_a_refusal_is_read_off_the_trail() -> None:
+def test_a_refusal_is_read_from_the_audit_log() -> None:
     old = AuditEntry(SUBMITTED, "undo", "", 0, "ada", "withdrawn", applied=False, note="of yesterday")
     mine = AuditEntry(
         SUBMITTED + 9, "undo", "", 0, "ada", "withdrawn", applied=False, note="past its point of no return"
@@ -91,7 +89,7 @@ def test_a_refusal_is_read_off_the_trail() -> None:
 
 @dataclass
 class Waiter:
-    """A clock that sleeping moves, and what is found at each look."""
+    """A clock that sleeping moves, and the outcome at each reading."""
 
     finds: list[CommandOutcome | None]
     now: int = 0
@@ -116,7 +114,7 @@ def test_an_outcome_is_waited_for_until_it_is_final() -> None:
     assert waiter.looks == 3
 
 
-def test_nobody_waits_for_ever() -> None:
+def test_the_wait_for_an_outcome_ends() -> None:
     begun = CommandOutcome(applied=True, text="begun", final=False)
     silent, slow = Waiter([None]), Waiter([None, begun])
 

@@ -1,4 +1,4 @@
-"""The application at hand is found by its name, or whoever asks hears how to name it."""
+"""A project's application is found by its name, or an error says how to name it."""
 
 import sys
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ app = App("found", workflow=Workflow("found", 1, [Step(Agent("one").operation(wo
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """A project whose application nobody names yet; what it imports is forgotten."""
+    """A project that does not name its application; the test's imports are forgotten."""
     (tmp_path / "cdk.json").write_text("{}")
     (tmp_path / "functions").mkdir()
     (tmp_path / "functions" / "found_here.py").write_text(SOURCE)
@@ -49,14 +49,14 @@ def test_the_environment_names_another(project: Project, monkeypatch: pytest.Mon
     assert project.app().name == "found"
 
 
-def test_a_project_that_names_none_hears_how_to(project: Project) -> None:
+def test_a_project_that_names_none_says_how_to(project: Project) -> None:
     with pytest.raises(Misconfigured, match=r"\[tool.stepward\] app = .* or set STEPWARD_APP"):
         project.app()
 
 
-@pytest.mark.parametrize("position", ["nowhere:app", "found_here:nothing", ":app", "..:app"])
-def test_an_application_that_is_not_there_is_named(project: Project, position: str) -> None:
-    named(project, f'app = "{position}"')
+@pytest.mark.parametrize("name", ["nowhere:app", "found_here:nothing", ":app", "..:app"])
+def test_an_application_that_is_not_there_is_named(project: Project, name: str) -> None:
+    named(project, f'app = "{name}"')
 
     with pytest.raises(Misconfigured, match="no application"):
         project.app()

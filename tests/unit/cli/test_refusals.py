@@ -1,4 +1,4 @@
-"""What is asked in vain is refused before anything is sent."""
+"""A command that the policy would refuse is refused before anything is sent."""
 
 import pytest
 

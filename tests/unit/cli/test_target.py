@@ -48,21 +48,21 @@ def test_the_shared_options_reach_a_command_from_line_and_environment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (UserError("there is no [red]\x1b[2J"), "stepward: there is no [red]\\x1b[2J"),
         (Transient("read task a: ThrottlingException"), "Try again"),
     ],
 )
-def test_an_expected_fault_is_told_without_a_traceback(error: Exception, told: str) -> None:
+def test_an_expected_error_is_reported_without_a_traceback(error: Exception, message: str) -> None:
     result = CliRunner().invoke(app_that_raises(error), ["ord-1"])
 
     assert result.exit_code == 1
-    assert told in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_an_unexpected_fault_is_not_hidden() -> None:
+def test_an_unexpected_error_is_not_hidden() -> None:
     result = CliRunner().invoke(app_that_raises(RuntimeError("a bug")), ["ord-1"])
 
     assert isinstance(result.exception, RuntimeError)

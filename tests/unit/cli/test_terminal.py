@@ -41,7 +41,7 @@ def test_lines_stay_lines() -> None:
         (90_000_000, "1 d 1 h"),
     ],
 )
-def test_a_length_of_time_is_told_in_the_units_that_matter(milliseconds: int, words: str) -> None:
+def test_a_duration_is_shown_in_its_two_largest_units(milliseconds: int, words: str) -> None:
     assert span(milliseconds) == words
 
 
@@ -50,7 +50,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_kept_body_reaches_a_terminal_without_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_body_reaches_a_terminal_without_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
 

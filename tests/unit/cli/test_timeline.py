@@ -3,14 +3,14 @@ from stepward.domain.messages import Start
 from tests.unit.cli.lives import PATIENT, SUBMITTED, Life, failed, paused, recovered, undo_failed, undone
 
 
-def told(life: Life) -> list[tuple[int, str]]:
+def lines_of(life: Life) -> list[tuple[int, str]]:
     return [(happening.at - SUBMITTED, happening.text) for happening in timeline(life.task, life.plan)]
 
 
-def test_an_order_without_trouble_is_told_from_submission_to_end() -> None:
+def test_the_timeline_of_an_order_without_trouble_runs_from_submission_to_end() -> None:
     life = Life().start(40).answer("reserve", 1_000).answer("charge", 3_500)
 
-    assert told(life) == [
+    assert lines_of(life) == [
         (0, "the order was submitted"),
         (40, "reserve: attempt 1 began; 10.0 s until its complete-by"),
         (1_000, "reserve: attempt 1 succeeded after 960 ms"),
@@ -20,9 +20,9 @@ def test_an_order_without_trouble_is_told_from_submission_to_end() -> None:
     ]
 
 
-def test_a_recovered_order_tells_who_lost_the_step_and_who_mended_it() -> None:
-    """S11, S12: the attempt that nobody answered is told, though its claim is no longer in the record."""
-    assert told(recovered())[3:] == [
+def test_the_timeline_of_a_recovered_order_says_who_lost_the_step_and_who_recovered_it() -> None:
+    """S11, S12: the attempt without a reply is shown, though its claim is no longer in the record."""
+    assert lines_of(recovered())[3:] == [
         (1_000, "charge: attempt 1 began, claimed by scheduler-1; 20.0 s until its complete-by"),
         (21_000, "charge: attempt 1 passed its complete-by without a reply: its agent is slow or dead"),
         (
@@ -35,11 +35,11 @@ def test_a_recovered_order_tells_who_lost_the_step_and_who_mended_it() -> None:
     ]
 
 
-def test_a_failed_and_resubmitted_order_tells_what_the_operator_did() -> None:
+def test_the_timeline_of_a_resubmitted_order_says_what_the_operator_did() -> None:
     """S7: an operator fixes the cause and resubmits the step."""
     life = failed().resubmit("charge", 60_000, "alex", "card limit raised").answer("charge", 61_000)
 
-    assert told(life)[3:] == [
+    assert lines_of(life)[3:] == [
         (2_000, "charge: attempt 1 ended in Error: refused with card_declined"),
         (2_050, "charge: the operators were alerted"),
         (60_000, "charge: alex resubmitted it: card limit raised"),
@@ -49,25 +49,27 @@ def test_a_failed_and_resubmitted_order_tells_what_the_operator_did() -> None:
     ]
 
 
-def test_a_step_that_used_up_its_attempts_tells_that_the_last_one_timed_out_too() -> None:
+def test_a_step_that_used_up_its_attempts_shows_that_the_last_one_timed_out_too() -> None:
     """S13: at the threshold the step ends in Error."""
-    life = Life().start(0).answer("reserve", 0).look(21_000).retry(22_000).look(43_000)
+    life = Life().start(0).answer("reserve", 0).check_deadlines(21_000).retry(22_000).check_deadlines(43_000)
 
-    texts = [text for _, text in told(life)]
+    texts = [text for _, text in lines_of(life)]
     assert texts.count("charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") == 1
     assert texts[-1] == "charge: attempt 2 ended in Error: no answer within complete-by, 2 of 2 times"
-    assert (42_000, "charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") in told(life)
+    assert (42_000, "charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") in lines_of(
+        life
+    )
 
 
-def test_a_step_that_nobody_claimed_and_an_outage_are_told_as_such() -> None:
-    reminded = told(Life().look(30_000))
-    uncounted = told(Life().start(0).look(10_000 + 700_000))
+def test_a_step_that_nobody_claimed_and_an_outage_are_shown_as_such() -> None:
+    reminded = lines_of(Life().check_deadlines(30_000))
+    uncounted = lines_of(Life().start(0).check_deadlines(10_000 + 700_000))
 
     assert "no Scheduler had claimed it 20.0 s after it was due" in reminded[1][1]
     assert "without counting a failure" in uncounted[-1][1]
 
 
-def test_what_comes_next_is_told_of_each_step_that_waits_or_works() -> None:
+def test_each_step_that_waits_or_runs_says_what_comes_next() -> None:
     fresh, working = Life(), Life().start(0)
 
     assert prospects(fresh.task, fresh.plan, SUBMITTED) == [
@@ -81,9 +83,9 @@ def test_what_comes_next_is_told_of_each_step_that_waits_or_works() -> None:
     assert prospects(failed().task, failed().plan, SUBMITTED + 30_000) == []
 
 
-def test_an_undone_order_is_told_to_the_last_compensation() -> None:
+def test_the_timeline_of_an_undone_order_runs_to_the_last_compensation() -> None:
     """S17: what was fenced, what was dropped, and what was taken back, last step first."""
-    assert told(undone())[3:] == [
+    assert lines_of(undone())[3:] == [
         (1_000, "charge: attempt 1 began; 20.0 s until its complete-by"),
         (2_000, "ada started the undo: withdrawn"),
         (2_000, "charge: attempt 1 was fenced before it replied; it may have had its effect"),
@@ -96,45 +98,45 @@ def test_an_undone_order_is_told_to_the_last_compensation() -> None:
     ]
 
 
-def test_an_undo_that_failed_and_was_mended_tells_both() -> None:
+def test_an_undo_that_failed_and_was_resubmitted_shows_both() -> None:
     """S17: a compensation fails, an operator resubmits it, and the undo goes on from there."""
     life = undo_failed().resubmit("charge/undo", 60_000, "alex", "account opened").answer("charge/undo", 61_000)
 
-    texts = [text for _, text in told(life.answer("reserve/undo", 62_000))]
+    texts = [text for _, text in lines_of(life.answer("reserve/undo", 62_000))]
 
     assert "charge/undo: attempt 1 ended in Error: account closed" in texts
     assert "charge/undo: alex resubmitted it: account opened" in texts
     assert texts[-1] == "the order is Undone, 1 min 2 s after it was submitted: all its effects are compensated"
 
 
-def test_an_undo_after_an_error_tells_that_the_step_may_have_done_something() -> None:
+def test_an_undo_after_an_error_says_that_the_step_may_have_had_its_effect() -> None:
     life = Life(plan=undone().plan).start(0).answer("reserve", 100, "sold out").undo(1_000)
 
-    assert (1_000, "reserve: attempt 1, which ended in Error, was fenced; it may have had its effect") in told(life)
+    assert (1_000, "reserve: attempt 1, which ended in Error, was fenced; it may have had its effect") in lines_of(life)
 
 
-def test_an_effect_that_came_after_its_undo_is_told() -> None:
+def test_an_effect_that_came_after_its_undo_is_shown() -> None:
     """I6: the fenced attempt answers after all, and is undone once more."""
     fenced = Life(plan=undone().plan).start(0)
     life = fenced.undo(1_000).answer("reserve/undo", 1_100).answer("reserve", 1_200)
 
-    assert (1_200, "reserve: attempt 1 had its effect after all; it is undone again") in told(life)
+    assert (1_200, "reserve: attempt 1 had its effect after all; it is undone again") in lines_of(life)
 
 
-def test_a_pause_and_its_end_tell_who_and_why() -> None:
-    texts = told(paused().resume(9_000))
+def test_a_pause_and_its_end_say_who_and_why() -> None:
+    texts = lines_of(paused().resume(9_000))
 
     assert (500, "ada paused the order: asking") in texts
     assert (9_000, "alex resumed the order: agreed") in texts
 
 
-def test_a_rest_and_a_fallback_tell_what_was_tried_and_who_takes_over() -> None:
+def test_a_backoff_and_a_fallback_say_what_was_tried_and_who_takes_over() -> None:
     """S13, S21: what happens when a step's attempts are used up."""
-    life = Life(plan=PATIENT).start(0).look(20_500)
+    life = Life(plan=PATIENT).start(0).check_deadlines(20_500)
     resting = prospects(life.task, PATIENT, SUBMITTED + 21_000)
-    life.apply(Start("ord-1"), 60_000).look(80_500)
+    life.apply(Start("ord-1"), 60_000).check_deadlines(80_500)
 
-    texts = told(life)
+    texts = lines_of(life)
 
     assert resting == ["charge waits another 29.5 s (backoff) before its next attempt."]
     assert (20_500, "charge: its attempts are used up; it waits for 30 s, round 1 of 1") in texts
@@ -143,11 +145,11 @@ def test_a_rest_and_a_fallback_tell_what_was_tried_and_who_takes_over() -> None:
     assert texts[-1][1].endswith("invoices takes over")
 
 
-def test_a_record_that_dropped_old_troubles_is_not_called_complete() -> None:
+def test_a_record_that_dropped_old_entries_is_not_called_complete() -> None:
     life = failed()
     for number in range(10):
         at = 10_000 + number * 1_000
-        life.resubmit("charge", at, "alex", "again").answer("charge", at + 500, "declined").told("charge", at + 600)
+        life.resubmit("charge", at, "alex", "again").answer("charge", at + 500, "declined").alerted("charge", at + 600)
 
     assert is_complete(failed().task)
     assert not is_complete(life.task)

@@ -1,25 +1,27 @@
-import io
 import re
 
 import pytest
-from rich.console import Console, RenderableType
 
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.tables import reject_view, rejects_table, tasks_table
 from stepward.cli.orders.view import order_view, what_next
 from stepward.domain.rejects import Reject
-from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
+from tests.unit.cli.lives import (
+    SUBMITTED,
+    Life,
+    failed,
+    paused,
+    printed,
+    recovered,
+    shipping,
+    undo_failed,
+    undoing,
+    undone,
+)
 
 HERE = Target()
 NASTY = "[red]x[/red] \x1b[2J"
 SHOWN = r"[red]x[/red] \x1b[2J"
-
-
-def printed(what: RenderableType, width: int = 120) -> str:
-    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False, emoji=False)
-    console.print(what)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def view(life: Life, width: int = 120) -> str:
@@ -27,7 +29,7 @@ def view(life: Life, width: int = 120) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_an_order_shows_state_steps_and_story_within_the_width(width: int) -> None:
+def test_an_order_shows_state_steps_and_timeline_within_the_width(width: int) -> None:
     text = view(recovered(), width)
 
     assert "Order ord-1: Processed" in text
@@ -69,7 +71,7 @@ def test_an_undone_order_shows_steps_then_what_undid_them() -> None:
     assert what_next(undone().loaded, HERE, SUBMITTED + 3_000) == ""
 
 
-def test_an_undo_that_failed_shows_what_still_stands_and_what_to_type() -> None:
+def test_an_undo_that_failed_shows_what_is_not_undone_and_what_to_type() -> None:
     """S17: the operator resumes the undo from the compensation that failed."""
     words = what_next(undo_failed().loaded, HERE, SUBMITTED + 3_000)
 
@@ -117,7 +119,7 @@ def test_texts_from_outside_are_printed_literally_everywhere() -> None:
         assert "\x1b" not in text
 
 
-def test_a_list_shows_where_each_order_stands() -> None:
+def test_a_list_shows_the_state_of_each_order() -> None:
     text = printed(tasks_table([recovered().task, failed().task, Life().start(0).task]))
 
     assert re.search(r"Processed .* 2/2", text)

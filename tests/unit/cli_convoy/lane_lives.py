@@ -1,4 +1,4 @@
-"""Lanes at interesting points of their lives, as the convoy left them in memory."""
+"""Lanes in all their states, as the convoy left them in memory."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ ORDER = "ord-1"
 
 
 def entry(sequence: int | None, op: str = "add", order_id: str = ORDER, **content: Any) -> dict[str, Any]:
-    """An event as a ledger has it."""
+    """A ledger's entry for an event."""
     numbered = {} if sequence is None else {"sequence": sequence}
     created = {"submittedAt": "2026-11-28T00:00:00Z", "currency": "EUR"} if op == "create" else {}
     return {"orderId": order_id, "op": op, **numbered, **created, **content}
@@ -61,14 +61,14 @@ class LaneLife:
 
     @property
     def lane(self) -> Lane:
-        """The lane as it stands."""
+        """The lane now."""
         lane = self.lanes.load(ORDER)
         assert lane is not None
         return lane
 
     @property
     def seen(self) -> LaneSeen:
-        """What the command line sees of it."""
+        """What the command line reads."""
         lane = self.lane
         following = stored_at_position(self.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
         return LaneSeen(lane, following, self.audit_log.of(ORDER))
@@ -88,7 +88,7 @@ def poisoned() -> LaneLife:
 
 
 def torn() -> LaneLife:
-    """Event 4 has not come, and 5 has."""
+    """Event 4 is missing, and 5 has arrived."""
     return flowing().bring(entry(5, amount=7))
 
 

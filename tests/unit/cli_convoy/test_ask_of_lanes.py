@@ -1,4 +1,4 @@
-"""What an operator may ask of a lane, and what is told of it afterwards."""
+"""An operator's commands to a lane: refused at once, or sent, with their outcome."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def refused(life: LaneLife, command: LaneCommand) -> str:
     return lane_refusal(life.lanes, life.lane, command, Target())
 
 
-def told(life: LaneLife, command: LaneCommand) -> str:
+def applied(life: LaneLife, command: LaneCommand) -> str:
     before = life.seen
     outcome = lane_outcome(command, before, life.ask(command).seen)
     assert outcome is not None
@@ -49,7 +49,7 @@ def told(life: LaneLife, command: LaneCommand) -> str:
         (flowing(), skip(-1), "does not wait for event u1"),
     ],
 )
-def test_what_is_in_vain_is_refused_at_once_and_the_lane_says_the_same(
+def test_what_cannot_work_is_refused_at_once_and_the_lane_refuses_it_too(
     life: LaneLife, command: LaneCommand, words: str
 ) -> None:
     """C6."""
@@ -76,18 +76,18 @@ def test_what_is_in_vain_is_refused_at_once_and_the_lane_says_the_same(
         ),
     ],
 )
-def test_what_comes_of_a_command_is_told_with_what_is_next(life: LaneLife, command: LaneCommand, words: str) -> None:
+def test_the_outcome_of_a_command_says_what_is_next(life: LaneLife, command: LaneCommand, words: str) -> None:
     """C6: what was parked is drained, in order."""
     assert refused(life, command) == ""
-    assert told(life, command).startswith(words)
+    assert applied(life, command).startswith(words)
 
 
-def test_nothing_is_told_before_the_lane_has_acted() -> None:
+def test_there_is_no_outcome_before_the_lane_has_acted() -> None:
     life = poisoned()
     assert lane_outcome(RETRY, life.seen, life.seen) is None
 
 
-def test_a_refusal_by_the_lane_itself_is_told() -> None:
+def test_a_refusal_by_the_lane_itself_is_reported() -> None:
     """Somebody was faster."""
     life = poisoned()
     before = life.seen
@@ -98,7 +98,7 @@ def test_a_refusal_by_the_lane_itself_is_told() -> None:
     assert "is not what the lane waits for" in outcome.text
 
 
-def test_a_command_is_told_as_done_though_its_trail_comes_later() -> None:
+def test_a_command_is_reported_as_done_before_its_audit_entry_is_there() -> None:
     life = poisoned()
     before = life.seen
     now = life.ask(skip(4)).seen
@@ -120,7 +120,7 @@ def test_a_command_is_told_as_done_though_its_trail_comes_later() -> None:
         (json.dumps(entry(4, text="x" * 400_000)), "the limit is 350,000"),
     ],
 )
-def test_an_event_that_could_not_stand_there_is_refused_before_it_is_sent(text: str, words: str) -> None:
+def test_an_event_that_cannot_replace_another_is_refused_before_it_is_sent(text: str, words: str) -> None:
     with pytest.raises(UserError) as declined:
         replacement(poisoned().lane, 4, text)
     assert words in str(declined.value)

@@ -1,12 +1,10 @@
-"""How lanes read on a terminal, and to programs."""
+"""The views of lanes, for people and for programs."""
 
-import io
 import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console, RenderableType
 
 from stepward.app.convoy.history import balance, history, unsequenced_seen, waiting
 from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
@@ -17,6 +15,7 @@ from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.wire.order_event import event_of, stored_event
 from tests.factories import T0
+from tests.unit.cli.lives import printed
 from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, torn, unsequenced_events
 
 SHOP = Target(stack="shop", local=True)
@@ -26,13 +25,6 @@ def shown(life: LaneLife, limit: int = 20) -> LaneShown:
     past, more = newest(history(life.lanes, life.lane), limit)
     events = (*past, *unsequenced_seen(life.lanes, life.lane), *waiting(life.lanes, life.lane))
     return LaneShown(life.lane, balance(life.lanes, life.lane), events, more)
-
-
-def printed(what: RenderableType, width: int = 120) -> str:
-    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False, emoji=False)
-    console.print(what)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def view(life: LaneLife, width: int = 120) -> str:
@@ -58,7 +50,7 @@ def test_a_lane_is_in_one_state(life: LaneLife, state: str) -> None:
     assert view(life).startswith(f"Lane of order ord-1: {state}\n")
 
 
-def test_a_lane_that_flows_shows_what_its_events_come_to_and_nothing_to_type() -> None:
+def test_a_lane_that_flows_shows_its_balance_and_nothing_to_type() -> None:
     text = view(flowing())
 
     assert "all events that arrived are applied, up to event 3" in text
@@ -122,9 +114,9 @@ def test_an_event_that_never_came_and_was_skipped_can_still_be_read() -> None:
     life = torn().ask(SkipEvent("ord-1", 4, "ada", "lost at its source", "k-1"))
 
     assert re.search(r"4 +skipped +skipped by ada: lost at its source", view(life))
-    kept = list(history(life.lanes, life.lane))
-    assert [each.position for each in kept] == [1, 2, 3, 4, 5]
-    assert {stored_event(each.event.body).order_id for each in kept} == {"ord-1"}
+    events = list(history(life.lanes, life.lane))
+    assert [each.position for each in events] == [1, 2, 3, 4, 5]
+    assert {stored_event(each.event.body).order_id for each in events} == {"ord-1"}
 
 
 def test_programs_read_the_same() -> None:
@@ -154,9 +146,9 @@ def test_an_event_that_its_application_refuses_shows_what_it_is_all_the_same() -
 def test_old_events_are_left_out_and_said_to_be() -> None:
     life = LaneLife().bring(entry(1, "create"), *(entry(position, amount=position) for position in range(2, 260)))
 
-    assert [kept.position for kept in history(life.lanes, life.lane)] == list(range(1, 260))
+    assert [each.position for each in history(life.lanes, life.lane)] == list(range(1, 260))
     few = shown(life, limit=5)
-    assert [kept.position for kept in few.events] == [255, 256, 257, 258, 259]
+    assert [each.position for each in few.events] == [255, 256, 257, 258, 259]
     assert "Older events are left out" in printed(lane_view(few, T0))
     assert len(few.balance.additions) == 258
 

@@ -1,4 +1,4 @@
-"""What `dead-letters redrive` takes for stale, against what the Scheduler and the Agents would do with it."""
+"""Compares what `dead-letters redrive` takes for stale with what the Scheduler and the Agents would do with it."""
 
 from itertools import product
 
@@ -63,8 +63,8 @@ def decided(event: Event, life: Life) -> Decision:
 
 def effective(life: Life) -> list[Event]:
     """What would change the order now."""
-    told: list[Event] = [DeadlineCheck(), *(each for each in messages(life) if not isinstance(each, StepRequest))]
-    return [event for event in told if decided(event, life).task is not life.task]
+    events: list[Event] = [DeadlineCheck(), *(each for each in messages(life) if not isinstance(each, StepRequest))]
+    return [event for event in events if decided(event, life).task is not life.task]
 
 
 def is_applied(found: Opened, life: Life) -> bool:

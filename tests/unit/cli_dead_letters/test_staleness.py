@@ -1,4 +1,4 @@
-"""Whether anything would come of a message that was not delivered."""
+"""Whether an undelivered message would still have an effect."""
 
 import json
 from dataclasses import replace
@@ -69,7 +69,7 @@ def staleness(
 
 
 def awaited(life: Life) -> Life:
-    """The same, of a submitter who is told where the order stands."""
+    """The same order, whose submitter gets notices."""
     life.task = replace(life.task, reply_to="https://sqs/replies")
     return life
 
@@ -84,13 +84,13 @@ def field_case(name: str) -> dict[str, Any]:
 
 
 def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
-    """resubmit_done_step: no second call of the remote service, and the reason is told."""
-    told = json.loads(field_case("resubmit_done_step")["body"])
-    order, step, key = told["orderId"], told["stepId"], told["idempotencyKey"]
+    """resubmit_done_step: no second call of the remote service, and the reason is shown."""
+    body = json.loads(field_case("resubmit_done_step")["body"])
+    order, step, key = body["orderId"], body["stepId"], body["idempotencyKey"]
     plan = Plan("fulfilment", 1, (PlannedStep(step, "inventory", "reserve", (), 60_000, 3),))
     life = Life(order, plan).start(0)
     token = life.task.steps[step].token or ""
-    asked = StepRequest(order, step, "inventory", "reserve", told["attempt"], token, 1, key, SUBMITTED + 60_000, 60_000)
+    asked = StepRequest(order, step, "inventory", "reserve", body["attempt"], token, 1, key, SUBMITTED + 60_000, 60_000)
 
     assert staleness(asked, life)[0] is CURRENT
     assert staleness(asked, life.answer(step, 1_000)) == (
@@ -101,8 +101,8 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
 
 LATE, MOVED_ON = RefusalCode.LATE, RefusalCode.MOVED_ON
 BEGUN, STUCK, NO_STEP = RefusalCode.UNDO_BEGUN, RefusalCode.PAST_NO_RETURN, RefusalCode.NO_SUCH_STEP
-FREED = Life(plan=UNDOABLE).start(0).look(10_500)
-RESTING = Life(plan=PATIENT).start(0).look(20_500)
+FREED = Life(plan=UNDOABLE).start(0).check_deadlines(10_500)
+RESTING = Life(plan=PATIENT).start(0).check_deadlines(20_500)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ RESTING = Life(plan=PATIENT).start(0).look(20_500)
         (Pause("ord-1", "ada", "x"), paused(), 9_000, RefusalCode.PAUSED_ALREADY),
         (Pause("ord-1", "ada", "x"), undone(), 9_000, RefusalCode.ENDED),
         (Resume("ord-1", "ada", "x"), WORKING, 9_000, RefusalCode.NOT_PAUSED),
-        # Clocks differ by a millisecond or two: one asked for in the very moment of the pause is obeyed.
+        # Clocks differ by a millisecond or two: one asked for in the very moment of the pause is applied.
         (Resume("ord-1", "ada", "x", SUBMITTED + 500), paused(), 9_000, None),
         (Resume("ord-1", "ada", "x", SUBMITTED + 499), paused(), 9_000, RefusalCode.SUPERSEDED),
     ],
 )
-def test_a_message_stands_as_the_policy_would_take_it(
+def test_a_message_is_stale_if_the_policy_would_refuse_it(
     message: ToScheduler | StepRequest, life: Life, at: int, code: RefusalCode | None
 ) -> None:
     """S6, case 77: what redriving it would do is known before it is done, and by a code for programs."""
@@ -156,12 +156,12 @@ def test_a_message_stands_as_the_policy_would_take_it(
 
 
 def test_a_retry_of_a_step_that_is_not_ready_is_stale() -> None:
-    held = Life(plan=UNDOABLE).start(0).look(10_500).pause(12_000)
+    held = Life(plan=UNDOABLE).start(0).check_deadlines(10_500).pause(12_000)
 
     assert "a ready step is claimed without this message" in staleness(Retry("ord-1", "reserve", 1), held, at=13_000)[1]
 
 
-def test_an_old_word_does_not_undo_a_newer_one() -> None:
+def test_an_old_pause_does_not_revoke_a_newer_resume() -> None:
     """A pause that got stuck must not stop an order that was resumed since."""
     pause, resume = Pause("ord-1", "ada", "asking"), Resume("ord-1", "ada", "agreed")
     resumed = paused().resume(9_000)
@@ -175,7 +175,7 @@ def test_an_old_word_does_not_undo_a_newer_one() -> None:
     assert staleness(pause, recovered(), sent=90_000) == (STALE, "nothing to pause: the order is Processed")
 
 
-def test_a_pause_without_a_date_is_sent_again_with_that_of_its_letter() -> None:
+def test_a_pause_without_a_date_is_sent_again_with_that_of_its_dead_letter() -> None:
     """What is judged is what is sent: the Scheduler decides the same about it."""
     body = encode(Pause("ord-1", "ada", "asking"))
 
@@ -194,7 +194,7 @@ def read(queue: str, body: str, life: Life | None = None, receives: int = 6) -> 
 
 
 def test_an_order_that_was_taken_often_but_never_handled_is_good() -> None:
-    """tl_poison_vs_throttle: arriving among the dead letters is no proof of a bad message."""
+    """tl_poison_vs_throttle: being in the dead-letter queue does not prove that a message is bad."""
     record = field_case("tl_poison_vs_throttle")
     receives = int(record["attributes"]["ApproximateReceiveCount"])
 
@@ -205,7 +205,7 @@ def test_an_order_that_was_taken_often_but_never_handled_is_good() -> None:
     assert "duplicate" in read("orders", order_text("ord-1"), WORKING).judgement.reason
 
 
-def test_an_order_that_will_be_rejected_goes_where_rejects_are_kept() -> None:
+def test_an_order_that_will_be_rejected_goes_back_to_submission() -> None:
     found = read("orders", '{"orderId": "ord-1", "type": "order.submitted"}')
 
     assert found.judgement.staleness is CURRENT
@@ -231,7 +231,7 @@ def test_a_cancellation_is_compared_with_its_order() -> None:
         ("agent-inventory", encode(Start("ord-1")), "a corrupt message", CORRUPT),
     ],
 )
-def test_a_letter_is_told_in_words(queue: str, body: str, what: str, expected: Staleness) -> None:
+def test_a_dead_letter_is_described_in_words(queue: str, body: str, what: str, expected: Staleness) -> None:
     found = read(queue, body, WORKING)
 
     assert (found.what, found.judgement.staleness) == (what, expected)

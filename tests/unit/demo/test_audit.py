@@ -48,7 +48,7 @@ def effects_of(task: Task) -> list[Effect]:
 
 
 def evidence(acts: Scenario) -> Evidence:
-    """What stands when everything went as it must."""
+    """The evidence if everything went as it must."""
     tasks = {order.order_id: ended(order.order_id, order.ends) for order in acts.orders}
     return Evidence(
         tasks=tasks,

@@ -1,11 +1,14 @@
-"""A plain client of the services, for tests."""
+"""A plain client of the services' stand-ins, and services for a test."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pytest
 import urllib3
 
 from stepward.local.services import Services
@@ -31,3 +34,9 @@ class Client:
         address = f"{self.services.endpoint}{path}"
         answer = self.pool.request("POST", address, body=json.dumps(body), headers=sent, retries=False, timeout=10)
         return answer.status, answer.json()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Services(tmp_path / "ledger.db") as services, urllib3.PoolManager() as pool:
+        yield Client(services, pool)
