@@ -154,28 +154,17 @@ def test_a_double_click_runs_the_step_once() -> None:
     ]
 
 
-def test_a_click_on_a_step_that_is_done_meanwhile_is_refused_with_a_reason() -> None:
-    """resubmit_done_step: no second call of the remote service."""
+@pytest.mark.parametrize(("meanwhile", "state"), [("done", "Processed"), ("declined", "Error")])
+def test_a_click_on_an_earlier_error_is_refused(meanwhile: str, state: str) -> None:
+    """resubmit_done_step, S7: the operator saw attempt 1 fail, not attempt 2; no second call of the remote service."""
     life, _ = declined()
     life.resubmit("charge", 1)
-    life.done("charge")
+    getattr(life, meanwhile)("charge")
 
     decision = life.resubmit("charge", 1)
 
     assert life.ignored(decision)
-    assert decision.history[0].note == "nothing to resubmit: the step is Processed at attempt 2"
-
-
-def test_a_click_on_an_earlier_error_is_refused() -> None:
-    """S7: the operator saw attempt 1 fail, not attempt 2."""
-    life, _ = declined()
-    life.resubmit("charge", 1)
-    life.declined("charge")
-
-    decision = life.resubmit("charge", 1)
-
-    assert decision.task is life.before
-    assert decision.history[0].note == "nothing to resubmit: the step is Error at attempt 2"
+    assert decision.history[0].note == f"nothing to resubmit: the step is {state} at attempt 2"
 
 
 @pytest.mark.parametrize("step", ["reserve", "ship"])
