@@ -9,17 +9,15 @@ import pytest
 
 from orders import app
 from orders.messages import OrderSubmitted
-from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.domain.errors import WorkflowError
-from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
-from stepward.domain.task.deadlines import DeadlineCheck
-from stepward.domain.task.decide import Event, decide
-from stepward.domain.task.record import ProcessState, new_task
+from stepward.domain.task.change import Decision
+from stepward.domain.task.decide import Event
+from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.definition import Agent, Call, Step, Workflow, minutes
-from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import Accepted, accept
 from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld
+from tests.factories import Life, answer
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
 
 ORDER_ID = "7f3c9a52-6d1e-4b8a-9c47-0e5d2f1a8b63"
@@ -52,58 +50,46 @@ def accepted() -> Accepted:
     return accepted
 
 
-@dataclass
-class Life:
-    """Drives one order through the real store and keeps what lay in the table after each write."""
+@dataclass(kw_only=True)
+class StoredLife(Life):
+    """A life in the real store, that keeps what lay in the table after each write."""
 
     world: DynamoWorld
-    now: int = NOW
     items: list[dict[str, Any]] = field(default_factory=list)
-    requests: list[StepRequest] = field(default_factory=list)
 
-    @property
-    def store(self) -> DynamoTaskStore:
-        return self.world.store
-
-    def submit(self) -> None:
-        plan: Plan = app.plan()
-        wanted = accepted()
-        told = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
-        task = new_task(ORDER_ID, plan, self.now, TIMING, **told)
-        outcome = self.store.submit(wanted.order, task, plan)
-        assert outcome is Submission.ACCEPTED
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self.world.store.submit(accepted().order, self.task, self.plan) is Submission.ACCEPTED
         self.items.append(self.world.raw(ORDER_ID))
 
-    def apply(self, event: Event, after: int = 250) -> None:
-        self.now += after
-        loaded = self.store.load(ORDER_ID)
+    def apply(self, event: Event, *, at: int | None = None, by: str = "") -> Decision:
+        loaded = self.world.store.load(ORDER_ID)
         assert loaded is not None
+        self.task, self.plan = loaded.task, loaded.plan
         by = SCHEDULERS[len(self.items) % 2]
-        decision = decide(loaded.task, loaded.plan, event, now=self.now, by=by, timing=TIMING)
-        assert self.store.save(decision.task, replaces=loaded.task)
+        decision = super().apply(event, at=self.now + 250 if at is None else at, by=by)
+        assert self.world.store.save(decision.task, replaces=loaded.task)
         self.items.append(self.world.raw(ORDER_ID))
-        self.requests += [message for message in decision.messages if isinstance(message, StepRequest)]
-
-    def answer(self) -> None:
-        asked = self.requests.pop()
-        ok = Reply(ORDER_ID, asked.step, asked.attempt, asked.token, Outcome.OK, RESULTS[asked.step])
-        self.apply(ok, after=1_500)
+        return decision
 
     def run(self) -> None:
-        self.submit()
-        self.apply(Start(ORDER_ID))
-        while self.requests:
-            self.answer()
+        """Every step that is asked for is done."""
+        while self.asked:
+            request = self.asked.pop()
+            self.apply(answer(request, result=RESULTS[request.step]), at=self.now + 1_500)
 
     def recover(self, step: str, attempt: int) -> None:
         """The running attempt is overdue, is recovered, and is claimed again."""
-        self.apply(DeadlineCheck(), after=700_000)
-        self.apply(Retry(ORDER_ID, step, attempt), after=1_000)
+        self.asked.clear()
+        self.look(at=self.now + 700_000)
+        self.retry(step, attempt, at=self.now + 1_000)
 
 
 @pytest.fixture
-def life(moto: DynamoWorld) -> Life:
-    return Life(moto)
+def life(moto: DynamoWorld) -> StoredLife:
+    """It was submitted."""
+    wanted = accepted()
+    return StoredLife(app.plan(), TIMING, NOW, wanted.reply_to, wanted.correlation_id, ORDER_ID, world=moto)
 
 
 def kinds_in(value: Any) -> Iterator[str]:
@@ -117,8 +103,9 @@ def kinds_in(value: Any) -> Iterator[str]:
             yield from kinds_in(inner)
 
 
-def test_an_ordinary_task_stays_under_one_kb_all_its_life(life: Life) -> None:
+def test_an_ordinary_task_stays_under_one_kb_all_its_life(life: StoredLife) -> None:
     """A write is billed by whole KB: long ids, every step done, every field that the happy path sets."""
+    life.start()
     life.run()
 
     sizes = [size_of(item) for item in life.items]
@@ -126,29 +113,25 @@ def test_an_ordinary_task_stays_under_one_kb_all_its_life(life: Life) -> None:
     assert max(sizes) < KB, sizes
 
 
-def test_an_ordinary_task_stays_under_one_kb_while_a_step_is_recovered(life: Life) -> None:
-    life.submit()
-    life.apply(Start(ORDER_ID))
-    life.requests.clear()
+def test_an_ordinary_task_stays_under_one_kb_while_a_step_is_recovered(life: StoredLife) -> None:
+    life.start()
     life.recover("reserve", 1)
-    while life.requests:
-        life.answer()
+    life.run()
 
     sizes = [size_of(item) for item in life.items]
     assert life.items[-1]["ProcessState"] == {"S": ProcessState.PROCESSED}
     assert max(sizes) < KB, sizes
 
 
-def test_an_ordinary_order_takes_one_kb(life: Life) -> None:
-    life.submit()
-
+def test_an_ordinary_order_takes_one_kb(life: StoredLife) -> None:
     row = life.world.client.get_item(TableName=life.world.tables.orders, Key={"OrderID": {"S": ORDER_ID}})["Item"]
 
     assert size_of(row) < KB, size_of(row)
 
 
-def test_a_whole_order_costs_ten_write_units(life: Life) -> None:
+def test_a_whole_order_costs_ten_write_units(life: StoredLife) -> None:
     """Index included; the two writes of the submission count double because they are a transaction."""
+    life.start()
     life.run()
 
     order = life.world.client.get_item(TableName=life.world.tables.orders, Key={"OrderID": {"S": ORDER_ID}})["Item"]
@@ -162,15 +145,11 @@ def test_a_whole_order_costs_ten_write_units(life: Life) -> None:
     assert sum(index) == 2, told
 
 
-def test_nothing_is_ever_stored_as_null(life: Life) -> None:
+def test_nothing_is_ever_stored_as_null(life: StoredLife) -> None:
     """Design rule 8: a condition on absence is never true of a NULL."""
-    life.submit()
-    life.apply(Start(ORDER_ID))
-    life.requests.clear()
+    life.start()
     life.recover("reserve", 1)
-    life.requests, refused = [], life.requests[-1]
-    declined = Reply(ORDER_ID, "reserve", refused.attempt, refused.token, Outcome.PERMANENT, error="declined")
-    life.apply(declined)
+    life.declined("reserve", "declined")
 
     assert life.items[-1]["ProcessState"] == {"S": ProcessState.ERROR}
     kinds = {kind for item in life.items for kind in kinds_in(item)}
@@ -178,8 +157,9 @@ def test_nothing_is_ever_stored_as_null(life: Life) -> None:
     assert "NULL" not in kinds
 
 
-def test_what_is_not_set_is_not_there(life: Life) -> None:
+def test_what_is_not_set_is_not_there(life: StoredLife) -> None:
     """S9: LockedBy and CompleteBy start absent; a finished task is in no index."""
+    life.start()
     life.run()
 
     first, last = life.items[0], life.items[-1]
