@@ -42,39 +42,34 @@ def refusal(*steps: Step, name: str = "fulfilment", version: int = 1) -> str:
     return str(caught.value)
 
 
-def test_steps_follow_each_other_as_they_are_written() -> None:
-    """S1, S2: without `after`, a step waits for the one written before it."""
-    plan = Workflow("fulfilment", 1, [step(reserve), step(charge), step(ship)]).plan()
-
-    assert [(each.name, each.after) for each in plan.steps] == [
-        ("reserve", ()),
-        ("charge", ("reserve",)),
-        ("ship", ("charge",)),
-    ]
-
-
-def test_after_makes_a_graph() -> None:
-    """S1: independent steps may run side by side; an operation or a name says what is waited for."""
-    steps = [step(reserve), step(charge, after=[]), step(ship, after=[reserve, "charge"])]
-
+@pytest.mark.parametrize(
+    ("steps", "planned"),
+    [
+        (
+            [step(reserve), step(charge), step(ship)],
+            {"reserve": ("reserve", ()), "charge": ("charge", ("reserve",)), "ship": ("ship", ("charge",))},
+        ),
+        (
+            [step(reserve), step(charge, after=[]), step(ship, after=[reserve, "charge"])],
+            {"reserve": ("reserve", ()), "charge": ("charge", ()), "ship": ("ship", ("reserve", "charge"))},
+        ),
+        (
+            [step(ship, after=[charge]), step(charge, after=[])],
+            {"ship": ("ship", ("charge",)), "charge": ("charge", ())},
+        ),
+        (
+            [step(charge, name="deposit"), step(charge, name="rest")],
+            {"deposit": ("charge", ()), "rest": ("charge", ("deposit",))},
+        ),
+    ],
+    ids=["as they are written", "a graph", "for a step that is written later", "two steps of one operation"],
+)
+def test_a_step_waits_for_the_one_before_it_or_for_those_it_names(
+    steps: list[Step], planned: dict[str, tuple[str, tuple[str, ...]]]
+) -> None:
+    """S1, S2: independent steps may run side by side; an operation or a name says what is waited for."""
     plan = Workflow("fulfilment", 1, steps).plan()
-
-    assert [each.after for each in plan.steps] == [(), (), ("reserve", "charge")]
-
-
-def test_a_step_may_wait_for_one_that_is_written_after_it() -> None:
-    plan = Workflow("fulfilment", 1, [step(ship, after=[charge]), step(charge, after=[])]).plan()
-
-    assert plan.by_name["ship"].after == ("charge",)
-
-
-def test_one_operation_can_serve_two_steps_of_different_names() -> None:
-    plan = Workflow("fulfilment", 1, [step(charge, name="deposit"), step(charge, name="rest")]).plan()
-
-    assert [(each.name, each.operation, each.after) for each in plan.steps] == [
-        ("deposit", "charge", ()),
-        ("rest", "charge", ("deposit",)),
-    ]
+    assert [(each.name, (each.operation, each.after)) for each in plan.steps] == list(planned.items())
 
 
 def test_a_plan_says_all_that_a_step_needs() -> None:
