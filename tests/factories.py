@@ -141,7 +141,7 @@ class Life:
         """The Scheduler gets the start of the submission."""
         return self.apply(Start(self.order_id), **how)
 
-    def look(self, **how: Any) -> Decision:
+    def check(self, **how: Any) -> Decision:
         """The Supervisor checks the deadlines."""
         return self.apply(DeadlineCheck(), **{"by": "supervisor-1"} | how)
 
@@ -193,7 +193,7 @@ class Life:
         """The Supervisor checks when the running attempt of `step` has just become overdue."""
         limit = self.step(step).complete_by
         assert limit is not None
-        return self.look(**{"at": limit + self.timing.skew_margin} | how)
+        return self.check(**{"at": limit + self.timing.skew_margin} | how)
 
     def used_up(self, step: str) -> Decision:
         """All attempts of this round run past complete-by; the decision about the last of them."""

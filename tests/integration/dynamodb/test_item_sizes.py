@@ -81,7 +81,7 @@ class StoredLife(Life):
     def recover(self, step: str, attempt: int) -> None:
         """The running attempt is overdue, is recovered, and is claimed again."""
         self.asked.clear()
-        self.look(at=self.now + 700_000)
+        self.check(at=self.now + 700_000)
         self.retry(step, attempt, at=self.now + 1_000)
 
 

@@ -188,7 +188,6 @@ def test_a_shard_whose_lanes_cannot_be_listed_is_not_counted_as_swept(world: Swe
 def test_without_traffic_it_costs_one_more_query_per_shard(world: SweptLanes) -> None:
     """S12: cost follows what is overdue."""
     world.sweep()
-
     assert sorted(world.lanes.listed) == list(range(SHARDS))
 
 

@@ -145,7 +145,6 @@ def test_a_shard_is_swept_by_one_at_a_time(world: World) -> None:
 def test_one_that_was_faster_keeps_the_shard(world: World, faulty: Faulty) -> None:
     """S15: the other one takes it between our read and our write."""
     faulty.before_write = lambda: world.leases("supervisor-2").take(0)
-
     assert world.leases("supervisor-1").take(0) is None
     assert lease(world, 0).holder == "supervisor-2"
 
@@ -231,7 +230,6 @@ def test_the_lease_begins_before_it_is_asked_for(world: World, faulty: Faulty) -
 def test_a_record_that_no_supervisor_wrote_holds_nobody_up(world: World) -> None:
     """S15."""
     world.shared_records.write(SharedRecord("lease/0", 5, {"holder": 1}), replaces=None)
-
     assert sweep(world).swept == SHARDS
 
 

@@ -29,7 +29,7 @@ def test_a_url_and_an_arn_of_one_queue_are_one_address() -> None:
     assert check(URL, ALLOWED) == check(ARN, ALLOWED) == ReplyAddress(URL, fifo=False, region="us-east-1")
 
 
-def test_a_fifo_queue_is_told_by_its_name() -> None:
+def test_a_fifo_queue_is_known_by_its_name() -> None:
     assert check(f"{URL}.fifo", ALLOWED) == ReplyAddress(f"{URL}.fifo", fifo=True, region="us-east-1")
 
 
@@ -174,7 +174,7 @@ def test_without_accounts_no_reply_queue_is_allowed(env: dict[str, str]) -> None
 
 
 def test_a_deployment_that_does_not_know_its_own_queues_allows_none() -> None:
-    """Its own queues could not be told from a submitter's."""
+    """It could not know its own queues from a submitter's."""
     with pytest.raises(Misconfigured, match="STEPWARD_OWN_PREFIX is not set"):
         _ = Config({**ENV, "STEPWARD_OWN_PREFIX": ""}).reply_queues
 

@@ -101,9 +101,7 @@ def test_what_follows_a_failure_in_its_group_comes_back_untried(
 
 def test_each_group_is_handed_over_whole_and_in_its_order(telemetry: PowertoolsTelemetry) -> None:
     taker = Taker()
-
     assert failed(GroupWorker(taker, telemetry), event("A", "B", "A", "C", "B")) == []
-
     assert taker.batches == [["m-0", "m-2"], ["m-1", "m-4"], ["m-3"]]
 
 

@@ -85,9 +85,7 @@ def test_who_named_no_queue_hears_nothing() -> None:
 def test_an_undo_that_has_nothing_to_undo_is_notified_once() -> None:
     """I8: it was never Undoing."""
     life = Life(undoable(), reply_to=QUEUE)
-
     life.cancel()
-
     assert sent(life) == [("received", "", 2), ("undone", "", 2)]
 
 
@@ -95,7 +93,6 @@ def test_a_start_that_comes_again_notifies_again() -> None:
     """S19: at least once; a copy has the same revision."""
     life = started(sequence("reserve"), reply_to=QUEUE)
     life.start()
-
     assert sent(life) == [("received", "", 2)] * 2
 
 
@@ -128,7 +125,7 @@ def test_an_alert_that_is_sent_again_notifies_the_submitter_again() -> None:
     life.overdue("ship")
     assert sent(life)[-1] == ("failed", "ship", 5)
 
-    life.look(at=life.now + 2 * MINUTE)
+    life.check(at=life.now + 2 * MINUTE)
 
     assert sent(life)[-1] == ("failed", "", 5)
 
@@ -137,11 +134,11 @@ def test_the_end_of_an_undo_with_nothing_to_take_back_is_notified_though_the_sup
     """S19: the task stays due until a deadline check has found it ended and has notified once more."""
     (reserve,) = sequence("reserve", threshold=1).steps
     life = started(Plan("line", 1, (replace(reserve, exhausted=(UNDOES,)),)), reply_to=QUEUE)
-    ended = life.look(at=T0 + 2 * MINUTE)
+    ended = life.check(at=T0 + 2 * MINUTE)
     assert [notice.status for notice in notices(ended)] == [Status.UNDONE]
     assert life.task.due is not None
 
-    again = life.look(at=life.task.due + MINUTE)
+    again = life.check(at=life.task.due + MINUTE)
 
     assert [notice.status for notice in notices(again)] == [Status.UNDONE]
     assert life.task.due is None
