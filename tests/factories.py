@@ -114,6 +114,8 @@ class Life:
     timing: Timing = field(default_factory=Timing)
     now: int = T0
     reply_to: str = ""
+    correlation_id: str = "checkout-1"
+    order_id: str = ORDER_ID
     task: Task = field(init=False)
     before: Task = field(init=False)
     asked: list[StepRequest] = field(default_factory=list)
@@ -121,8 +123,8 @@ class Life:
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        known = {"reply_to": self.reply_to, "correlation_id": "checkout-1" if self.reply_to else ""}
-        self.task = new_task(ORDER_ID, self.plan, self.now, self.timing, **known)
+        notified = {"reply_to": self.reply_to, "correlation_id": self.correlation_id} if self.reply_to else {}
+        self.task = new_task(self.order_id, self.plan, self.now, self.timing, **notified)
 
     def apply(self, event: Event, *, at: int | None = None, by: str = "scheduler-1") -> Decision:
         """Decide, and write the decision; `before` is the task that it was about."""
@@ -137,9 +139,9 @@ class Life:
 
     def start(self, **how: Any) -> Decision:
         """The Scheduler gets the start of the submission."""
-        return self.apply(Start(ORDER_ID), **how)
+        return self.apply(Start(self.order_id), **how)
 
-    def look(self, **how: Any) -> Decision:
+    def check(self, **how: Any) -> Decision:
         """The Supervisor checks the deadlines."""
         return self.apply(DeadlineCheck(), **{"by": "supervisor-1"} | how)
 
@@ -153,16 +155,16 @@ class Life:
 
     def resubmit(self, step: str, attempt: int, **how: Any) -> Decision:
         """An operator asks for the step again."""
-        return self.apply(Resubmit(ORDER_ID, step, attempt, "ada", "card replaced"), **how)
+        return self.apply(Resubmit(self.order_id, step, attempt, "ada", "card replaced"), **how)
 
     def retry(self, step: str, attempt: int, **how: Any) -> Decision:
         """The Supervisor's request to run the step again arrives as soon as the backoff is over."""
         ready = max(self.now, self.step(step).not_before or 0)
-        return self.apply(Retry(ORDER_ID, step, attempt), **{"at": ready} | how)
+        return self.apply(Retry(self.order_id, step, attempt), **{"at": ready} | how)
 
     def undo(self, why: str = "sold twice", **how: Any) -> Decision:
         """An operator wants it undone."""
-        return self.apply(Undo(ORDER_ID, "ada", why), **how)
+        return self.apply(Undo(self.order_id, "ada", why), **how)
 
     def undone(self) -> Decision:
         """An operator wants it undone, and all of `undoable` is; the decision about the last compensation."""
@@ -173,25 +175,25 @@ class Life:
 
     def cancel(self, **how: Any) -> Decision:
         """The submitter cancels it."""
-        return self.apply(Cancel(ORDER_ID, "shop", "no longer wanted"), **how)
+        return self.apply(Cancel(self.order_id, "shop", "no longer wanted"), **how)
 
     def pause(self, **how: Any) -> Decision:
         """An operator pauses it."""
-        return self.apply(Pause(ORDER_ID, "ada", "stock is being counted"), **how)
+        return self.apply(Pause(self.order_id, "ada", "stock is being counted"), **how)
 
     def resume(self, **how: Any) -> Decision:
         """An operator resumes it."""
-        return self.apply(Resume(ORDER_ID, "ada", "counted"), **how)
+        return self.apply(Resume(self.order_id, "ada", "counted"), **how)
 
     def report(self, **how: Any) -> Decision:
         """Somebody asks for the submitter to be notified of the state."""
-        return self.apply(Report(ORDER_ID), **how)
+        return self.apply(Report(self.order_id), **how)
 
     def overdue(self, step: str, **how: Any) -> Decision:
         """The Supervisor checks when the running attempt of `step` has just become overdue."""
         limit = self.step(step).complete_by
         assert limit is not None
-        return self.look(**{"at": limit + self.timing.skew_margin} | how)
+        return self.check(**{"at": limit + self.timing.skew_margin} | how)
 
     def used_up(self, step: str) -> Decision:
         """All attempts of this round run past complete-by; the decision about the last of them."""

@@ -44,8 +44,8 @@ class FlakyEvents:
         self.calls.append(orders)
         answers = [self._of(order) for order in orders]
         failed = sum("ErrorCode" in answer for answer in answers)
-        kept = answers[: len(answers) - self.forgets]
-        return response(request.url, 200, {"FailedEntryCount": failed, "Entries": kept})
+        named = answers[: len(answers) - self.forgets]
+        return response(request.url, 200, {"FailedEntryCount": failed, "Entries": named})
 
     def _of(self, order: str) -> dict[str, str]:
         self.tries[order] += 1

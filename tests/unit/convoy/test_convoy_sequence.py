@@ -18,9 +18,7 @@ from tests.unit.convoy.lanes import arrive, blocked, with_gap
 def test_interleaved_orders_are_each_applied_in_order() -> None:
     """C1, C2: two orders come interleaved; each is applied 1..n."""
     world, a, b = ConvoyWorld(), order("A", 3), order("B", 2)
-
     world.run(a[0], b[0], a[1], b[1], a[2])
-
     assert (world.applied("A"), world.applied("B")) == ([1, 2, 3], [1, 2])
 
 

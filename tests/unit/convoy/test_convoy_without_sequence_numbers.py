@@ -69,14 +69,12 @@ def test_what_comes_before_the_create_waits_for_it(world: ConvoyWorld) -> None:
 def test_a_change_that_is_older_than_one_applied_before_is_skipped(world: ConvoyWorld) -> None:
     """The source says by asOf how new its state is; nothing is applied over a newer one."""
     older = entry("A", None, "modify", modifies=1, status="open", asOf="2026-01-01T00:00:01Z")
-
     world.run(CREATE, NEWER, older)
-
     assert [stored.skipped for stored in world.history()] == ["", "", "asOf: something newer was applied before"]
 
 
 def test_an_addition_and_a_cancellation_count_however_late_they_come(world: ConvoyWorld) -> None:
-    """Nothing newer stands for them."""
+    """Nothing newer makes up for them."""
     cancelled = entry("A", None, "delete", asOf="2026-01-01T00:00:01Z")
 
     world.run(CREATE, NEWER, add("1.00", asOf="2026-01-01T00:00:01Z"), cancelled)

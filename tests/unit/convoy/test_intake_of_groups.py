@@ -66,9 +66,7 @@ IGNORED = '{"Service":"Amazon S3","Event":"s3:TestEvent","Bucket":"b"}'
 )
 def test_a_group_is_taken_in_its_order(bodies: list[str], done: list[int], calls: list[tuple[str, ...]]) -> None:
     convoy = Noting()
-
     assert list(intake(convoy).take(messages(*bodies), lambda: MINUTE)) == done
-
     assert convoy.calls == calls
 
 

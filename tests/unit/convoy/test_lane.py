@@ -36,7 +36,7 @@ def event(sequence: int | None = 1, op: Op | None = Op.ADD, **more: object) -> O
 
 
 @pytest.mark.parametrize(
-    ("lane", "position", "stands"),
+    ("lane", "position", "expected"),
     [
         (Lane("A"), 0, Turn.NOWHERE),
         (Lane("A"), 1, Turn.NEXT),
@@ -47,9 +47,9 @@ def event(sequence: int | None = 1, op: Op | None = Op.ADD, **more: object) -> O
         (Lane("A", last=2, highest=3, blocked=Blocked(3, "no", T0)), 3, Turn.AHEAD),
     ],
 )
-def test_a_place_stands_in_one_way_to_its_lane(lane: Lane, position: int, stands: Turn) -> None:
+def test_a_place_stands_in_one_way_to_its_lane(lane: Lane, position: int, expected: Turn) -> None:
     """C5."""
-    assert turn(lane, position) is stands
+    assert turn(lane, position) is expected
 
 
 @given(last=st.integers(0, 9), end=st.integers(0, 9), position=st.integers(0, 12), blocked=st.booleans())
@@ -79,7 +79,7 @@ def test_without_numbers_the_first_position_is_reserved_for_the_create() -> None
 
 
 def test_without_numbers_an_event_that_no_ledger_brought_has_no_position() -> None:
-    """Nothing would tell its second delivery from another event."""
+    """Its second delivery would look like another event."""
     assert position_for(UNNUMBERED, event(None)) == 0
 
 

@@ -11,7 +11,7 @@ from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
-from tests.factories import MINUTE, SECOND, of_lanes
+from tests.factories import MINUTE, SECOND, T0, of_lanes
 from tests.unit.engine.world import SHARDS, World
 
 RULES = LaneRules(gap_within=10 * MINUTE)
@@ -92,21 +92,22 @@ def test_a_gap_that_stays_open_is_alerted_of_once_and_never_jumped(world: SweptL
     assert world.kinds().count(HistoryKind.GAP) == 1
 
 
-def test_a_block_that_its_consumer_died_before_alerting_of_is_alerted_of(world: SweptLanes) -> None:
+@pytest.mark.parametrize(
+    ("lane", "after", "trouble"),
+    [
+        (Lane("A", last=1, highest=2, blocked=Blocked(2, "amount: is missing", T0)), RULES.alert_within, "blocked"),
+        (Lane("A", last=1, highest=1, touched_at=T0), MINUTE, "idle"),
+    ],
+    ids=["a block of which its consumer died before alerting", "a lane that nothing reaches, if that is asked for"],
+)
+def test_a_lane_that_waits_is_alerted_of(lane: Lane, after: int, trouble: str) -> None:
     """C6."""
-    world.put(Lane("A", last=1, highest=2, blocked=Blocked(2, "amount: is missing", world.clock.now)))
-    world.sweep(RULES.alert_within + MINUTE)
-
-    assert world.alerted() == [("A", "blocked")]
-    assert world.lanes.lanes["A"].alerted is Alerted.BLOCKED
-
-
-def test_a_lane_that_nothing_reaches_is_alerted_of_if_that_is_asked_for() -> None:
     world = SweptLanes(rules=replace(RULES, idle_after=MINUTE))
-    world.put(Lane("A", last=1, highest=1, touched_at=world.clock.now))
-    world.sweep(2 * MINUTE)
+    world.put(lane)
+    world.sweep(after + MINUTE)
 
-    assert world.alerted() == [("A", "idle")]
+    assert world.alerted() == [("A", trouble)]
+    assert world.lanes.lanes["A"].told.value == trouble
 
 
 def test_more_lanes_than_people_can_follow_come_in_a_summary_and_are_noted(world: SweptLanes) -> None:
@@ -187,7 +188,6 @@ def test_a_shard_whose_lanes_cannot_be_listed_is_not_counted_as_swept(world: Swe
 def test_without_traffic_it_costs_one_more_query_per_shard(world: SweptLanes) -> None:
     """S12: cost follows what is overdue."""
     world.sweep()
-
     assert sorted(world.lanes.listed) == list(range(SHARDS))
 
 

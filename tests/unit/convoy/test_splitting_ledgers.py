@@ -140,7 +140,7 @@ def test_two_processors_of_one_ledger_do_not_both_note_their_progress(world: Con
 
 
 def test_an_entry_that_is_not_taken_holds_back_its_own_order_only(world: ConvoyWorld) -> None:
-    """C3: convoy_send_batch_partial; nothing of the order overtakes it."""
+    """C3: convoy_send_batch_partial; no later entry of the order is sent before it."""
     a, b = order("A", 3), order("B", 2)
     text = world.ledger("L1", a[0], b[0], a[1], a[2], b[1])
     world.events.faults = lambda sent: "InternalError" if json.loads(sent.body)["index"] == 2 else ""
@@ -156,7 +156,7 @@ def test_an_entry_that_is_not_taken_holds_back_its_own_order_only(world: ConvoyW
     assert (world.applied("A"), world.applied("B")) == ([1, 2, 3], [1, 2])
 
 
-def test_an_entry_without_a_number_is_never_overtaken_within_one_call() -> None:
+def test_an_entry_without_a_number_is_never_passed_within_one_call() -> None:
     """C1, C3: SQS may take the later one of two entries in a call; without numbers nobody would know."""
     world = ConvoyWorld(rules=LaneRules(sequenced=False))
     adds = [entry("A", None, "add", amount=f"{number}.00") for number in (1, 2)]
@@ -240,7 +240,7 @@ def test_an_object_that_changes_on_the_way_is_refused(world: ConvoyWorld) -> Non
 
 
 def test_another_object_under_the_key_of_a_ledger_that_is_done_is_no_duplicate(world: ConvoyWorld) -> None:
-    """C3: it would be lost without a word."""
+    """C3: it would be lost, and nobody would know."""
     world.objects.objects[BIG] = lines(*order("A", 1))
     split(world, in_object())
     split(world, in_object())

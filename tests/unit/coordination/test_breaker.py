@@ -74,7 +74,6 @@ def test_it_opens_after_so_many_failures_in_a_row() -> None:
 
 def test_a_success_ends_a_row_of_failures() -> None:
     breaker = failed(failed(Breaker(), CALLED_AT_T0, T0, LIMITS), CALLED_AT_T0, T0, LIMITS)
-
     assert succeeded(breaker, CALLED_AT_T0, T0) == Breaker()
 
 
@@ -128,7 +127,6 @@ def test_a_prober_that_died_is_replaced_and_its_late_answer_means_nothing() -> N
 
 def test_no_probe_blocks_the_others_for_longer_than_a_function_can_run() -> None:
     claimed, permit = probed(opened(), within=12 * HOUR)
-
     assert claimed.until == permit.at + LONGEST_CALL
 
 
@@ -136,7 +134,6 @@ def test_a_call_from_before_it_closed_does_not_count_against_it() -> None:
     """Calls that hung while the service was down fail long after it is up again."""
     claimed, permit = probed(opened())
     closed = succeeded(claimed, permit, permit.at)
-
     assert failed(closed, CALLED_AT_T0, permit.at + MINUTE, LIMITS) == closed
 
 
@@ -213,7 +210,6 @@ def test_a_body_that_is_no_breaker_is_corrupt(body: dict[str, Any]) -> None:
 def test_the_open_times_do_not_overflow() -> None:
     breaker = replace(opened(), openings=10_000)
     claimed, permit = probed(breaker)
-
     assert failed(claimed, permit, T0, LIMITS).until == T0 + LIMITS.longest
 
 

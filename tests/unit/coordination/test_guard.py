@@ -147,7 +147,6 @@ def test_supervisors_know_whose_requests_would_only_be_returned(world: World) ->
 
 def test_a_supervisor_that_cannot_read_a_breaker_goes_on(world: World, counting: Counting) -> None:
     counting.trouble = Transient("throttled")
-
     assert world.watch().check(frozenset(), T0) == DeadlineCheck()
     assert world.kinds() == [HistoryKind.POSTPONED]
 

@@ -36,7 +36,7 @@ def test_a_dead_holder_is_replaced_within_two_periods() -> None:
 
 
 def test_the_fence_rises_with_each_taking() -> None:
-    """tl_zombie_reply: whoever held it before can be told from whoever holds it now."""
+    """tl_zombie_reply: whoever held it before is known apart from whoever holds it now."""
     lease: Lease | None = None
     for number in range(1, 6):
         lease = taken(lease, T0 + number * 2 * LENGTH, f"supervisor-{number}")
@@ -61,7 +61,7 @@ def test_a_lease_from_a_clock_that_is_far_ahead_holds_nobody_up() -> None:
     assert taken(Lease("supervisor-1", 7, T0 + LENGTH + MARGIN + 1), T0) is not None
 
 
-def test_what_is_kept_is_what_is_read() -> None:
+def test_what_is_stored_is_what_is_read() -> None:
     assert lease_of(HELD.to_body()) == HELD
 
 

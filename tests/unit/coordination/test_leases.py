@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from stepward.app.supervisor.leases import Leases
-from stepward.domain.coordination.lease import lease_of
+from stepward.domain.coordination.lease import Lease, lease_of
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt, Misconfigured, StepwardError, Transient
 from stepward.domain.health import Swept
@@ -90,10 +90,10 @@ def held_by_the_dead(world: World, *shards: int) -> None:
         assert world.leases("supervisor-0").take(shard)
 
 
-def fence(world: World, shard: int) -> int:
-    lease = lease_of(world.shared_records.kept[f"lease/{shard}"].body)
-    assert lease is not None
-    return lease.fence
+def lease(world: World, shard: int) -> Lease:
+    found = lease_of(world.shared_records.kept[f"lease/{shard}"].body)
+    assert found is not None
+    return found
 
 
 def test_a_shard_that_another_one_holds_is_skipped_and_counted(world: World) -> None:
@@ -125,7 +125,7 @@ def test_a_shard_is_given_back_once_it_is_swept(world: World) -> None:
         figures = sweep(world, f"supervisor-{number}")
         assert (figures.swept, figures.skipped) == (SHARDS, 0)
 
-    assert [fence(world, shard) for shard in range(SHARDS)] == [3] * SHARDS
+    assert [lease(world, shard).fence for shard in range(SHARDS)] == [3] * SHARDS
 
 
 def test_a_shard_is_swept_by_one_at_a_time(world: World) -> None:
@@ -145,11 +145,8 @@ def test_a_shard_is_swept_by_one_at_a_time(world: World) -> None:
 def test_one_that_was_faster_keeps_the_shard(world: World, faulty: Faulty) -> None:
     """S15: the other one takes it between our read and our write."""
     faulty.before_write = lambda: world.leases("supervisor-2").take(0)
-
     assert world.leases("supervisor-1").take(0) is None
-    lease = lease_of(faulty.kept["lease/0"].body)
-    assert lease is not None
-    assert lease.holder == "supervisor-2"
+    assert lease(world, 0).holder == "supervisor-2"
 
 
 def test_a_run_leaves_a_shard_when_its_lease_is_over(world: World) -> None:
@@ -233,7 +230,6 @@ def test_the_lease_begins_before_it_is_asked_for(world: World, faulty: Faulty) -
 def test_a_record_that_no_supervisor_wrote_holds_nobody_up(world: World) -> None:
     """S15."""
     world.shared_records.write(SharedRecord("lease/0", 5, {"holder": 1}), replaces=None)
-
     assert sweep(world).swept == SHARDS
 
 

@@ -1,4 +1,4 @@
-"""S19: the Scheduler posts only to queues that the deployment allows; field case 76."""
+"""S19: the Scheduler posts only to queues that the settings of the deployment allow; field case 76."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepward.config import Config
 from stepward.domain.errors import Misconfigured, Rejected
 from stepward.domain.reply_queues import Allowed, ReplyAddress, check
 
@@ -28,7 +29,7 @@ def test_a_url_and_an_arn_of_one_queue_are_one_address() -> None:
     assert check(URL, ALLOWED) == check(ARN, ALLOWED) == ReplyAddress(URL, fifo=False, region="us-east-1")
 
 
-def test_a_fifo_queue_is_told_by_its_name() -> None:
+def test_a_fifo_queue_is_known_by_its_name() -> None:
     assert check(f"{URL}.fifo", ALLOWED) == ReplyAddress(f"{URL}.fifo", fifo=True, region="us-east-1")
 
 
@@ -149,6 +150,41 @@ def test_at_an_emulator_the_rest_is_as_strict(text: str) -> None:
 def test_a_setting_that_would_allow_the_wrong_thing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(Misconfigured, match="STEPWARD_REPLY_"):
         Allowed(**wrong)
+
+
+ENV = {
+    "STEPWARD_REPLY_ACCOUNTS": "111122223333, 444455556666",
+    "STEPWARD_REPLY_REGIONS": "us-east-1",
+    "STEPWARD_REPLY_PREFIXES": "replies-,,shop-",
+    "STEPWARD_OWN_PREFIX": "stepward-",
+}
+
+
+def test_accounts_regions_and_prefixes_are_lists_with_commas() -> None:
+    """S19."""
+    assert Config(ENV).reply_queues == Allowed(
+        frozenset({"111122223333", "444455556666"}), frozenset({"us-east-1"}), ("replies-", "shop-"), "stepward-"
+    )
+
+
+@pytest.mark.parametrize("env", [{}, ENV | {"STEPWARD_REPLY_ACCOUNTS": " , "}])
+def test_without_accounts_no_reply_queue_is_allowed(env: dict[str, str]) -> None:
+    """S19."""
+    assert Config(env).reply_queues == Allowed()
+
+
+def test_a_deployment_that_does_not_know_its_own_queues_allows_none() -> None:
+    """It could not know its own queues from a submitter's."""
+    with pytest.raises(Misconfigured, match="STEPWARD_OWN_PREFIX is not set"):
+        _ = Config({**ENV, "STEPWARD_OWN_PREFIX": ""}).reply_queues
+
+
+def test_no_agent_has_a_priority_queue_unless_the_deployment_says_so() -> None:
+    """S21."""
+    assert Config({}).agent_priority_queues == {}
+    assert Config({"STEPWARD_AGENT_PRIORITY_QUEUES": '{"payments": "url"}'}).agent_priority_queues == {
+        "payments": "url"
+    }
 
 
 PIECES = st.sampled_from(

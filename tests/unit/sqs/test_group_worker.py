@@ -61,6 +61,22 @@ def failed(worker: GroupWorker, batch: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize(
+    ("taker", "groups", "answer"),
+    [
+        (Taker(frozenset({"m-1"}), KeyError("a bug")), "ABAB", ["m-1", "m-3"]),
+        (Taker(frozenset({"m-0", "m-1"})), "AB", ["m-0", "m-1"]),
+        (Taker(), "", []),
+    ],
+    ids=["a fault of the code stops its group only", "all fail, and the function does not", "no records"],
+)
+def test_what_failed_is_in_the_answer(
+    telemetry: PowertoolsTelemetry, taker: Taker, groups: str, answer: list[str], together: bool
+) -> None:
+    assert failed(GroupWorker(taker, telemetry, together=together), event(*groups)) == answer
+
+
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("name", ["fifo_first_record_fails.json", "fifo_two_groups_fail_middle.json"])
 def test_what_follows_a_failure_in_its_group_comes_back_untried(
     telemetry: PowertoolsTelemetry, name: str, together: bool
@@ -85,9 +101,7 @@ def test_what_follows_a_failure_in_its_group_comes_back_untried(
 
 def test_each_group_is_handed_over_whole_and_in_its_order(telemetry: PowertoolsTelemetry) -> None:
     taker = Taker()
-
     assert failed(GroupWorker(taker, telemetry), event("A", "B", "A", "C", "B")) == []
-
     assert taker.batches == [["m-0", "m-2"], ["m-1", "m-4"], ["m-3"]]
 
 
@@ -100,19 +114,6 @@ def test_groups_side_by_side_do_not_wait_for_each_other(telemetry: PowertoolsTel
         yield len(messages)
 
     assert failed(GroupWorker(take, telemetry, together=True), event("A", "B", "A", "C")) == []
-
-
-@pytest.mark.parametrize("together", [False, True])
-def test_a_fault_of_the_code_itself_stops_its_group_only(telemetry: PowertoolsTelemetry, together: bool) -> None:
-    taker = Taker(frozenset({"m-1"}), KeyError("a bug"))
-
-    assert failed(GroupWorker(taker, telemetry, together=together), event("A", "B", "A", "B")) == ["m-1", "m-3"]
-
-
-def test_a_batch_of_which_all_fails_is_no_failure_of_the_function(telemetry: PowertoolsTelemetry) -> None:
-    taker = Taker(frozenset({"m-0", "m-1"}))
-
-    assert failed(GroupWorker(taker, telemetry), event("A", "B")) == ["m-0", "m-1"]
 
 
 def test_nothing_of_one_batch_reaches_the_next(telemetry: PowertoolsTelemetry) -> None:
@@ -133,10 +134,6 @@ def test_a_record_that_cannot_be_named_fails_the_whole_batch_before_any_work(tel
         GroupWorker(taker, telemetry).answer(batch, plenty)
 
     assert taker.called == []
-
-
-def test_no_records_are_no_failures(telemetry: PowertoolsTelemetry) -> None:
-    assert failed(GroupWorker(Taker(), telemetry, together=True), {"Records": []}) == []
 
 
 def test_records_without_a_group_stand_for_themselves(telemetry: PowertoolsTelemetry) -> None:

@@ -86,8 +86,8 @@ def test_a_wait_longer_than_a_queue_can_delay_is_found_by_the_supervisor() -> No
 
     assert decision.messages == ()
     assert life.step("pay").not_before == life.task.due == over
-    assert life.look(at=over - 1).messages == ()
-    found = life.look(at=over + life.timing.skew_margin)
+    assert life.check(at=over - 1).messages == ()
+    found = life.check(at=over + life.timing.skew_margin)
     assert (retries(found), kinds(found)) == ([again(life.step("pay"), life.now)], [])
     life.retry("pay", 1)
     assert life.request("pay").attempt == 2

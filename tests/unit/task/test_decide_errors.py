@@ -73,12 +73,12 @@ def test_an_alert_that_is_not_confirmed_is_sent_again() -> None:
     life, first = declined()
     due = T0 + 100 + TIMING.claim_within + TIMING.skew_margin
 
-    assert alerts(life.look(at=due - 1)) == []
-    again = alerts(life.look(at=due))
+    assert alerts(life.check(at=due - 1)) == []
+    again = alerts(life.check(at=due))
     assert again == alerts(first)
     assert [alert.alert_id for alert in again] == [f"{ORDER_ID}/charge/1"]
-    assert alerts(life.look(at=due + 1)) == []
-    assert alerts(life.look(at=due + TIMING.claim_within + TIMING.skew_margin)) == again
+    assert alerts(life.check(at=due + 1)) == []
+    assert alerts(life.check(at=due + TIMING.claim_within + TIMING.skew_margin)) == again
 
 
 def test_a_confirmed_alert_is_not_sent_again() -> None:
@@ -87,7 +87,7 @@ def test_a_confirmed_alert_is_not_sent_again() -> None:
     once = life.alerted("charge").task
 
     assert life.alerted("charge").task is once
-    assert life.ignored(life.look(at=T0 + 60 * MINUTE))
+    assert life.ignored(life.check(at=T0 + 60 * MINUTE))
 
 
 def test_a_confirmation_of_an_earlier_error_does_not_silence_a_later_one() -> None:
@@ -131,11 +131,11 @@ def test_an_operator_runs_a_failed_step_again() -> None:
 def test_a_step_resubmitted_after_its_threshold_has_all_attempts_again() -> None:
     """S7, I5."""
     life = started(sequence("reserve", threshold=1))
-    life.look(at=T0 + 2 * MINUTE)
+    life.check(at=T0 + 2 * MINUTE)
 
     life.resubmit("reserve", 1)
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PROCESSING, 0)
-    life.look(at=life.now + 2 * MINUTE)
+    life.check(at=life.now + 2 * MINUTE)
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (ERROR, 1)
 
@@ -154,28 +154,17 @@ def test_a_double_click_runs_the_step_once() -> None:
     ]
 
 
-def test_a_click_on_a_step_that_is_done_meanwhile_is_refused_with_a_reason() -> None:
-    """resubmit_done_step: no second call of the remote service."""
+@pytest.mark.parametrize(("meanwhile", "state"), [("done", "Processed"), ("declined", "Error")])
+def test_a_click_on_an_earlier_error_is_refused(meanwhile: str, state: str) -> None:
+    """resubmit_done_step, S7: the operator saw attempt 1 fail, not attempt 2; no second call of the remote service."""
     life, _ = declined()
     life.resubmit("charge", 1)
-    life.done("charge")
+    getattr(life, meanwhile)("charge")
 
     decision = life.resubmit("charge", 1)
 
     assert life.ignored(decision)
-    assert decision.history[0].note == "nothing to resubmit: the step is Processed at attempt 2"
-
-
-def test_a_click_on_an_earlier_error_is_refused() -> None:
-    """S7: the operator saw attempt 1 fail, not attempt 2."""
-    life, _ = declined()
-    life.resubmit("charge", 1)
-    life.declined("charge")
-
-    decision = life.resubmit("charge", 1)
-
-    assert decision.task is life.before
-    assert decision.history[0].note == "nothing to resubmit: the step is Error at attempt 2"
+    assert decision.history[0].note == f"nothing to resubmit: the step is {state} at attempt 2"
 
 
 @pytest.mark.parametrize("step", ["reserve", "ship"])
@@ -216,8 +205,7 @@ def test_a_step_beside_an_error_still_completes_but_starts_nothing() -> None:
 def test_one_click_revives_all_that_the_error_had_halted() -> None:
     """S7, I1: the step beside it that was freed meanwhile is claimed in the same write."""
     life = halted()
-    life.look(at=T0 + 2 * MINUTE)
-
+    life.check(at=T0 + 2 * MINUTE)
     assert asked(life.resubmit("pay", 1, at=life.step("pick").not_before)) == ["pick", "pay"]
 
 
@@ -237,7 +225,7 @@ def test_a_halted_task_starts_nothing_new() -> None:
     """S1, S7: while one step is in Error, a step beside it is freed but not run again."""
     life = halted()
 
-    assert retries(life.look(at=T0 + 2 * MINUTE)) == []
+    assert retries(life.check(at=T0 + 2 * MINUTE)) == []
     assert life.state("pick") is PENDING
     assert life.retry("pick", 1).messages == ()
     assert life.start().messages == ()

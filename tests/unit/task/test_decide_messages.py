@@ -49,7 +49,7 @@ def test_replies_after_a_recovery_may_come_in_any_order() -> None:
     """tl_out_of_order_replies: the reply of the second attempt comes before that of the first."""
     life = started(diamond(), "check")
     first = life.request("pick")
-    life.look(at=T0 + 2 * MINUTE)
+    life.check(at=T0 + 2 * MINUTE)
     for step in ("pick", "pay"):
         life.retry(step, 1)
     for step in ("pick", "pay"):
@@ -95,13 +95,12 @@ def test_a_start_that_comes_twice_asks_again_for_what_it_claimed() -> None:
 def test_a_start_that_comes_late_disturbs_nothing(life: Life) -> None:
     """S18: what another message claimed is not asked for again by `start`."""
     life.done("reserve")
-
     assert life.ignored(life.start())
 
 
 def test_a_retry_that_comes_twice_claims_once(life: Life) -> None:
     """Design rule 1, I2."""
-    life.look(at=T0 + 2 * MINUTE)
+    life.check(at=T0 + 2 * MINUTE)
     first = life.retry("reserve", 1)
 
     second = life.retry("reserve", 1, by="scheduler-2")
@@ -113,9 +112,9 @@ def test_a_retry_that_comes_twice_claims_once(life: Life) -> None:
 
 def test_a_retry_for_an_earlier_attempt_claims_nothing(life: Life) -> None:
     """I2: a retry that was on its way for long finds another attempt waiting."""
-    life.look(at=T0 + 2 * MINUTE)
+    life.check(at=T0 + 2 * MINUTE)
     life.retry("reserve", 1)
-    life.look(at=T0 + 4 * MINUTE)
+    life.check(at=T0 + 4 * MINUTE)
 
     assert life.retry("reserve", 1).task is life.before
     assert life.state("reserve") is PENDING
@@ -125,7 +124,6 @@ def test_a_retry_for_an_earlier_attempt_claims_nothing(life: Life) -> None:
 def test_a_reply_of_another_attempt_or_token_changes_nothing(life: Life, change: dict[str, Any]) -> None:
     """Design rule 4, I2: only the holder completes a step; attempt and token are both compared."""
     decision = life.apply(replace(answer(life.request("reserve")), **change))
-
     assert life.ignored(decision)
     assert kinds(decision) == [HistoryKind.LATE_REPLY]
 
@@ -135,7 +133,6 @@ def test_a_reply_of_another_attempt_or_token_changes_nothing(life: Life, change:
 def test_a_late_reply_changes_nothing(life: Life, outcome: Outcome, late: int) -> None:
     """S6: past complete-by neither success nor error is taken, though nobody else owns the step yet."""
     decision = life.apply(answer(life.request("reserve"), outcome, error="no"), at=T0 + MINUTE + late)
-
     assert life.ignored(decision)
     assert kinds(decision) == [HistoryKind.LATE_REPLY]
 
@@ -143,14 +140,12 @@ def test_a_late_reply_changes_nothing(life: Life, outcome: Outcome, late: int) -
 def test_a_reply_at_complete_by_is_in_time(life: Life) -> None:
     """S6."""
     life.done("reserve", at=T0 + MINUTE)
-
     assert life.state("reserve") is PROCESSED
 
 
 def test_a_reply_to_an_earlier_life_of_the_order_id_changes_nothing() -> None:
     """Design rule 4: the token holds the time of submission."""
     earlier, later = started(sequence("reserve")), started(sequence("reserve"), now=T0 + 1)
-
     assert kinds(later.apply(answer(earlier.request("reserve")))) == [HistoryKind.LATE_REPLY]
     assert later.state("reserve") is PROCESSING
 

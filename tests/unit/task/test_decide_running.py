@@ -58,7 +58,6 @@ def test_a_claim_asks_the_agent_with_all_that_it_needs(life: Life) -> None:
 def test_only_the_first_step_of_a_sequence_is_claimed_at_first() -> None:
     """S2, I3."""
     life = started(sequence("reserve", "charge", "ship"))
-
     assert [life.state(name) for name in ("reserve", "charge", "ship")] == [PROCESSING, PENDING, PENDING]
 
 
@@ -115,7 +114,7 @@ def test_every_claim_has_a_token_and_a_fence_of_its_own() -> None:
     """Design rule 4: the fence only rises, whatever happens to the steps."""
     life = started(diamond(threshold=5), "check")
     for round_ in range(1, 4):
-        life.look(at=life.now + 2 * MINUTE)
+        life.check(at=life.now + 2 * MINUTE)
         life.retry("pick", round_)
         life.retry("pay", round_)
 
@@ -126,7 +125,7 @@ def test_every_claim_has_a_token_and_a_fence_of_its_own() -> None:
 
 def test_all_attempts_of_a_step_carry_one_idempotency_key(life: Life) -> None:
     """S5, design rule 5, I4."""
-    life.look(at=T0 + 2 * MINUTE)
+    life.check(at=T0 + 2 * MINUTE)
     life.retry("reserve", 1)
     life.done("reserve")
 
@@ -150,9 +149,9 @@ def claimed_too_often(threshold: int) -> Life:
     """`reserve` was claimed as often as the bound allows, and once more was tried."""
     life = started(sequence("reserve", threshold=threshold), timing=Timing(outage_after=0))
     for attempt in range(1, CLAIMS_PER_THRESHOLD * threshold):
-        life.look(at=life.now + 2 * MINUTE)
+        life.check(at=life.now + 2 * MINUTE)
         life.retry("reserve", attempt)
-    life.look(at=life.now + 2 * MINUTE)
+    life.check(at=life.now + 2 * MINUTE)
     return life
 
 

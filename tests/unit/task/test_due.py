@@ -21,7 +21,6 @@ def test_a_new_task_is_due_when_its_start_is_overdue() -> None:
 def test_a_new_task_is_due_no_later_than_its_first_steps() -> None:
     """I9: claiming them at once need not touch the index."""
     steps = (planned("slow"), planned("quick", complete_within=20 * SECOND), planned("x", "slow"))
-
     assert Life(Plan("graph", 1, steps)).task.due == T0 + 20 * SECOND
 
 
@@ -38,7 +37,6 @@ def test_a_smooth_run_writes_the_index_twice() -> None:
 def test_a_nearer_deadline_moves_the_due_time_back_in_the_same_write() -> None:
     """I9: never late."""
     life = started(Plan("line", 1, (planned("slow"), planned("quick", "slow", complete_within=2 * SECOND))))
-
     assert life.done("slow", at=T0 + SECOND).task.due == T0 + 3 * SECOND
 
 
@@ -47,7 +45,7 @@ def test_only_a_deadline_check_moves_the_due_time_forward() -> None:
     life = started(sequence("reserve", "ship"))
     assert life.done("reserve", at=T0 + 50 * SECOND).task.due == T0 + MINUTE
 
-    decision = life.look(at=T0 + MINUTE + TIMING.skew_margin)
+    decision = life.check(at=T0 + MINUTE + TIMING.skew_margin)
 
     assert life.task.due == life.step("ship").complete_by == T0 + 110 * SECOND
     assert (decision.messages, decision.history) == ((), ())
@@ -56,8 +54,7 @@ def test_only_a_deadline_check_moves_the_due_time_forward() -> None:
 def test_a_check_that_finds_everything_as_it_should_be_writes_nothing() -> None:
     """S12: a doubled or stale listing costs a read, no write."""
     life = started(sequence("reserve", "ship"))
-
-    assert life.look(at=T0 + SECOND).task is life.before
+    assert life.check(at=T0 + SECOND).task is life.before
 
 
 def test_a_task_with_an_outstanding_alert_beside_a_running_step_is_due_for_the_nearer() -> None:
@@ -66,7 +63,7 @@ def test_a_task_with_an_outstanding_alert_beside_a_running_step_is_due_for_the_n
     life.done("check", at=T0 + SECOND)
     life.declined("pay", at=T0 + 2 * SECOND)
 
-    assert life.look(at=T0 + MINUTE + TIMING.skew_margin).task.due == T0 + 2 * SECOND + TIMING.claim_within
+    assert life.check(at=T0 + MINUTE + TIMING.skew_margin).task.due == T0 + 2 * SECOND + TIMING.claim_within
 
 
 def test_a_resubmitted_task_is_listed_again() -> None:
@@ -85,12 +82,12 @@ def test_the_due_time_is_never_later_than_what_waits(threshold: int) -> None:
     steps: list[Callable[[], Decision]] = [
         lambda: life.start(at=T0 + SECOND),
         lambda: life.done("check", at=T0 + 40 * SECOND),
-        lambda: life.look(at=T0 + 66 * SECOND),
-        lambda: life.look(at=T0 + 110 * SECOND),
+        lambda: life.check(at=T0 + 66 * SECOND),
+        lambda: life.check(at=T0 + 110 * SECOND),
         lambda: life.retry("pick", 1, at=T0 + 111 * SECOND),
-        lambda: life.look(at=T0 + 240 * SECOND),
+        lambda: life.check(at=T0 + 240 * SECOND),
         lambda: life.resubmit("pay", 1, at=T0 + 250 * SECOND),
-        lambda: life.look(at=T0 + 400 * SECOND),
+        lambda: life.check(at=T0 + 400 * SECOND),
     ]
     for act in steps:
         due = act().task.due

@@ -9,7 +9,7 @@ def test_what_happened_is_remembered_up_to_a_limit() -> None:
     """A task can never outgrow its row: only the newest troubles are stored."""
     life = started(sequence("reserve", threshold=100))
     for attempt in range(1, HISTORY_LIMIT + 10):
-        life.look(at=life.now + 2 * MINUTE)
+        life.check(at=life.now + 2 * MINUTE)
         life.retry("reserve", attempt)
 
     assert len(life.task.history) == HISTORY_LIMIT
@@ -40,6 +40,5 @@ def test_reasons_and_names_are_cut() -> None:
 def test_a_command_without_a_reason_says_so() -> None:
     """The text in the task also says that it is paused, or undone."""
     life = Life(undoable())
-
     assert life.apply(Pause(ORDER_ID, "ada", "")).task.paused == "no reason given"
     assert life.apply(Undo(ORDER_ID, "ada", "")).task.undoing == "no reason given"

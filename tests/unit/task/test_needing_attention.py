@@ -40,9 +40,7 @@ def test_an_order_whose_undo_failed_needs_an_operator_from_then() -> None:
 def test_a_processed_order_ended_with_its_last_step() -> None:
     """S23: its row expires some time after that."""
     life = shipping()
-
     life.done("ship", at=T0 + 5 * SECOND)
-
     assert state(life) == (None, T0 + 5 * SECOND)
 
 

@@ -1,11 +1,14 @@
 """S19, I8: the notices to the submitter: each matches a state that was really reached."""
 
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from stepward.domain.messages import Notice, Status
 from stepward.domain.workflow.plan import Exhausted, Plan
 from tests import factories
-from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, planned, sequence, started, undoable
+from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, sequence, started, undoable
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"
 
@@ -14,22 +17,46 @@ def sent(life: Life) -> list[tuple[str, str, int]]:
     return [(notice.status.value, notice.step, notice.revision) for notice in life.notices]
 
 
-def shipping(**last: object) -> Life:
-    return factories.shipping(QUEUE, **last)
+UNDONE = [("undo",), ("done", "ship/undo"), ("done", "charge/undo"), ("done", "reserve/undo")]
 
 
-def test_a_submitter_hears_of_each_step_with_rising_revisions() -> None:
-    """S19, I8, status_notifications_order."""
-    life = shipping()
-    life.done("ship")
+@pytest.mark.parametrize(
+    ("last", "calls", "notices"),
+    [
+        ({}, [("done", "ship")], [("step-completed", "ship", 5), ("completed", "", 5)]),
+        ({}, [("done", "ship")] * 2, [("step-completed", "ship", 5), ("completed", "", 5), ("completed", "", 5)]),
+        ({}, UNDONE, [("undoing", "", 5), ("undone", "", 8)]),
+        ({}, [("undo",)] * 2, [("undoing", "", 5)] * 2),
+        ({}, [("declined", "ship")] * 2, [("failed", "ship", 5), ("failed", "", 5)]),
+        (
+            {},
+            [("declined", "ship"), ("undo",), ("declined", "ship/undo")],
+            [("failed", "ship", 5), ("undoing", "", 6), ("undo-failed", "ship/undo", 7)],
+        ),
+        ({"on_permanent": Exhausted.UNDO}, [("declined", "ship")] * 2, [("undoing", "", 5)] * 2),
+        ({"threshold": 1, "exhausted": (UNDOES,)}, [("overdue", "ship")], [("undoing", "", 5)]),
+    ],
+    ids=[
+        "each step, and the end",
+        "a reply that comes again: the first notice may be lost with the process",
+        "an undo, in which a compensation is no step of the submitter's",
+        "an undo that comes again",
+        "an error reply that comes again",
+        "an error and an undo that fails have statuses of their own",
+        "a refusal that undoes: the step was never in Error",
+        "a threshold that undoes: the Supervisor's write sends the notice too",
+    ],
+)
+def test_a_submitter_hears_of_each_state_with_rising_revisions(
+    last: dict[str, Any], calls: list[tuple[str, ...]], notices: list[tuple[str, str, int]]
+) -> None:
+    """S13, S17, S19, I8, status_notifications_order, design rule 1."""
+    life = factories.shipping(QUEUE, **last)
+    for name, *step in calls:
+        getattr(life, name)(*step)
 
-    assert sent(life) == [
-        ("received", "", 2),
-        ("step-completed", "reserve", 3),
-        ("step-completed", "charge", 4),
-        ("step-completed", "ship", 5),
-        ("completed", "", 5),
-    ]
+    begun = [("received", "", 2), ("step-completed", "reserve", 3), ("step-completed", "charge", 4)]
+    assert sent(life) == [*begun, *notices]
 
 
 def test_a_notice_carries_what_the_submitter_needs_to_know_it_by() -> None:
@@ -55,73 +82,18 @@ def test_who_named_no_queue_hears_nothing() -> None:
     assert life.notices == []
 
 
-def test_an_undo_is_notified_from_its_beginning_to_its_end() -> None:
-    """S19, S17: a compensation is no step of the submitter's."""
-    life = shipping()
-    del life.notices[:]
-    life.undo()
-    for name in ("ship/undo", "charge/undo", "reserve/undo"):
-        life.done(name)
-
-    assert sent(life) == [("undoing", "", 5), ("undone", "", 8)]
-
-
 def test_an_undo_that_has_nothing_to_undo_is_notified_once() -> None:
     """I8: it was never Undoing."""
     life = Life(undoable(), reply_to=QUEUE)
-
     life.cancel()
-
     assert sent(life) == [("received", "", 2), ("undone", "", 2)]
-
-
-def test_an_error_and_an_undo_that_fails_have_statuses_of_their_own() -> None:
-    """S19, S17."""
-    life = shipping()
-    life.declined("ship")
-    life.undo()
-    life.declined("ship/undo")
-
-    assert sent(life)[3:] == [("failed", "ship", 5), ("undoing", "", 6), ("undo-failed", "ship/undo", 7)]
-
-
-def test_a_refusal_that_undoes_is_notified_as_undoing() -> None:
-    """I8: the step was never in Error."""
-    life = shipping(on_permanent=Exhausted.UNDO)
-    life.declined("ship")
-
-    assert sent(life)[-1] == ("undoing", "", 5)
 
 
 def test_a_start_that_comes_again_notifies_again() -> None:
     """S19: at least once; a copy has the same revision."""
     life = started(sequence("reserve"), reply_to=QUEUE)
     life.start()
-
     assert sent(life) == [("received", "", 2)] * 2
-
-
-def test_a_message_that_comes_again_notifies_of_the_state_of_the_order() -> None:
-    """S19, design rule 1: the first notice may be lost with the process."""
-    life = shipping()
-    life.done("ship")
-    life.done("ship")
-    assert sent(life)[-1] == ("completed", "", 5)
-
-    life = shipping()
-    life.declined("ship")
-    life.declined("ship")
-    assert sent(life)[-2:] == [("failed", "ship", 5), ("failed", "", 5)]
-
-    life = started(Plan("line", 1, (planned("pay", undo="refund", on_permanent=Exhausted.UNDO),)), reply_to=QUEUE)
-    life.declined("pay")
-    life.declined("pay")
-    assert sent(life)[-2:] == [("undoing", "", 3)] * 2
-
-    life = shipping()
-    life.undo()
-    life.undo()
-    assert sent(life)[-2:] == [("undoing", "", 5)] * 2
 
 
 def test_a_report_says_the_state_of_the_order_and_changes_nothing() -> None:
@@ -147,21 +119,13 @@ def test_a_report_says_the_state_of_the_order_and_changes_nothing() -> None:
     assert reported() == "undone"
 
 
-def test_a_threshold_that_undoes_notifies_the_submitter() -> None:
-    """S13, S19: the Supervisor's write sends the notice too."""
-    life = shipping(threshold=1, exhausted=(UNDOES,))
-    life.overdue("ship")
-
-    assert sent(life)[-1] == ("undoing", "", 5)
-
-
 def test_an_alert_that_is_sent_again_notifies_the_submitter_again() -> None:
     """S19, I1: whoever died before the alert was out may have died before the notice, too."""
-    life = shipping(threshold=1)
+    life = factories.shipping(QUEUE, threshold=1)
     life.overdue("ship")
     assert sent(life)[-1] == ("failed", "ship", 5)
 
-    life.look(at=life.now + 2 * MINUTE)
+    life.check(at=life.now + 2 * MINUTE)
 
     assert sent(life)[-1] == ("failed", "", 5)
 
@@ -170,11 +134,11 @@ def test_the_end_of_an_undo_with_nothing_to_take_back_is_notified_though_the_sup
     """S19: the task stays due until a deadline check has found it ended and has notified once more."""
     (reserve,) = sequence("reserve", threshold=1).steps
     life = started(Plan("line", 1, (replace(reserve, exhausted=(UNDOES,)),)), reply_to=QUEUE)
-    ended = life.look(at=T0 + 2 * MINUTE)
+    ended = life.check(at=T0 + 2 * MINUTE)
     assert [notice.status for notice in notices(ended)] == [Status.UNDONE]
     assert life.task.due is not None
 
-    again = life.look(at=life.task.due + MINUTE)
+    again = life.check(at=life.task.due + MINUTE)
 
     assert [notice.status for notice in notices(again)] == [Status.UNDONE]
     assert life.task.due is None

@@ -34,7 +34,6 @@ def paused() -> Life:
 def test_what_runs_may_end_and_nothing_new_starts(paused: Life) -> None:
     """S7: the operator does not break a step off."""
     decision = paused.done("reserve")
-
     assert (paused.state("reserve"), paused.state("ship"), requests(decision)) == (PROCESSED, PENDING, [])
     assert paused.task.paused == "stock is being counted"
 
@@ -55,9 +54,9 @@ def test_a_pause_is_visible_until_it_ends() -> None:
 def test_the_supervisor_leaves_what_waits_for_the_end_of_a_pause(paused: Life) -> None:
     """S12: nobody failed to claim it, so nobody is reminded, and it leaves the index."""
     paused.done("reserve")
-    paused.look(at=paused.now + 10 * MINUTE)
+    paused.check(at=paused.now + 10 * MINUTE)
 
-    assert paused.ignored(paused.look(at=paused.now + 100 * MINUTE))
+    assert paused.ignored(paused.check(at=paused.now + 100 * MINUTE))
     assert (paused.task.due, paused.step("ship").failure_count) == (None, 0)
 
 
@@ -83,7 +82,7 @@ def test_a_start_or_a_retry_starts_nothing_in_a_pause() -> None:
 def test_a_resumed_order_goes_on_from_where_it_stood(paused: Life) -> None:
     """S16, I9: and is listed again."""
     paused.done("reserve")
-    paused.look(at=paused.now + 10 * MINUTE)
+    paused.check(at=paused.now + 10 * MINUTE)
 
     assert asked(paused.resume()) == ["ship"]
 

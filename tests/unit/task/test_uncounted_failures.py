@@ -26,7 +26,7 @@ def test_no_agent_ever_tried_so_hours_of_outage_are_not_counted() -> None:
     """Design rule 13: overdue by hours is the platform's failure; the step is freed, and its count stays."""
     life = running(threshold=1)
 
-    decision = life.look(at=T0 + 8 * HOUR)
+    decision = life.check(at=T0 + 8 * HOUR)
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
     assert decision.messages == (again(life.step("reserve"), life.now),)
@@ -37,9 +37,7 @@ def test_no_agent_ever_tried_so_hours_of_outage_are_not_counted() -> None:
 def test_an_outage_begins_after_its_limit(later: int, counted: int) -> None:
     """Design rule 13."""
     life = running()
-
-    life.look(at=T0 + MINUTE + life.timing.outage_after + later)
-
+    life.check(at=T0 + MINUTE + life.timing.outage_after + later)
     assert life.step("reserve").failure_count == counted
 
 
@@ -57,19 +55,17 @@ def test_a_step_whose_agent_has_a_backlog_may_still_be_in_line() -> None:
 def test_the_backlog_of_another_agent_changes_nothing() -> None:
     """S12."""
     life = running()
-
     checked(life, "bank")
-
     assert life.step("reserve").failure_count == 1
 
 
 def test_an_uncounted_attempt_leaves_earlier_failures_as_they_were() -> None:
     """I5."""
     life = running()
-    life.look(at=OVERDUE)
+    life.check(at=OVERDUE)
     life.retry("reserve", 1)
 
-    life.look(at=OVERDUE + 8 * HOUR)
+    life.check(at=OVERDUE + 8 * HOUR)
 
     assert life.step("reserve").failure_count == 1
 

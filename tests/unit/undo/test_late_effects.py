@@ -99,7 +99,6 @@ def test_a_retry_of_a_compensation_claims_it_in_turn_only() -> None:
     """I6: whoever asks, a compensation waits for those of the steps after it."""
     life = shipping()
     begun = life.undo().task
-
     assert (life.retry("charge/undo", 0).task, life.retry("reserve/undo", 0).messages) == (begun, ())
 
 
@@ -109,7 +108,7 @@ def test_a_lost_request_to_undo_is_found() -> None:
     life.overdue("ship")
     assert life.task.due is not None
 
-    decision = life.look(at=life.task.due + 2 * life.timing.claim_within)
+    decision = life.check(at=life.task.due + 2 * life.timing.claim_within)
 
     assert [retry.step for retry in retries(decision)] == ["ship/undo"]
 

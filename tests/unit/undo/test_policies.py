@@ -114,8 +114,7 @@ def test_two_supervisors_apply_a_policy_once(policies: tuple[Policy, ...]) -> No
     """S13, S15, I5: the second finds it applied."""
     life = paying(*policies)
     life.used_up("pay")
-
-    assert life.ignored(life.look(by="supervisor-2"))
+    assert life.ignored(life.check(by="supervisor-2"))
 
 
 @pytest.mark.parametrize("on_permanent", [Exhausted.ALERT, Exhausted.UNDO])
@@ -150,13 +149,11 @@ def test_while_its_agent_takes_no_requests_nothing_is_counted_and_nothing_is_sen
         assert without(life, "worker", minutes).messages == ()
     assert (life.state("pay"), life.step("pay").failure_count, life.step("pay").attempt) == (PENDING, 0, 1)
 
-    assert [retry.step for retry in retries(life.look(at=life.now + 2 * MINUTE))] == ["pay"]
+    assert [retry.step for retry in retries(life.check(at=life.now + 2 * MINUTE))] == ["pay"]
 
 
 def test_another_agent_that_takes_no_requests_changes_nothing() -> None:
     """S12."""
     life = paying(ALERTS)
-
     without(life, "bank")
-
     assert life.step("pay").failure_count == 1

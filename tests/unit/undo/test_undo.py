@@ -96,7 +96,6 @@ def test_a_step_in_doubt_is_undone_although_nobody_holds_it(life: Life) -> None:
     """S17, design rule 6: it ran past complete-by and was freed; its outcome is unknown."""
     life.overdue("ship")
     assert life.state("ship") is PENDING
-
     assert asked(life.undo()) == ["ship/undo"]
 
 
@@ -106,7 +105,7 @@ def test_a_step_in_error_is_undone_too_and_its_alert_is_over(life: Life) -> None
 
     assert asked(life.undo()) == ["ship/undo"]
     assert life.step("ship").alert_by is None
-    assert alerts(life.look(at=T0 + 10 * MINUTE)) == []
+    assert alerts(life.check(at=T0 + 10 * MINUTE)) == []
 
 
 def test_a_compensation_has_a_key_of_its_own_and_sees_what_its_step_gave(life: Life) -> None:
@@ -146,7 +145,7 @@ def test_an_undo_that_fails_ends_in_undo_failed_and_names_the_remaining_effects(
     assert requests(decision) == []
     assert life.state("reserve/undo") is PENDING
     life.alerted("charge/undo")
-    assert life.look(at=T0 + HOUR).messages == ()
+    assert life.check(at=T0 + HOUR).messages == ()
     assert (life.task.due, life.task.needs_attention is not None) == (None, True)
 
 
@@ -178,12 +177,12 @@ def test_a_failed_undo_goes_on_from_the_compensation_that_failed(life: Life) -> 
     assert life.task.needs_attention is None
 
 
-@pytest.mark.parametrize("word", ["undo", "cancel"])
-def test_an_order_that_has_not_begun_is_undone_at_once(word: str) -> None:
+@pytest.mark.parametrize("command", ["undo", "cancel"])
+def test_an_order_that_has_not_begun_is_undone_at_once(command: str) -> None:
     """S17: a start that comes later starts nothing."""
     life = Life(undoable())
 
-    decision = getattr(life, word)()
+    decision = getattr(life, command)()
 
     assert (life.task.process_state, life.task.due, decision.messages) == (UNDONE, None, ())
     assert (life.start().messages, life.retry("reserve", 0).messages) == ((), ())
@@ -193,7 +192,6 @@ def test_an_order_that_has_not_begun_is_undone_at_once(word: str) -> None:
 def test_a_cancel_in_mid_flight_undoes_what_was_done(life: Life) -> None:
     """S17, S19: the submitter asks, with who and why."""
     life.cancel()
-
     (entry,) = [entry for entry in life.task.history if entry.kind is HistoryKind.UNDO_BEGUN]
     assert (entry.by, entry.note, life.task.undoing) == ("shop", "no longer wanted", "no longer wanted")
 

@@ -25,12 +25,12 @@ def beside_no_return(**pay: Any) -> Life:
     return started(Plan("fork", 1, (planned("check"), *steps)), "check")
 
 
-@pytest.mark.parametrize("word", ["undo", "cancel"])
-def test_an_undo_past_the_point_of_no_return_is_refused_with_that_reason(word: str) -> None:
+@pytest.mark.parametrize("command", ["undo", "cancel"])
+def test_an_undo_past_the_point_of_no_return_is_refused_with_that_reason(command: str) -> None:
     """S17: the order only goes forward."""
     life = shipping(point_of_no_return=True)
 
-    decision = getattr(life, word)()
+    decision = getattr(life, command)()
 
     assert life.ignored(decision)
     assert note(decision) == "the order is past its point of no return, ship"
@@ -39,7 +39,6 @@ def test_an_undo_past_the_point_of_no_return_is_refused_with_that_reason(word: s
 def test_an_undo_before_the_point_of_no_return_is_taken() -> None:
     """S17: it is passed when its first attempt begins, not before."""
     life = started(undoable(point_of_no_return=True), "reserve")
-
     assert life.undo().task.process_state is UNDOING
 
 
@@ -52,13 +51,13 @@ def test_a_policy_cannot_undo_past_the_point_of_no_return() -> None:
     assert life.state("pay") is ERROR
 
 
-@pytest.mark.parametrize("word", ["undo", "cancel"])
-def test_a_second_click_undoes_nothing_twice_and_says_so(word: str) -> None:
+@pytest.mark.parametrize("command", ["undo", "cancel"])
+def test_a_second_click_undoes_nothing_twice_and_says_so(command: str) -> None:
     """S17, S18: it asks again for what the first one claimed, for that may be lost."""
     life = shipping()
     first = life.undo()
 
-    second = getattr(life, word)()
+    second = getattr(life, command)()
 
     assert second.task is first.task
     assert requests(second) == requests(first)

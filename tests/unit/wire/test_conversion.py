@@ -113,5 +113,4 @@ def test_a_form_that_one_thread_is_learning_is_not_used_by_another() -> None:
     """In a process of its own: without the lock, msgspec 0.22 ends it with a segmentation fault."""
     command = [sys.executable, "-c", TWO_THREADS]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - this very Python
-
     assert (done.returncode, done.stderr) == (0, "")

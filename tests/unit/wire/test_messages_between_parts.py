@@ -131,8 +131,9 @@ def test_the_deepest_order_and_the_deepest_result_still_fit_a_request() -> None:
     assert isinstance(accepted, Accepted)
     with pytest.raises(Rejected, match="nested deeper"):
         accept(json.dumps(content | lines | {"deep": nested(MAX_DEPTH)}), OrderSubmitted)
-    result = parse(encode_result(nested(MAX_DEPTH)))
-    request = replace(REQUEST, order=parse(accepted.order.body), results={"reserve": result})
+    result: Any = parse(encode_result(nested(MAX_DEPTH)))
+    body: Any = parse(accepted.order.body)
+    request = replace(REQUEST, order=body, results={"reserve": result})
     assert decode_request(encode(request)) == request
 
 

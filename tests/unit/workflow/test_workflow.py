@@ -42,52 +42,45 @@ def refusal(*steps: Step, name: str = "fulfilment", version: int = 1) -> str:
     return str(caught.value)
 
 
-def test_steps_follow_each_other_as_they_are_written() -> None:
-    """S1, S2: without `after`, a step waits for the one written before it."""
-    plan = Workflow("fulfilment", 1, [step(reserve), step(charge), step(ship)]).plan()
-
-    assert [(each.name, each.after) for each in plan.steps] == [
-        ("reserve", ()),
-        ("charge", ("reserve",)),
-        ("ship", ("charge",)),
-    ]
-
-
-def test_after_makes_a_graph() -> None:
-    """S1: independent steps may run side by side; an operation or a name says what is waited for."""
-    steps = [step(reserve), step(charge, after=[]), step(ship, after=[reserve, "charge"])]
-
+@pytest.mark.parametrize(
+    ("steps", "planned"),
+    [
+        (
+            [step(reserve), step(charge), step(ship)],
+            {"reserve": ("reserve", ()), "charge": ("charge", ("reserve",)), "ship": ("ship", ("charge",))},
+        ),
+        (
+            [step(reserve), step(charge, after=[]), step(ship, after=[reserve, "charge"])],
+            {"reserve": ("reserve", ()), "charge": ("charge", ()), "ship": ("ship", ("reserve", "charge"))},
+        ),
+        (
+            [step(ship, after=[charge]), step(charge, after=[])],
+            {"ship": ("ship", ("charge",)), "charge": ("charge", ())},
+        ),
+        (
+            [step(charge, name="deposit"), step(charge, name="rest")],
+            {"deposit": ("charge", ()), "rest": ("charge", ("deposit",))},
+        ),
+    ],
+    ids=["as they are written", "a graph", "for a step that is written later", "two steps of one operation"],
+)
+def test_a_step_waits_for_the_one_before_it_or_for_those_it_names(
+    steps: list[Step], planned: dict[str, tuple[str, tuple[str, ...]]]
+) -> None:
+    """S1, S2: independent steps may run side by side; an operation or a name says what is waited for."""
     plan = Workflow("fulfilment", 1, steps).plan()
-
-    assert [each.after for each in plan.steps] == [(), (), ("reserve", "charge")]
-
-
-def test_a_step_may_wait_for_one_that_is_written_after_it() -> None:
-    plan = Workflow("fulfilment", 1, [step(ship, after=[charge]), step(charge, after=[])]).plan()
-
-    assert plan.by_name["ship"].after == ("charge",)
-
-
-def test_one_operation_can_serve_two_steps_of_different_names() -> None:
-    plan = Workflow("fulfilment", 1, [step(charge, name="deposit"), step(charge, name="rest")]).plan()
-
-    assert [(each.name, each.operation, each.after) for each in plan.steps] == [
-        ("deposit", "charge", ()),
-        ("rest", "charge", ("deposit",)),
-    ]
+    assert [(each.name, (each.operation, each.after)) for each in plan.steps] == list(planned.items())
 
 
 def test_a_plan_says_all_that_a_step_needs() -> None:
     """S2, S17: who does it, who undoes it, how long an attempt may take, and how often."""
     workflow = Workflow("fulfilment", 1, [step(reserve, undo=release, complete_within=seconds(90), threshold=5)])
-
     plain = planned("reserve", complete_within=90_000, threshold=5)
     assert workflow.plan().steps == (replace(plain, agent="warehouse", undo_agent="warehouse", undo="release"),)
 
 
 def test_a_deployment_may_shorten_every_step() -> None:
     plan = Workflow("fulfilment", 1, [step(reserve), step(ship)]).plan(complete_within=timedelta(seconds=2))
-
     assert [each.complete_within for each in plan.steps] == [2_000, 2_000]
 
 
@@ -111,13 +104,12 @@ def test_steps_that_wait_for_each_other_are_refused() -> None:
 
 def test_fifty_steps_are_taken() -> None:
     steps = [step(charge, name=f"charge-{number}") for number in range(50)]
-
     assert len(Workflow("fulfilment", 1, steps).plan().steps) == 50
 
 
 @pytest.mark.parametrize("name", ["Reserve", "1st", "", "über", "a b", "a/b", "a" * 41, "a\n"])
 def test_a_name_that_cannot_be_part_of_a_key_is_refused(name: str) -> None:
-    """A step's name is part of the idempotency key, so it is kept to what every service can take."""
+    """A step's name is part of the idempotency key, so it holds only what every service can take."""
     assert f"workflow {name!r}: a name is 1-40 lower-case letters" in refusal(step(reserve), name=name)
     if name:
         assert f"step {name!r}: a name is 1-40 lower-case letters" in refusal(step(reserve, name=name))
@@ -152,7 +144,7 @@ def test_a_name_that_cannot_be_part_of_a_key_is_refused(name: str) -> None:
 def test_what_a_workflow_cannot_be_is_refused_with_the_step_and_the_reason(steps: list[Step], reason: str) -> None:
     """S2: every step has an upper limit. S12: a threshold of no attempt would never let a step run.
 
-    Two agents of one name would share a queue, and a request of two operations could not tell which is meant.
+    Two agents of one name would share a queue, and a request of two operations would not say which is meant.
     """
     assert refusal(*steps) == f"workflow 'fulfilment'{reason}"
 
@@ -191,7 +183,6 @@ def test_an_agent_finds_its_operations_forward_and_undo() -> None:
 
 def test_an_operation_is_still_a_function() -> None:
     call = Call({}, {}, "ord-1/reserve", 1, 1, lambda: 1.0)
-
     assert reserve(call) == {"for": "ord-1/reserve"}
     assert (reserve.agent, reserve.name) == (warehouse, "reserve")
 
@@ -246,5 +237,4 @@ def test_any_other_content_gives_a_plan_another_id(changed: Plan) -> None:
 
 def test_the_same_content_gives_the_same_id() -> None:
     steps: Sequence[Step] = [step(reserve), step(charge)]
-
     assert Workflow("fulfilment", 1, steps).plan().plan_id == Workflow("fulfilment", 1, list(steps)).plan().plan_id

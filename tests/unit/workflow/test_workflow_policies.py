@@ -133,5 +133,4 @@ def test_an_undo_past_the_point_of_no_return_is_refused(where: str, asks: Mappin
 def test_an_undo_before_the_point_of_no_return_is_taken() -> None:
     """S17."""
     steps = [step(charge, undo=refund, exhausted=Exhausted.UNDO), step(ship, point_of_no_return=True)]
-
     assert Workflow("pay", 1, steps).plan().steps[1].point_of_no_return

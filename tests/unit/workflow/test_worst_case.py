@@ -1,4 +1,4 @@
-"""How old a task may grow before a person has to hear of it."""
+"""How old a task may grow before a person has to know of it."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ def one(**changes: Any) -> Plan:
     return Plan("line", 1, (replace(planned("charge", threshold=2), **changes),))
 
 
-def test_a_step_may_use_up_all_its_attempts_and_rest_after_each_but_the_first() -> None:
+def test_a_step_may_use_up_all_its_attempts_and_wait_after_each_but_the_first() -> None:
     assert worst_case(one(), TIMING) == 2 * ATTEMPT + SECOND
 
 
@@ -60,7 +60,7 @@ def test_a_task_is_in_overtime_once_it_is_older_than_that(age: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [HistoryKind.RESUBMITTED, HistoryKind.RESUMED, HistoryKind.UNDO_BEGUN])
-def test_an_operators_word_starts_the_count_anew(kind: HistoryKind) -> None:
+def test_an_operators_command_starts_the_count_anew(kind: HistoryKind) -> None:
     plan = sequence("a")
     task = replace(new_task(ORDER_ID, plan, T0, TIMING), history=(HistoryEntry(T0 + 9 * HOUR, kind),))
     assert overtime(task, plan, T0 + 9 * HOUR + worst_case(plan, TIMING), TIMING) == 0
@@ -72,20 +72,18 @@ def test_a_recovery_does_not() -> None:
     assert overtime(task, plan, T0 + 9 * HOUR + worst_case(plan, TIMING), TIMING) == 9 * HOUR
 
 
-def test_a_look_at_a_due_task_in_overtime_tells_so() -> None:
+def test_a_check_of_a_due_task_in_overtime_logs_it() -> None:
     """Not finishing is never silent."""
     life = started(sequence("a"))
     at = T0 + worst_case(life.plan, life.timing) + SECOND
 
-    life.look(at=at)
+    life.check(at=at)
 
     assert [entry.value for entry in life.history if entry.kind is HistoryKind.OVERTIME] == [SECOND]
 
 
-def test_a_look_at_a_task_that_is_not_due_tells_nothing() -> None:
+def test_a_check_of_a_task_that_is_not_due_logs_nothing() -> None:
     """Design rule 2: the index is a hint, and what is finished is never late."""
     life = started(Plan("line", 1, (PlannedStep("a", "worker", "a", (), MINUTE, 3),)), "a")
-
-    life.look(at=T0 + 99 * HOUR)
-
+    life.check(at=T0 + 99 * HOUR)
     assert life.count(HistoryKind.OVERTIME) == 0

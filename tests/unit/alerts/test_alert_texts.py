@@ -1,0 +1,191 @@
+"""What a person reads when a step has failed, or when the lane of an order waits."""
+
+import string
+from dataclasses import replace
+
+import boto3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from stepward.adapters.alerts.sns import SnsTopic, attributes
+from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
+from stepward.domain.convoy.lane import Alerted
+from stepward.domain.errors import Misconfigured
+from stepward.domain.messages import Alert, LaneWaits, StepFailed
+
+FAILED = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
+BLOCKED = LaneWaits("ord-1", "5", Alerted.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
+GAP = LaneWaits("ord-2", "3", Alerted.GAP, "event 3 has not come, and 7 has", 1_000_000)
+IDLE = LaneWaits("ord-3", "9", Alerted.IDLE, "nothing has come after event 8", 1_000_000)
+ANY = st.text(st.characters())
+ALERTS = st.builds(StepFailed, ANY, st.text(), st.integers(), ANY, st.integers()) | st.builds(
+    LaneWaits, ANY, st.just("1"), st.sampled_from([Alerted.BLOCKED, Alerted.GAP, Alerted.IDLE]), ANY, st.just(0)
+)
+
+
+def test_the_text_says_what_failed_why_and_what_to_type_next() -> None:
+    """S7."""
+    assert text(FAILED) == (
+        "Step charge of order ord-1 ended in Error at attempt 3.\n\n"
+        "Why: card declined\n\n"
+        "The order waits until you act. Look at it:\n"
+        "  stepward show ord-1\n"
+        "Fix the cause, then run the step again:\n"
+        '  stepward resubmit ord-1 charge --why "..."\n'
+    )
+
+
+def test_the_text_of_a_failed_undo_names_the_remaining_effects() -> None:
+    """S17: and how to go on from the compensation that failed."""
+    alert = StepFailed("ord-1", "charge/undo", 3, "refund window closed", 1_000_000, ("charge", "reserve"))
+    assert text(alert) == (
+        "The undo of order ord-1 failed: charge/undo ended in Error at attempt 3.\n\n"
+        "Effects still standing: charge, reserve\n\n"
+        "Why: refund window closed\n\n"
+        "The order waits until you act. Look at it:\n"
+        "  stepward show ord-1\n"
+        "Fix the cause, then run the undo again:\n"
+        '  stepward resubmit ord-1 charge/undo --why "..."\n'
+    )
+    assert subject(alert) == "Stepward: undo charge/undo failed, order ord-1"
+
+
+def test_the_text_of_a_blocked_lane_says_why_what_waits_and_what_to_type() -> None:
+    """C6."""
+    assert text(BLOCKED) == (
+        "Event 5 of order ord-1 could not be applied; the order's lane stands still.\n\n"
+        "Why: modifies: 2 is no earlier create or add\n\n"
+        "Later events of this order are kept behind it, in order. Other orders go on. Look at it:\n"
+        "  stepward convoy show ord-1\n"
+        "Fix the cause, then try the event again:\n"
+        '  stepward convoy retry ord-1 --why "..."\n'
+        "Or give a corrected event in its place, or go on without it:\n"
+        '  stepward convoy replace ord-1 5 FILE --why "..."\n'
+        '  stepward convoy skip ord-1 5 --why "..."\n'
+    )
+    assert subject(BLOCKED) == "Stepward: event 5 stops the lane, order ord-1"
+    assert 'stepward convoy skip ord-1 u2 --why "..."' in text(replace(BLOCKED, event="u2"))
+
+
+def test_the_text_of_a_gap_says_that_the_missing_event_is_enough() -> None:
+    """C5."""
+    assert text(GAP) == (
+        "Event 3 of order ord-2 is missing; later ones wait for it.\n\n"
+        "Why: event 3 has not come, and 7 has\n\n"
+        "Nothing is ever applied over a gap. Look at it:\n"
+        "  stepward convoy show ord-2\n"
+        "Have its source send the event again: then the lane goes on by itself.\n"
+        "If it will never come, give it, or go on without it:\n"
+        '  stepward convoy replace ord-2 3 FILE --why "..."\n'
+        '  stepward convoy skip ord-2 3 --why "..."\n'
+    )
+    assert subject(GAP) == "Stepward: event 3 is missing, order ord-2"
+
+
+def test_an_idle_lane_offers_nothing_that_changes_it() -> None:
+    """C5: there is nothing to retry or to skip."""
+    assert "stepward convoy show ord-3\n" in text(IDLE)
+    assert not any(word in text(IDLE) for word in ("retry", "skip", "replace"))
+    assert subject(IDLE) == "Stepward: no end in sight, order ord-3"
+
+
+def test_a_summary_counts_the_steps_and_says_what_to_type_next() -> None:
+    """S7: one message for 4,000 orders."""
+    alerts = [
+        StepFailed(f"ord-{n}", "charge" if n < 3_812 else "ship", 3, "503" if n else "504", 0) for n in range(4_000)
+    ]
+    assert summary(alerts) == (
+        "4,000 orders ended in Error:\n\n"
+        "  charge 3,812 times: 503 (and 1 other reason)\n"
+        "  ship 188 times: 503\n\n"
+        f"The first of them: {', '.join(f'ord-{n}' for n in range(20))}\n\n"
+        "The orders wait until you act. List them, and look at one:\n"
+        "  stepward list --needs-attention\n"
+        "  stepward show ord-0\n"
+        "Fix the cause, then run the step again, for each order:\n"
+        '  stepward resubmit ord-0 charge --why "..."\n'
+    )
+    assert summary_subject(alerts) == "Stepward: 4,000 orders ended in Error"
+
+
+def test_a_summary_of_lanes_counts_their_troubles() -> None:
+    """C6: one message for many orders."""
+    lanes = [LaneWaits(f"ord-{n}", str(n), Alerted.BLOCKED, "no such item", 0) for n in range(30)]
+    assert summary([*lanes, GAP]) == (
+        "30 orders wait in their lanes:\n\n"
+        "  blocked 30 times: no such item\n"
+        "  gap 1 times: event 3 has not come, and 7 has\n\n"
+        f"The first of them: {', '.join(f'ord-{n}' for n in range(20))}\n\n"
+        "Their later events are kept, in order, until you act. List the lanes, and look at one; it says what to type:\n"
+        "  stepward convoy list\n"
+        "  stepward convoy show ord-0\n"
+    )
+    assert summary_subject([IDLE]) == "Stepward: 1 order waits in its lane"
+
+
+def test_a_summary_of_steps_and_lanes_keeps_them_apart() -> None:
+    """S7 and C6: for each kind, what to type about it."""
+    both: list[Alert] = [BLOCKED, replace(FAILED, order_id="ord-4"), GAP]
+    steps, lanes = summary(both).split("2 orders wait in their lanes:")
+    assert steps.startswith("1 order ended in Error:\n\n  charge 1 times: card declined\n")
+    assert "stepward resubmit ord-4 charge" in steps
+    assert "convoy" not in steps
+    assert "stepward convoy show ord-1" in lanes
+    assert "ord-4" not in lanes
+    assert summary_subject(both) == "Stepward: 1 order ended in Error, 2 orders wait in their lanes"
+
+
+def test_a_summary_of_many_steps_is_cut() -> None:
+    message = summary([StepFailed("o" * 128 + str(n), f"step-{n}", 3, "no" * 1_000, 0) for n in range(500)])
+    assert "and 480 other steps\n" in message
+    assert len(message.encode()) < 256 * 1024
+
+
+@settings(deadline=None)
+@given(ALERTS)
+def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
+    both: list[Alert] = [alert, FAILED]
+    for line in (subject(alert), summary_subject(both)):
+        assert line.isascii()
+        assert line.isprintable()
+        assert len(line) <= 100
+        assert line[0] in string.ascii_letters
+
+
+@settings(deadline=None)
+@given(st.lists(ALERTS, min_size=1))
+def test_whatever_a_service_or_a_lane_gives_as_reason_can_be_sent(alerts: list[Alert]) -> None:
+    alerts = [replace(alert, order_id=f"ord-{n}") for n, alert in enumerate(alerts)]
+    steps = [replace(alert, step="charge", attempt=3) if isinstance(alert, StepFailed) else alert for alert in alerts]
+    for message in (text(steps[0]), summary(steps)):
+        assert len(message.encode()) < 256 * 1024
+        assert message.replace("\n", "").isprintable()
+
+
+def test_the_subject_of_the_longest_order_id_is_cut_and_the_text_names_it_whole() -> None:
+    alert = replace(FAILED, order_id="o" * 128)
+    assert len(subject(alert)) == 100
+    assert alert.order_id in text(alert)
+
+
+def test_a_reason_of_several_lines_cannot_pass_for_our_advice() -> None:
+    message = text(replace(FAILED, reason="no\n  stepward resubmit ord-2 ship"))
+    assert "Why: no   stepward resubmit ord-2 ship\n" in message
+
+
+@pytest.mark.parametrize(("alert", "noun"), [(FAILED, ""), (BLOCKED, "convoy "), (GAP, "convoy "), (IDLE, "convoy ")])
+def test_an_order_id_with_signs_that_a_shell_reads_is_quoted(alert: Alert, noun: str) -> None:
+    assert f"stepward {noun}show '$(reboot)'" in text(replace(alert, order_id="$(reboot)"))
+
+
+def test_programs_read_what_there_is_to_know_of_an_alert() -> None:
+    assert attributes(GAP)["trouble"] == {"DataType": "String", "StringValue": "gap"}
+    assert "trouble" not in attributes(FAILED)
+    assert set(attributes(StepFailed("ord-1", "", 0, "no", 0))) == {"alertId", "orderId", "attempt"}
+
+
+def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:
+    with mock_aws(), pytest.raises(Misconfigured, match="NotFound"):
+        SnsTopic(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").tell(FAILED)
