@@ -190,7 +190,7 @@ class Services:
         return answer
 
     def _keep(self, effect: tuple[str, str], slot: str, *, undoes: bool) -> None:
-        happens = effect in self.ledger.standing if undoes else effect not in self.ledger.done
+        happens = effect in self.ledger.remaining if undoes else effect not in self.ledger.done
         if undoes:
             self.ledger.undo(effect, self.now())
         elif happens:

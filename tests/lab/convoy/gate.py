@@ -26,4 +26,4 @@ class Gate(Pulse):
 
     @property
     def passed(self) -> list[str]:
-        return [line.split()[1].partition("(")[0] for line in self.told]
+        return [line.split()[1].partition("(")[0] for line in self.timeline]

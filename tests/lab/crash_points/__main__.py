@@ -34,7 +34,7 @@ def main(
     chosen = [PATHS[name] for name in path or PATHS]
     if at:
         made = run(chosen[0], *map(Point.of, at.split(",")))
-        errors.print(made.story, soft_wrap=True, markup=False)
+        errors.print(made.report, soft_wrap=True, markup=False)
         raise typer.Exit(bool(made.faults))
     found = _try(chosen, pairs, workers)
     _tell(found, as_json=as_json)
@@ -69,7 +69,7 @@ def _at_call(name: str, call: int, with_pairs: bool) -> Tally:
 
 def _tell(found: Sequence[Tally], *, as_json: bool) -> None:
     for made in (made for each in found for made in each.failed):
-        errors.print(made.story, soft_wrap=True, markup=False)
+        errors.print(made.report, soft_wrap=True, markup=False)
         points = ", ".join(map(str, made.points))
         errors.print(f"again: make crash-points OPTIONS=\"--path '{made.path}' --at '{points}'\"", markup=False)
     if as_json:

@@ -29,7 +29,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Scenario:
     """One path of one order: how its services behave by effect, call by call, and what people do.
 
     `declines` are the effects that are refused until an operator has mended the cause. `ends` is the state in which the
@@ -50,30 +50,30 @@ class Story:
 
 @dataclass(slots=True)
 class Orders:
-    """A world in which one story is played: where a process dies, another takes over, with another clock."""
+    """A world in which one scenario is played: where a process dies, another takes over, with another clock."""
 
-    story: Story
+    scenario: Scenario
     pulse: Pulse
     engine: Engine = field(init=False)
     acts: list[Act] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        app = PlannedApp(self.story.plan)
-        self.engine = Engine(app, SETTINGS, self.story.hidden, AHEAD, self.pulse)
-        self.acts = list(self.story.acts)
+        app = PlannedApp(self.scenario.plan)
+        self.engine = Engine(app, SETTINGS, self.scenario.hidden, AHEAD, self.pulse)
+        self.acts = list(self.scenario.acts)
         for operation in app.known.values():
             self.engine.service(operation).takes(TAKES)
-        for effect, moods in self.story.moods.items():
+        for effect, moods in self.scenario.moods.items():
             for mood in moods:
                 self.service(effect).behaves(mood)
-        for effect in self.story.declines:
+        for effect in self.scenario.declines:
             self.service(effect).declines()
-        for text in self.story.mail:
+        for text in self.scenario.mail:
             self.engine.post("orders", text)
 
     @property
     def task(self) -> Task | None:
-        """The order of the story as it is now."""
+        """The order of the scenario as it is now."""
         return self.engine.parts.store.tasks.get(ORDER_ID)
 
     def state(self, step: str) -> ProcessState | None:
@@ -83,7 +83,7 @@ class Orders:
 
     def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
-        step, app = self.story.plan.by_name[forward_name(effect)], self.engine.app
+        step, app = self.scenario.plan.by_name[forward_name(effect)], self.engine.app
         name = step.undo if effect.endswith(UNDO_SUFFIX) else step.operation
         return self.engine.service(app.operations(step.agent)[name])
 
@@ -96,18 +96,18 @@ class Orders:
         return False
 
 
-def live(story: Story, pulse: Pulse) -> Iterator[str]:
+def live(scenario: Scenario, pulse: Pulse) -> Iterator[str]:
     """See Path.live."""
-    world = Orders(story, pulse)
+    world = Orders(scenario, pulse)
     yield from played(world.engine, until=world.act)
     ended = world.task.process_state if world.task else None
-    if ended is not story.ends:
-        yield f"the order ended {ended}, not {story.ends}"
+    if ended is not scenario.ends:
+        yield f"the order ended {ended}, not {scenario.ends}"
     if world.acts:
         yield f"{len(world.acts)} of the things that people were to do never came about"
-    if len(world.engine.rejects) != story.rejects:
-        yield f"there are {len(world.engine.rejects)} rejects, not {story.rejects}"
+    if len(world.engine.rejects) != scenario.rejects:
+        yield f"there are {len(world.engine.rejects)} rejects, not {scenario.rejects}"
     entries = AuditLog(world.engine.parts.shared_records).of(ORDER_ID)
     asked = tuple(entry.command for entry in entries if entry.applied)
-    if asked != story.asked:
-        yield f"the audit log holds {asked}, not {story.asked}"
+    if asked != scenario.asked:
+        yield f"the audit log holds {asked}, not {scenario.asked}"

@@ -12,7 +12,7 @@ from stepward.testing.services import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits
-from tests.lab.crash_points.fulfilment import TAKES, Act, Orders, Story, live
+from tests.lab.crash_points.fulfilment import TAKES, Act, Orders, Scenario, live
 
 STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
 ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
@@ -96,51 +96,51 @@ WAITS = (waits(120 * SECOND, 2), ALERTS)
 CHARGE = frozenset({"charge"})
 DEAD = Mood.DIES_AFTER
 
-STORIES = {
-    "happy": ("every step works", Story(line(), [ORDER], PROCESSED)),
+SCENARIOS = {
+    "happy": ("every step works", Scenario(line(), [ORDER], PROCESSED)),
     "retry": (
         "a service fails twice, then works",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS]}),
+        Scenario(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS]}),
     ),
     "recover": (
         "an agent dies after the effect and is recovered",
-        Story(line(), [ORDER], PROCESSED, {"charge": [DEAD]}, hidden=AWAY),
+        Scenario(line(), [ORDER], PROCESSED, {"charge": [DEAD]}, hidden=AWAY),
     ),
     "late answer": (
         "a call hangs past complete-by and answers when another has done the step",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.HANGS]}),
+        Scenario(line(), [ORDER], PROCESSED, {"charge": [Mood.HANGS]}),
     ),
     "breaker": (
         "a service fails until its breaker opens, and is found well by a probe",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS] * 5}),
+        Scenario(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS] * 5}),
     ),
     "error": (
         "a service declines for good",
-        Story(line(), [ORDER], ERROR, declines=CHARGE),
+        Scenario(line(), [ORDER], ERROR, declines=CHARGE),
     ),
     "resubmit": (
         "it declines, and an operator resubmits",
-        Story(line(), [ORDER], PROCESSED, declines=CHARGE, acts=[resubmits("charge")], asked=("resubmit",)),
+        Scenario(line(), [ORDER], PROCESSED, declines=CHARGE, acts=[resubmits("charge")], asked=("resubmit",)),
     ),
     "undo": (
         "the last step declines: all is undone",
-        Story(line(), [ORDER], UNDONE, declines=frozenset({"ship"})),
+        Scenario(line(), [ORDER], UNDONE, declines=frozenset({"ship"})),
     ),
     "undo by hand": (
         "an operator has it undone in mid-flight",
-        Story(line(), [ORDER], UNDONE, acts=[UNDOES], asked=("undo",)),
+        Scenario(line(), [ORDER], UNDONE, acts=[UNDOES], asked=("undo",)),
     ),
     "undo in doubt": (
         "an operator has it undone while a call hangs, whose effect then comes too late",
-        Story(line(), [ORDER], UNDONE, {"ship": [Mood.HANGS]}, acts=[UNDOES], asked=("undo",)),
+        Scenario(line(), [ORDER], UNDONE, {"ship": [Mood.HANGS]}, acts=[UNDOES], asked=("undo",)),
     ),
     "graph": (
         "two steps side by side; the last one declines: all is undone in reverse",
-        Story(graph(), [ORDER], UNDONE, declines=frozenset({"ship"})),
+        Scenario(graph(), [ORDER], UNDONE, declines=frozenset({"ship"})),
     ),
     "failing undo": (
         "an undo declines, and an operator resubmits it",
-        Story(
+        Scenario(
             line(),
             [ORDER],
             UNDONE,
@@ -151,25 +151,25 @@ STORIES = {
     ),
     "cancel": (
         "the submitter cancels while a step runs",
-        Story(line(), [ORDER], UNDONE, acts=[CANCELS], asked=("cancel",)),
+        Scenario(line(), [ORDER], UNDONE, acts=[CANCELS], asked=("cancel",)),
     ),
     "fallback": (
         "attempts are used up: another agent takes over",
-        Story(line(exhausted=ELSEWHERE), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
+        Scenario(line(exhausted=ELSEWHERE), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
     ),
     "wait": (
         "attempts are used up: the step waits, then works",
-        Story(line(exhausted=WAITS), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
+        Scenario(line(exhausted=WAITS), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
     ),
     "pause": (
         "an operator pauses and resumes",
-        Story(line(), [ORDER], PROCESSED, acts=[PAUSES, RESUMES], asked=("pause", "resume")),
+        Scenario(line(), [ORDER], PROCESSED, acts=[PAUSES, RESUMES], asked=("pause", "resume")),
     ),
     "bad input": (
         "an order beside a malformed one and a conflicting one",
-        Story(line(), [ORDER, "{", order_text(replyTo=REPLY_TO, customerId="other")], PROCESSED, rejects=2),
+        Scenario(line(), [ORDER, "{", order_text(replyTo=REPLY_TO, customerId="other")], PROCESSED, rejects=2),
     ),
 }
 SHORT = {"happy", "recover", "undo", "error", "resubmit", "cancel", "pause"}
 
-ORDER_PATHS = [Path(name, what, partial(live, story), name in SHORT) for name, (what, story) in STORIES.items()]
+ORDER_PATHS = [Path(name, what, partial(live, scenario), name in SHORT) for name, (what, scenario) in SCENARIOS.items()]

@@ -87,7 +87,7 @@ class Consumers:
         """I7: every event is applied or skipped, once, in order, and nothing waits; return what the lane holds."""
         lane, held = self.lane(order_id), self.applied(order_id)
         assert (lane.last, lane.highest, lane.blocked, lane.gap_since) == (last, last, None, None)
-        assert [kept.position for kept in held] == list(range(1, last + 1))
+        assert [event.position for event in held] == list(range(1, last + 1))
         done = self.counted(HistoryKind.APPLIED) + self.counted(HistoryKind.SKIPPED)
         assert set(done.values()) == {1}
         return held

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 from stepward.testing.seeded.finding import Finding, shortest
-from tests.lab.worlds.cast import live, story
+from tests.lab.worlds.cast import live, report
 
 AT_ONCE = 20
 MOST_TOLD = 3
@@ -24,7 +24,7 @@ def main() -> int:
         figures += some_figures
         findings += some_findings
         for finding in some_findings[: max(0, MOST_TOLD - len(findings) + len(some_findings))]:
-            _say("\n".join(story(shortest(finding))))
+            _say("\n".join(report(shortest(finding))))
         if done % 25 == 0:
             _say(f"{figures['worlds']:,} of {len(seeds):,} worlds, {len(findings)} broken")
     _summarise(figures, findings, time.monotonic() - began)

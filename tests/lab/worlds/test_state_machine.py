@@ -142,7 +142,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         """All requests are lost; well past complete-by a Supervisor looks, and the Scheduler hears of it."""
         world = self.world
         self._break(fault)
-        world.bag.mail = [mail for mail in world.bag.mail if mail.letter.queue != WORKER]
+        world.bag.mail = [mail for mail in world.bag.mail if mail.message.queue != WORKER]
         world.pass_time(36 * SECOND + late)
         world.sweep(copy)
         for mail in self._mail("scheduler"):
@@ -212,7 +212,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
             assert all("other content" in reject.reason for reject in rejected), "I1"
 
     def _mail(self, *queues: str) -> list[Mail]:
-        return [mail for mail in self.world.bag.mail if mail.letter.queue in queues]
+        return [mail for mail in self.world.bag.mail if mail.message.queue in queues]
 
     def _click(self, order_id: str, text: str, clicks: int) -> None:
         for _ in range(clicks):
@@ -220,7 +220,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     def _deliver(self, waiting: list[Mail], pick: int, copy: int, fault: str) -> None:
         mail, bag = waiting[pick % len(waiting)], self.world.bag.mail
-        handled = fault == "never comes" or self.world.deliver(mail.letter, copy) is None
+        handled = fault == "never comes" or self.world.deliver(mail.message, copy) is None
         if handled and fault != "comes again" and mail in bag:
             bag.remove(mail)
 
@@ -232,7 +232,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         bag = self.world.bag.mail
         if bag:
             mail = bag.pop(pick % len(bag))
-            back = self.world.deliver(mail.letter, copy)
+            back = self.world.deliver(mail.message, copy)
             if back is not None:
                 bag.append(replace(mail, at=self.world.now + back))
 

@@ -51,7 +51,7 @@ def test_an_effect_that_fails_for_now_is_tried_again_and_then_stops_the_order() 
 
     blocked = world.lane().blocked
     assert blocked is not None
-    assert blocked.reason == f"it failed {world.rules.attempts} times, the last time so: MemoryTaskStore.submit failed"
+    assert blocked.reason == f"it failed {world.rules.attempts} times, the last time so: MemoryTaskStore.submit: fails"
 
 
 def test_an_effect_that_fails_once_is_had_the_next_time() -> None:

@@ -20,7 +20,7 @@ from stepward.testing.faults.diary import Diary
 from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Letter
+from stepward.testing.seeded.mail import Message
 from stepward.testing.seeded.ports import Operators, Post, Rejects, SharedRecords, Store, Submitters
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.settings import Settings
@@ -31,12 +31,12 @@ class Log(MemoryTelemetry):
     """What the parts tell; each kind of fact once, and how often an order was one too many."""
 
     diary: Diary = field(kw_only=True)
-    told: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
+    logged: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
     duplicates: Counter[str] = field(default_factory=Counter, kw_only=True)
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
         """See the port."""
-        self.told.add((order_id, entry.kind, entry.step, entry.attempt))
+        self.logged.add((order_id, entry.kind, entry.step, entry.attempt))
         self.duplicates[order_id] += entry.kind in (HistoryKind.DUPLICATE, HistoryKind.CONFLICT)
         if order_id and self.diary.is_kept:
             self.diary.note(order_id, f"fact: {entry.kind} {entry.step} {entry.attempt or ''} {entry.note}")
@@ -86,20 +86,20 @@ class Instances:
             return replace(assembly, lanes=self.lanes, lane_queue=self.lane_queue)
         return assembly
 
-    def submit(self, copy: int, letter: Letter) -> None:
+    def submit(self, copy: int, message: Message) -> None:
         """One instance of the function that takes orders handles a message."""
-        self._take_in("submission", copy, letter, lambda made: made.submission().handle)
+        self._take_in("submission", copy, message, lambda made: made.submission().handle)
 
-    def schedule(self, copy: int, letter: Letter) -> None:
+    def schedule(self, copy: int, message: Message) -> None:
         """One Scheduler handles a message."""
-        self._take_in("scheduler", copy, letter, lambda made: made.scheduler(f"scheduler-{copy}").handle)
+        self._take_in("scheduler", copy, message, lambda made: made.scheduler(f"scheduler-{copy}").handle)
 
-    def serve(self, agent: str, copy: int, letter: Letter) -> None:
+    def serve(self, agent: str, copy: int, message: Message) -> None:
         """One instance of an agent handles a request."""
         if (agent, copy) not in self.guards:
             self.guards[agent, copy] = self.of(agent, copy).guard(agent)
         guard = self.guards[agent, copy]
-        self._take_in(agent, copy, letter, lambda made: made.agent(agent, guard).handle)
+        self._take_in(agent, copy, message, lambda made: made.agent(agent, guard).handle)
 
     def bury(self, agent: str, copy: int) -> None:
         """A process of an agent is gone, and with it what it remembered."""
@@ -126,11 +126,11 @@ class Instances:
         return {name: Operation(Agent(agent), name, partial(self.remote.call, agent, name)) for name in names}
 
     def _take_in(
-        self, part: str, copy: int, letter: Letter, handler: Callable[[Assembly], Callable[[str], None]]
+        self, part: str, copy: int, message: Message, handler: Callable[[Assembly], Callable[[str], None]]
     ) -> None:
         """Handle a message, or keep it if it cannot be accepted."""
         made = self.of(part, copy)
-        made.intake(handler(made)).accept(received(letter, self.gate.loop.now))
+        made.intake(handler(made)).accept(received(message, self.gate.loop.now))
 
     def _sleep(self, seconds: float) -> None:
         self.gate.wait(round(seconds * 1000))
@@ -139,6 +139,6 @@ class Instances:
         return f"probe-{copy}-{next(self.probes)}"
 
 
-def received(letter: Letter, now: int) -> Received:
+def received(message: Message, now: int) -> Received:
     """A message as an intake takes it."""
-    return Received(letter.name, letter.queue, now, letter.text)
+    return Received(message.name, message.queue, now, message.text)

@@ -28,10 +28,10 @@ class Finding:
 
 
 def live(
-    casting: Casting, seed: int, only: frozenset[str] | None = None, *, told: bool = False
+    casting: Casting, seed: int, only: frozenset[str] | None = None, *, noted: bool = False
 ) -> tuple[World, Finding | None]:
     """The world of the seed, with no other accidents than `only`; and what broke in it, if anything did."""
-    world = World(casting, seed, only, told)
+    world = World(casting, seed, only, noted)
     try:
         world.run()
     except Broken as broken:
@@ -41,12 +41,12 @@ def live(
     return world, None
 
 
-def story(finding: Finding, again: str = "") -> Iterator[str]:
+def report(finding: Finding, again: str = "") -> Iterator[str]:
     """A finding as people read it; the timeline is that of the order concerned, `again` how to see it once more."""
     yield f"seed {finding.seed}: {finding.what}"
     yield f"  order {finding.order_id or '(none in particular)'}, {len(finding.accidents)} accidents:"
     yield from (f"    {accident}" for accident in finding.accidents)
-    world, _ = live(finding.casting, finding.seed, frozenset(finding.accidents), told=True)
+    world, _ = live(finding.casting, finding.seed, frozenset(finding.accidents), noted=True)
     lines = world.diary.of(finding.order_id)
     left_out = len(lines) - LONGEST
     yield f"  what happened, without the first {left_out} lines:" if left_out > 0 else "  what happened:"

@@ -18,7 +18,7 @@ from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.record import Died
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
-from stepward.testing.seeded.ledger import Ledger, Slot
+from stepward.testing.seeded.ledger import Effect, Ledger
 from stepward.testing.seeded.profile import PAUSES
 from stepward.testing.services import Mood
 
@@ -111,7 +111,7 @@ class Remote:
 
         self.gate.loop.later(dice.choice(PAUSES), act)
 
-    def _do(self, effect: Slot, call: Call, perform: Do) -> Mapping[str, Any]:
+    def _do(self, effect: Effect, call: Call, perform: Do) -> Mapping[str, Any]:
         key = call.idempotency_key
         honest = self.gate.profile.honest
         if honest and call.fence < self.fences.get(key, 0):

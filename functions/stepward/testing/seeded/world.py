@@ -28,17 +28,17 @@ Casting = Callable[[Gate, Mailbox], Cast]
 
 @dataclass(slots=True)
 class World(Stage):
-    """One seed's world; `only` are the accidents that happen, all if None. `told` keeps the diary."""
+    """One seed's world; `only` are the accidents that happen, all if None. its diary is kept if `noted`."""
 
     casting: Casting
     seed: int
     only: frozenset[str] | None = None
-    told: bool = False
+    noted: bool = False
     chances: Chances = field(init=False)
 
     def __post_init__(self) -> None:
         self.chances, loop = Chances(self.seed, self.only), Loop()
-        self.gate = Gate(loop, self.chances, Diary(loop, self.told), profile(self.chances.dice("profile")))
+        self.gate = Gate(loop, self.chances, Diary(loop, self.noted), profile(self.chances.dice("profile")))
         self.mailbox = Mailbox(self.gate)
         self.cast = self.casting(self.gate, self.mailbox)
         self.assemble()
