@@ -21,7 +21,6 @@ class Gate(Pulse):
         self.kills = [Kill("", after + 1, fault, at, somebody if fault is Fault.SUPERSEDED else lambda: None)]
 
     def calm(self) -> None:
-        """All goes well from here on."""
         self.kills.clear()
 
     @property

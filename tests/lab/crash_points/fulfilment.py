@@ -2,22 +2,45 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from stepward.app.scheduler.audit_log import AuditLog
+from stepward.domain.messages import StepFailed
 from stepward.domain.task.record import ProcessState, Task
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.crash import AHEAD, played
 from stepward.testing.engine import Engine
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.seeded.stage import SETTINGS
 from stepward.testing.services import Mood, Service
-from tests.factories import ORDER_ID
+from stepward.testing.settings import REPLY_TO
+from tests.factories import ORDER_ID, SECOND, order_text, planned
 from tests.planned_app import PlannedApp
 
 TAKES = 6
 """Seconds of a call."""
 HIDDEN = 8
 """Seconds that a message stays hidden whose process died."""
+
+
+STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
+ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
+
+
+def line(**charge: Any) -> Plan:
+    """`reserve`, `charge` and `ship`, each with an undo; `charge` says more of that step."""
+    return Plan(
+        "line",
+        1,
+        (
+            planned("reserve", undo="release", **STEP),
+            planned("charge", "reserve", undo="refund", **{**STEP, **charge}),
+            planned("ship", "charge", undo="recall", **STEP, on_permanent=Exhausted.UNDO),
+        ),
+    )
+
+
+LINE = line()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +60,10 @@ class Scenario:
     rejects there have to be, `asked` the commands that the audit log has to hold, once each.
     """
 
-    plan: Plan
-    mail: Sequence[str]
-    ends: ProcessState
+    what: str
+    ends: ProcessState = ProcessState.PROCESSED
+    plan: Plan = LINE
+    mail: Sequence[str] = (ORDER,)
     moods: Mapping[str, Sequence[Mood]] = field(default_factory=dict)
     declines: frozenset[str] = frozenset()
     acts: Sequence[Act] = ()
@@ -77,9 +101,12 @@ class Orders:
         return self.engine.parts.store.tasks.get(ORDER_ID)
 
     def state(self, step: str) -> ProcessState | None:
-        """The state of a step of it."""
         record = self.task.steps.get(step) if self.task else None
         return record.process_state if record else None
+
+    def is_alerted(self, step: str) -> bool:
+        """Whether an operator knows of the step's Error."""
+        return any(isinstance(alert, StepFailed) and alert.step == step for alert in self.engine.alerts)
 
     def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
@@ -97,7 +124,6 @@ class Orders:
 
 
 def live(scenario: Scenario, pulse: Pulse) -> Iterator[str]:
-    """See Path.live."""
     world = Orders(scenario, pulse)
     yield from played(world.engine, until=world.act)
     ended = world.task.process_state if world.task else None

@@ -32,7 +32,6 @@ class LedgerScenario:
 
 
 def live(scenario: LedgerScenario, pulse: Pulse) -> Iterator[str]:
-    """See Path.live."""
     engine = Engine(PlannedApp(sequence("reserve", "ship")), Settings(lane_rules=RULES), pulse=pulse)
     parts, to_ask = engine.parts, [scenario.mends] if scenario.mends else []
     left = audit.Left(RULES, parts.lanes, parts.store, parts.shared_records, parts.rejects, parts.alerts)

@@ -46,7 +46,7 @@ def test_a_death_leaves_the_rest_to_the_other_instance() -> None:
 
 
 def test_what_does_not_hold_is_told_with_the_timeline() -> None:
-    scenario = replace(SCENARIOS["happy"][1], ends=ProcessState.UNDONE)
+    scenario = replace(SCENARIOS["happy"], ends=ProcessState.UNDONE)
     made = run(Path("wrong", "", partial(live, scenario)), Point(2, Kind.FAILS))
 
     assert made.faults == ("the order ended Processed, not Undone",)

@@ -71,7 +71,6 @@ class Race:
         return self.assembly(racer, now).transition(f"{role}-{racer}")
 
     def assembly(self, racer: int, now: int = NOW, **ports: Any) -> Assembly:
-        """What makes the use cases of one racer."""
         names = ("inventory", "payments", "shipping")
         return memory_assembly(
             lambda: now,

@@ -80,7 +80,6 @@ class Consumers:
         return list(history(self.lanes[0], self.lane(order_id)))
 
     def counted(self, kind: HistoryKind) -> Counter[str]:
-        """How often the history has each event with this kind of entry."""
         return Counter(entry.step for _, entry in self.telemetry.history if entry.kind is kind)
 
     def check(self, order_id: str, last: int) -> list[StoredEvent]:

@@ -40,7 +40,6 @@ class Sent:
                 self.bodies.setdefault((message.order_id, message.name), message.body)
 
     def positions(self, order_id: str) -> list[int]:
-        """The sequence numbers of an order, as they arrived."""
         return [json.loads(body)["sequence"] for (order, _), body in self.bodies.items() if order == order_id]
 
 

@@ -58,7 +58,6 @@ class HandGate(Gate):
         return mishap, Random(0)  # noqa: S311 - thrown by nobody
 
     def clear(self) -> None:
-        """All goes well from here on."""
         self.armed, self.before_write = None, nothing
 
 
@@ -163,7 +162,6 @@ class HandWorld(Stage):
         self.gate.loop.now += milliseconds
 
     def deliver(self, message: Message, copy: int) -> int | None:
-        """Have one instance handle a message. None if its queue may forget it, else after how long it is back."""
         try:
             return self.bag.handled(message, copy)
         except Broken as broken:
@@ -181,7 +179,6 @@ class HandWorld(Stage):
             replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords())).sweep(lambda: MINUTE)
 
     def dues(self) -> list[int]:
-        """When the index has each task looked at."""
         return [task.due for task in self.judge.tasks.tasks.values() if task.due is not None]
 
     def late(self) -> Iterator[str]:

@@ -69,7 +69,6 @@ class Ours(Cast):
 
 
 def _split(parts: Instances, copy: int, message: Message) -> None:
-    """One ledger processor handles a ledger."""
     list(parts.of("ledger", copy).ledger().take([received(message, parts.gate.loop.now)], lambda: MINUTE))
 
 
@@ -81,7 +80,6 @@ def _apply(parts: Instances, copy: int, message: Message) -> None:
 
 
 def cast(gate: Gate, mailbox: Mailbox) -> Ours:
-    """What the seed of a world makes of it."""
     old, new = gate.chances.dice("scenery").choice(FAMILIES)
     undoable, lanes = (old, new) != LINE, Lanes(gate, rules(gate.chances.dice("rules of lanes")))
     return Ours(
@@ -102,7 +100,6 @@ live = partial(live_with, cast)
 
 
 def report(finding: Finding) -> Iterator[str]:
-    """A finding as people read it, and how they see it again."""
     return report_of(finding, f"make simulate SEED={finding.seed}")
 
 

@@ -17,7 +17,7 @@ SOME = range(1_000, 1_010)
 
 
 def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
-    """What `Draft.ready` would say if steps did not wait for each other."""
+    """What `TaskChange.ready` would say if steps did not wait for each other."""
     pending = (record.name for record in change.steps.values() if record.process_state == "Pending")
     return [] if change.halted else [change.plan.by_name[name] for name in pending]
 

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from stepward.domain.errors import RetryLater, Transient
 from stepward.domain.messages import ToScheduler
@@ -39,11 +38,8 @@ class Message:
     text: str
 
 
-class Handle(Protocol):
-    """What one instance of a part does with a message; raises Transient if it must come back."""
-
-    def __call__(self, copy: int, message: Message) -> None:
-        """Handle it."""
+Handle = Callable[[int, Message], None]
+"""What an instance of a part, by its number, does with a message; raises Transient if it must come back."""
 
 
 @dataclass(slots=True)
