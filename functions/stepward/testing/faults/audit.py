@@ -159,7 +159,7 @@ def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    """The answer of an attempt that the undo had fenced: its result is kept."""
+    """Whether this is the answer of an attempt that the undo had fenced: its result is stored."""
     stopped = before.process_state is STOPPED is after.process_state
     return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token == after.token
 

@@ -1,4 +1,4 @@
-"""The use cases over the ports of a world: so many instances of each part, each under its own clock."""
+"""The use cases over the ports of a world: several instances of each part, each with its own clock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from stepward.testing.settings import Settings
 
 @dataclass(slots=True)
 class Log(MemoryTelemetry):
-    """What the parts tell; each kind of fact once, and how often an order was one too many."""
+    """The history entries of all parts, each once, and how often an order was a duplicate or a conflict."""
 
     diary: Diary = field(kw_only=True)
     logged: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
@@ -39,12 +39,12 @@ class Log(MemoryTelemetry):
         self.logged.add((order_id, entry.kind, entry.step, entry.attempt))
         self.duplicates[order_id] += entry.kind in (HistoryKind.DUPLICATE, HistoryKind.CONFLICT)
         if order_id and self.diary.is_kept:
-            self.diary.note(order_id, f"fact: {entry.kind} {entry.step} {entry.attempt or ''} {entry.note}")
+            self.diary.note(order_id, f"history: {entry.kind} {entry.step} {entry.attempt or ''} {entry.note}")
 
 
 @dataclass(slots=True)
 class Instances:
-    """The ports of a world and its parts; `plans` says which plan an instance that takes orders freezes with them."""
+    """The parts of a world over its ports; `plans` are those that instances freeze with the orders they accept."""
 
     gate: Gate
     app: Application
@@ -102,15 +102,15 @@ class Instances:
         self._take_in(agent, copy, message, lambda made: made.agent(agent, guard).handle)
 
     def bury(self, agent: str, copy: int) -> None:
-        """A process of an agent is gone, and with it what it remembered."""
+        """Forget what a process of an agent that died had in memory."""
         self.guards.pop((agent, copy), None)
 
     def sweep(self, copy: int, remaining: Callable[[], int]) -> None:
-        """One Supervisor looks for what is overdue."""
+        """One Supervisor sweeps."""
         self.of("supervisor", copy).supervisor(f"supervisor-{copy}", self.post.agents).sweep(remaining)
 
     def clock(self, instance: str) -> Callable[[], int]:
-        """The time as this instance sees it."""
+        """The clock of this instance."""
         loop, skew = self.gate.loop, self.skews.get(instance, 0)
         return lambda: loop.now + skew
 
@@ -128,7 +128,7 @@ class Instances:
     def _take_in(
         self, part: str, copy: int, message: Message, handler: Callable[[Assembly], Callable[[str], None]]
     ) -> None:
-        """Handle a message, or keep it if it cannot be accepted."""
+        """Handle a message, or reject it."""
         made = self.of(part, copy)
         made.intake(handler(made)).accept(received(message, self.gate.loop.now))
 
@@ -140,5 +140,5 @@ class Instances:
 
 
 def received(message: Message, now: int) -> Received:
-    """A message as an intake takes it."""
+    """A message in the shape that an intake takes."""
     return Received(message.name, message.queue, now, message.text)

@@ -44,7 +44,7 @@ Handle = Callable[[int, Message], None]
 
 @dataclass(slots=True)
 class Part:
-    """A function that queues trigger, in so many instances; `understood` says what a message asks of a task.
+    """A function that queues trigger, with its number of instances; `understood` says what a message asks of a task.
 
     `buried` hears of an instance that died, `handled` of a message that was acknowledged. A message that has been
     received `most` times goes to the dead-letter queue.
@@ -60,7 +60,7 @@ class Part:
     busy: set[int] = field(default_factory=set)
 
     def idle(self, wish: int) -> int | None:
-        """An instance that has nothing to do, beginning with the one wished for."""
+        """The first idle instance, beginning with the one wished for; None if all are busy."""
         turns = ((wish + turn) % self.copies for turn in range(self.copies))
         return next((copy for copy in turns if copy not in self.busy), None)
 

@@ -60,7 +60,7 @@ class Cast:
         """An operator is alerted that a lane waits."""
 
     def dues(self) -> Iterable[int]:
-        """When a Supervisor has to look at what else there is (epoch ms)."""
+        """When a Supervisor has to sweep over what else there is (epoch ms)."""
         return ()
 
     def expects(self, _reject: Reject) -> bool:
@@ -74,7 +74,7 @@ class Cast:
 
 @dataclass(slots=True)
 class Stage:
-    """All parts of a world; whoever makes one gives it a gate, a mailbox and a cast, and calls `assemble`."""
+    """All parts of a world; its maker sets the gate, the mailbox and the cast, then calls `assemble`."""
 
     gate: Gate = field(init=False)
     mailbox: Mailbox = field(init=False)

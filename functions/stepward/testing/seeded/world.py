@@ -28,7 +28,7 @@ Casting = Callable[[Gate, Mailbox], Cast]
 
 @dataclass(slots=True)
 class World(Stage):
-    """One seed's world; `only` are the accidents that happen, all if None. its diary is kept if `noted`."""
+    """One seed's world; `only` are the accidents that happen, all if None; `noted` keeps its diary."""
 
     casting: Casting
     seed: int
@@ -87,7 +87,7 @@ class World(Stage):
         self.parts.remote.down.clear()
 
     def _settle(self) -> None:
-        """All messages come, time passes, and Supervisors look, until nothing waits."""
+        """Deliver all messages, let time pass, and have Supervisors sweep, until nothing waits."""
         loop, tasks = self.gate.loop, self.judge.tasks.tasks
         for turn in range(MOST_ROUNDS):
             while loop.waiting:
