@@ -42,8 +42,8 @@ def crash_points(
     live = partial(_live, app, order, before, after, settings or Settings())
     found = tally(Path("crash_points", "", live), with_pairs=pairs)
     if found.failed:
-        stories = "\n\n".join(made.story for made in found.failed)
-        raise AssertionError(f"{found.lost} of {found.points + found.pairs} crash points were not survived\n{stories}")
+        reports = "\n\n".join(made.report for made in found.failed)
+        raise AssertionError(f"{found.lost} of {found.points + found.pairs} crash points were not survived\n{reports}")
     return found
 
 

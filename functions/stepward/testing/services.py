@@ -187,7 +187,7 @@ class Services:
             raise Permanent(BURIED)
         answer = self.answers[key] if service.is_replaced and key in self.answers else service.answer(call)
         self._compare(effect, key, answer)
-        happens = slot in self.ledger.standing if undoes else slot not in self.ledger.done
+        happens = slot in self.ledger.remaining if undoes else slot not in self.ledger.done
         if undoes:
             self.ledger.undo(slot, self.now())
         elif happens:

@@ -35,7 +35,6 @@ TAKEN = frozenset(HistoryKind) - {HistoryKind.REJECTED}
 
 
 def create(order_id: str, **content: Any) -> dict[str, Any]:
-    """The event that creates an order of this shop."""
     return entry(order_id, 1, "create", **GOODS, **content)
 
 
@@ -89,7 +88,6 @@ def webhooks() -> LaneDoor:
 
 
 def webhook() -> str:
-    """A delivery of the shop's webhook."""
     found = json.loads((FIELD_CASES / "vendor_shopify_like.json").read_text())
     return json.dumps(found["deliveries"][1])
 
@@ -151,7 +149,6 @@ def _faults(world: ConvoyWorld) -> Iterator[str]:
 
 
 def received(number: int, text: str) -> Received:
-    """A message as it came."""
     return Received(f"message-{number}", "a queue", 1_767_225_600_000, text)
 
 

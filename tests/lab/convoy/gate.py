@@ -21,9 +21,8 @@ class Gate(Pulse):
         self.kills = [Kill("", after + 1, fault, at, somebody if fault is Fault.SUPERSEDED else lambda: None)]
 
     def calm(self) -> None:
-        """All goes well from here on."""
         self.kills.clear()
 
     @property
     def passed(self) -> list[str]:
-        return [line.split()[1].partition("(")[0] for line in self.told]
+        return [line.split()[1].partition("(")[0] for line in self.timeline]

@@ -27,7 +27,6 @@ class Replay:
     applied: list[int] = field(default_factory=list)
 
     def apply(self, position: int, event: Mapping[str, Any]) -> None:
-        """Apply the event at its place."""
         refused = self.refusal(event)
         assert not refused, f"{position} was applied: {refused}"
         match event["op"]:

@@ -23,7 +23,6 @@ class Book:
 
     @property
     def message(self) -> dict[str, Any]:
-        """What its customer sends."""
         return {"ledgerId": self.ledger_id, "customerId": self.customer, "entries": list(self.entries)}
 
 

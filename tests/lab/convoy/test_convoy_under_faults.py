@@ -71,7 +71,6 @@ class LedgersUnderFaults(RuleBasedStateMachine):
 
     @rule(often=st.integers(1, 2))
     def somebody_sends(self, often: int) -> None:
-        """The next ledger is sent, perhaps twice."""
         if self.to_send:
             self.sent.append(self.to_send.pop(0))
             for copy in range(often):
@@ -79,7 +78,6 @@ class LedgersUnderFaults(RuleBasedStateMachine):
 
     @rule(customer=st.integers(0, 5))
     def a_ledger_comes_again(self, customer: int) -> None:
-        """A submitter sends a ledger that it has sent before."""
         if self.sent:
             self._send(self.sent[customer % len(self.sent)], again=True)
 
@@ -91,7 +89,6 @@ class LedgersUnderFaults(RuleBasedStateMachine):
 
     @rule(copy=copies, fault=faults, after=calls)
     def a_consumer_works(self, copy: int, fault: Fault | None, after: int) -> None:
-        """The same with a batch of events."""
         self._arm(fault, after)
         self._work(copy)
 
@@ -111,7 +108,6 @@ class LedgersUnderFaults(RuleBasedStateMachine):
 
     @rule(fault=faults, after=calls)
     def the_supervisor_sweeps(self, fault: Fault | None, after: int) -> None:
-        """Over the lanes that are due."""
         self._arm(fault, after)
         self._unless_it_dies(self.world.lane_sweep)
 

@@ -25,7 +25,6 @@ def case(name: str) -> Any:
 
 
 def play(world: ConvoyWorld, event: Any) -> None:
-    """Send the records of a Lambda event, then have them worked on."""
     for record in event["Records"]:
         given = record["attributes"]
         world.events.send(record["body"], group=given["MessageGroupId"], deduplication=given["MessageDeduplicationId"])
@@ -82,7 +81,6 @@ class Failing(MemoryTaskStore):
     failing: str = ""
 
     def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
-        """See the port."""
         if order.order_id == self.failing:
             raise Transient("not now")
         return MemoryTaskStore.submit(self, order, task, plan)

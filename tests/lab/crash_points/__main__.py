@@ -16,6 +16,7 @@ from stepward.testing.faults.path import Path, run
 from stepward.testing.faults.pulse import Point
 from tests.lab.crash_points.paths import PATHS
 
+FIGURES = ("calls", "points", "pairs", "survived", "lost")
 KNOWN = ", ".join(PATHS)
 errors = Console(stderr=True, highlight=False)
 out = Console(width=None if sys.stdout.isatty() else 150)
@@ -23,7 +24,7 @@ out = Console(width=None if sys.stdout.isatty() else 150)
 
 def main(
     path: Annotated[list[str] | None, typer.Option(help=f"only this path; may be repeated: {KNOWN}")] = None,
-    at: Annotated[str, typer.Option(help="play one run of one path and tell it: '12 dies before, 30 fails'")] = "",
+    at: Annotated[str, typer.Option(help="print one run of one path: '12 dies before, 30 fails'")] = "",
     pairs: Annotated[str, typer.Option(help="pairs of deaths: none, short (of the short paths), all")] = "short",
     workers: Annotated[int, typer.Option(help="processes to work in")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="the figures as JSON")] = False,
@@ -34,10 +35,10 @@ def main(
     chosen = [PATHS[name] for name in path or PATHS]
     if at:
         made = run(chosen[0], *map(Point.of, at.split(",")))
-        errors.print(made.story, soft_wrap=True, markup=False)
+        errors.print(made.report, soft_wrap=True, markup=False)
         raise typer.Exit(bool(made.faults))
     found = _try(chosen, pairs, workers)
-    _tell(found, as_json=as_json)
+    _print(found, as_json=as_json)
     raise typer.Exit(any(each.lost for each in found))
 
 
@@ -67,9 +68,9 @@ def _at_call(name: str, call: int, with_pairs: bool) -> Tally:
     return at_call(PATHS[name], call, with_pairs=with_pairs)
 
 
-def _tell(found: Sequence[Tally], *, as_json: bool) -> None:
+def _print(found: Sequence[Tally], *, as_json: bool) -> None:
     for made in (made for each in found for made in each.failed):
-        errors.print(made.story, soft_wrap=True, markup=False)
+        errors.print(made.report, soft_wrap=True, markup=False)
         points = ", ".join(map(str, made.points))
         errors.print(f"again: make crash-points OPTIONS=\"--path '{made.path}' --at '{points}'\"", markup=False)
     if as_json:
@@ -79,26 +80,18 @@ def _tell(found: Sequence[Tally], *, as_json: bool) -> None:
 
 
 def _table(found: Sequence[Tally]) -> Table:
-    names = ("calls", "points", "pairs", "survived", "lost")
     table = Table("path", "what happens", title="Crash points")
-    for name in names:
+    for name in FIGURES:
         table.add_column(name, justify="right")
     for each in found:
-        figures = _figures(each)
-        table.add_row(each.path, PATHS[each.path].what, *(f"{figures[name]:,}" for name in names))
+        table.add_row(each.path, PATHS[each.path].what, *(f"{figure:,}" for figure in _figures(each).values()))
     table.add_section()
-    table.add_row("all", "", *(f"{sum(_figures(each)[name] for each in found):,}" for name in names))
+    table.add_row("all", "", *(f"{sum(_figures(each)[name] for each in found):,}" for name in FIGURES))
     return table
 
 
 def _figures(each: Tally) -> dict[str, int]:
-    return {
-        "calls": each.calls,
-        "points": each.points,
-        "pairs": each.pairs,
-        "survived": each.survived,
-        "lost": each.lost,
-    }
+    return {name: getattr(each, name) for name in FIGURES}
 
 
 if __name__ == "__main__":

@@ -2,22 +2,45 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from stepward.app.scheduler.audit_log import AuditLog
+from stepward.domain.messages import StepFailed
 from stepward.domain.task.record import ProcessState, Task
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.crash import AHEAD, played
 from stepward.testing.engine import Engine
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.seeded.stage import SETTINGS
 from stepward.testing.services import Mood, Service
-from tests.factories import ORDER_ID
+from stepward.testing.settings import REPLY_TO
+from tests.factories import ORDER_ID, SECOND, order_text, planned
 from tests.planned_app import PlannedApp
 
 TAKES = 6
 """Seconds of a call."""
 HIDDEN = 8
 """Seconds that a message stays hidden whose process died."""
+
+
+STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
+ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
+
+
+def line(**charge: Any) -> Plan:
+    """`reserve`, `charge` and `ship`, each with an undo; `charge` says more of that step."""
+    return Plan(
+        "line",
+        1,
+        (
+            planned("reserve", undo="release", **STEP),
+            planned("charge", "reserve", undo="refund", **{**STEP, **charge}),
+            planned("ship", "charge", undo="recall", **STEP, on_permanent=Exhausted.UNDO),
+        ),
+    )
+
+
+LINE = line()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +52,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Scenario:
     """One path of one order: how its services behave by effect, call by call, and what people do.
 
     `declines` are the effects that are refused until an operator has mended the cause. `ends` is the state in which the
@@ -37,9 +60,10 @@ class Story:
     rejects there have to be, `asked` the commands that the audit log has to hold, once each.
     """
 
-    plan: Plan
-    mail: Sequence[str]
-    ends: ProcessState
+    what: str
+    ends: ProcessState = ProcessState.PROCESSED
+    plan: Plan = LINE
+    mail: Sequence[str] = (ORDER,)
     moods: Mapping[str, Sequence[Mood]] = field(default_factory=dict)
     declines: frozenset[str] = frozenset()
     acts: Sequence[Act] = ()
@@ -50,40 +74,43 @@ class Story:
 
 @dataclass(slots=True)
 class Orders:
-    """A world in which one story is played: where a process dies, another takes over, with another clock."""
+    """A world in which one scenario is played: where a process dies, another takes over, with another clock."""
 
-    story: Story
+    scenario: Scenario
     pulse: Pulse
     engine: Engine = field(init=False)
     acts: list[Act] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        app = PlannedApp(self.story.plan)
-        self.engine = Engine(app, SETTINGS, self.story.hidden, AHEAD, self.pulse)
-        self.acts = list(self.story.acts)
+        app = PlannedApp(self.scenario.plan)
+        self.engine = Engine(app, SETTINGS, self.scenario.hidden, AHEAD, self.pulse)
+        self.acts = list(self.scenario.acts)
         for operation in app.known.values():
             self.engine.service(operation).takes(TAKES)
-        for effect, moods in self.story.moods.items():
+        for effect, moods in self.scenario.moods.items():
             for mood in moods:
                 self.service(effect).behaves(mood)
-        for effect in self.story.declines:
+        for effect in self.scenario.declines:
             self.service(effect).declines()
-        for text in self.story.mail:
+        for text in self.scenario.mail:
             self.engine.post("orders", text)
 
     @property
     def task(self) -> Task | None:
-        """The order of the story as it is now."""
+        """The order of the scenario as it is now."""
         return self.engine.parts.store.tasks.get(ORDER_ID)
 
     def state(self, step: str) -> ProcessState | None:
-        """The state of a step of it."""
         record = self.task.steps.get(step) if self.task else None
         return record.process_state if record else None
 
+    def is_alerted(self, step: str) -> bool:
+        """Whether an operator knows of the step's Error."""
+        return any(isinstance(alert, StepFailed) and alert.step == step for alert in self.engine.alerts)
+
     def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
-        step, app = self.story.plan.by_name[forward_name(effect)], self.engine.app
+        step, app = self.scenario.plan.by_name[forward_name(effect)], self.engine.app
         name = step.undo if effect.endswith(UNDO_SUFFIX) else step.operation
         return self.engine.service(app.operations(step.agent)[name])
 
@@ -96,18 +123,17 @@ class Orders:
         return False
 
 
-def live(story: Story, pulse: Pulse) -> Iterator[str]:
-    """See Path.live."""
-    world = Orders(story, pulse)
+def live(scenario: Scenario, pulse: Pulse) -> Iterator[str]:
+    world = Orders(scenario, pulse)
     yield from played(world.engine, until=world.act)
     ended = world.task.process_state if world.task else None
-    if ended is not story.ends:
-        yield f"the order ended {ended}, not {story.ends}"
+    if ended is not scenario.ends:
+        yield f"the order ended {ended}, not {scenario.ends}"
     if world.acts:
         yield f"{len(world.acts)} of the things that people were to do never came about"
-    if len(world.engine.rejects) != story.rejects:
-        yield f"there are {len(world.engine.rejects)} rejects, not {story.rejects}"
+    if len(world.engine.rejects) != scenario.rejects:
+        yield f"there are {len(world.engine.rejects)} rejects, not {scenario.rejects}"
     entries = AuditLog(world.engine.parts.shared_records).of(ORDER_ID)
     asked = tuple(entry.command for entry in entries if entry.applied)
-    if asked != story.asked:
-        yield f"the audit log holds {asked}, not {story.asked}"
+    if asked != scenario.asked:
+        yield f"the audit log holds {asked}, not {scenario.asked}"

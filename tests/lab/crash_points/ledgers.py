@@ -20,7 +20,7 @@ RULES = LaneRules()
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerStory:
+class LedgerScenario:
     """One path of some ledgers: what an operator asks once, when alerted that order A is blocked.
 
     `applied` are the positions that have their effect in the end, by order.
@@ -31,12 +31,11 @@ class LedgerStory:
     mends: LaneCommand | None = None
 
 
-def live(story: LedgerStory, pulse: Pulse) -> Iterator[str]:
-    """See Path.live."""
+def live(scenario: LedgerScenario, pulse: Pulse) -> Iterator[str]:
     engine = Engine(PlannedApp(sequence("reserve", "ship")), Settings(lane_rules=RULES), pulse=pulse)
-    parts, to_ask = engine.parts, [story.mends] if story.mends else []
+    parts, to_ask = engine.parts, [scenario.mends] if scenario.mends else []
     left = audit.Left(RULES, parts.lanes, parts.store, parts.shared_records, parts.rejects, parts.alerts)
-    for book in story.books:
+    for book in scenario.books:
         engine.send(book.message)
 
     def mend() -> bool:
@@ -47,8 +46,8 @@ def live(story: LedgerStory, pulse: Pulse) -> Iterator[str]:
         return False
 
     yield from played(engine, until=mend)
-    checks = [check for _, _, check in audit.checks(left, story.books)]
-    checks += [partial(_applied, left, order_id, meant) for order_id, meant in story.applied.items()]
+    checks = [check for _, _, check in audit.checks(left, scenario.books)]
+    checks += [partial(_applied, left, order_id, meant) for order_id, meant in scenario.applied.items()]
     if not pulse.hits:
         checks.append(partial(audit.alerted_once, left))
     for check in checks:

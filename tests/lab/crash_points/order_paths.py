@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from stepward.domain.messages import Pause, Resume, StepFailed, Undo
+from stepward.domain.messages import Pause, Resume, Undo
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.path import Path
@@ -12,29 +12,14 @@ from stepward.testing.services import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits
-from tests.lab.crash_points.fulfilment import TAKES, Act, Orders, Story, live
+from tests.lab.crash_points.fulfilment import ORDER, STEP, TAKES, Act, Orders, Scenario, line, live
 
-STEP: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 4}
-ORDER = order_text(replyTo=REPLY_TO, correlationId="checkout-1")
 CANCELLED = f'{{"type": "order.cancelled", "orderId": "{ORDER_ID}", "reason": "bought elsewhere"}}'
 AWAY = 45
 """Seconds; a message that stays hidden past complete-by, so that the Supervisor recovers its step."""
 THINKS = 3
 """Seconds; more than two clocks differ: the time of a command tells whether it is older than its opposite."""
-PROCESSED, UNDONE, ERROR = ProcessState.PROCESSED, ProcessState.UNDONE, ProcessState.ERROR
-
-
-def line(**charge: Any) -> Plan:
-    """`reserve`, `charge` and `ship`, each with an undo; `charge` says more of that step."""
-    return Plan(
-        "line",
-        1,
-        (
-            planned("reserve", undo="release", **STEP),
-            planned("charge", "reserve", undo="refund", **{**STEP, **charge}),
-            planned("ship", "charge", undo="recall", **STEP, on_permanent=Exhausted.UNDO),
-        ),
-    )
+UNDONE, ERROR = ProcessState.UNDONE, ProcessState.ERROR
 
 
 def graph() -> Plan:
@@ -51,19 +36,8 @@ def graph() -> Plan:
     )
 
 
-def is_at(step: str, state: ProcessState) -> Callable[[Orders], bool]:
-    """Whether the step is in this state."""
-    return lambda world: world.state(step) is state
-
-
-def is_alerted(step: str) -> Callable[[Orders], bool]:
-    """Whether an operator knows of the step's Error."""
-
-    def alerted(world: Orders) -> bool:
-        alerts = (alert for alert in world.engine.alerts if isinstance(alert, StepFailed))
-        return world.state(step) is ERROR and any(alert.step == step for alert in alerts)
-
-    return alerted
+def is_running(step: str) -> Callable[[Orders], bool]:
+    return lambda world: world.state(step) is ProcessState.PROCESSING
 
 
 def commands(when: Callable[[Orders], bool], kind: type[Undo | Pause | Resume], why: str) -> Act:
@@ -84,92 +58,61 @@ def resubmits(step: str) -> Act:
         world.service(step).works().takes(TAKES)
         world.engine.order(ORDER_ID).resubmit(step)
 
-    return Act(is_alerted(step), do)
+    return Act(lambda world: world.state(step) is ERROR and world.is_alerted(step), do)
 
 
-CANCELS = Act(is_at("charge", ProcessState.PROCESSING), lambda world: world.engine.post("orders", CANCELLED))
-UNDOES = commands(is_at("ship", ProcessState.PROCESSING), Undo, "sold twice")
-PAUSES = commands(is_at("reserve", ProcessState.PROCESSING), Pause, "stock is being counted")
+CANCELS = Act(is_running("charge"), lambda world: world.engine.post("orders", CANCELLED))
+UNDOES = commands(is_running("ship"), Undo, "sold twice")
+PAUSES = commands(is_running("reserve"), Pause, "stock is being counted")
 RESUMES = commands(lambda world: bool(world.task and world.task.paused), Resume, "counted")
 ELSEWHERE = (falls_back("other", undo="give_back"), ALERTS)
 WAITS = (waits(120 * SECOND, 2), ALERTS)
-CHARGE = frozenset({"charge"})
+CHARGE, SHIP = frozenset({"charge"}), frozenset({"ship"})
 DEAD = Mood.DIES_AFTER
+USED_UP: dict[str, Any] = {"moods": {"charge": [DEAD] * 4}, "hidden": AWAY}
+CONFLICTING = order_text(replyTo=REPLY_TO, customerId="other")
 
-STORIES = {
-    "happy": ("every step works", Story(line(), [ORDER], PROCESSED)),
-    "retry": (
-        "a service fails twice, then works",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS, Mood.BREAKS]}),
+SCENARIOS = {
+    "happy": Scenario("every step works"),
+    "retry": Scenario("a service fails twice, then works", moods={"charge": [Mood.FAILS, Mood.BREAKS]}),
+    "recover": Scenario("an agent dies after the effect and is recovered", moods={"charge": [DEAD]}, hidden=AWAY),
+    "late answer": Scenario(
+        "a call hangs past complete-by and answers when another has done the step", moods={"charge": [Mood.HANGS]}
     ),
-    "recover": (
-        "an agent dies after the effect and is recovered",
-        Story(line(), [ORDER], PROCESSED, {"charge": [DEAD]}, hidden=AWAY),
+    "breaker": Scenario(
+        "a service fails until its breaker opens, and is found well by a probe", moods={"charge": [Mood.FAILS] * 5}
     ),
-    "late answer": (
-        "a call hangs past complete-by and answers when another has done the step",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.HANGS]}),
+    "error": Scenario("a service declines for good", ERROR, declines=CHARGE),
+    "resubmit": Scenario(
+        "it declines, and an operator resubmits", declines=CHARGE, acts=[resubmits("charge")], asked=("resubmit",)
     ),
-    "breaker": (
-        "a service fails until its breaker opens, and is found well by a probe",
-        Story(line(), [ORDER], PROCESSED, {"charge": [Mood.FAILS] * 5}),
-    ),
-    "error": (
-        "a service declines for good",
-        Story(line(), [ORDER], ERROR, declines=CHARGE),
-    ),
-    "resubmit": (
-        "it declines, and an operator resubmits",
-        Story(line(), [ORDER], PROCESSED, declines=CHARGE, acts=[resubmits("charge")], asked=("resubmit",)),
-    ),
-    "undo": (
-        "the last step declines: all is undone",
-        Story(line(), [ORDER], UNDONE, declines=frozenset({"ship"})),
-    ),
-    "undo by hand": (
-        "an operator has it undone in mid-flight",
-        Story(line(), [ORDER], UNDONE, acts=[UNDOES], asked=("undo",)),
-    ),
-    "undo in doubt": (
+    "undo": Scenario("the last step declines: all is undone", UNDONE, declines=SHIP),
+    "undo by hand": Scenario("an operator has it undone in mid-flight", UNDONE, acts=[UNDOES], asked=("undo",)),
+    "undo in doubt": Scenario(
         "an operator has it undone while a call hangs, whose effect then comes too late",
-        Story(line(), [ORDER], UNDONE, {"ship": [Mood.HANGS]}, acts=[UNDOES], asked=("undo",)),
+        UNDONE,
+        moods={"ship": [Mood.HANGS]},
+        acts=[UNDOES],
+        asked=("undo",),
     ),
-    "graph": (
-        "two steps side by side; the last one declines: all is undone in reverse",
-        Story(graph(), [ORDER], UNDONE, declines=frozenset({"ship"})),
+    "graph": Scenario(
+        "two steps side by side; the last one declines: all is undone in reverse", UNDONE, graph(), declines=SHIP
     ),
-    "failing undo": (
+    "failing undo": Scenario(
         "an undo declines, and an operator resubmits it",
-        Story(
-            line(),
-            [ORDER],
-            UNDONE,
-            declines=frozenset({"ship", "charge/undo"}),
-            acts=[resubmits("charge/undo")],
-            asked=("resubmit",),
-        ),
+        UNDONE,
+        declines=SHIP | {"charge/undo"},
+        acts=[resubmits("charge/undo")],
+        asked=("resubmit",),
     ),
-    "cancel": (
-        "the submitter cancels while a step runs",
-        Story(line(), [ORDER], UNDONE, acts=[CANCELS], asked=("cancel",)),
-    ),
-    "fallback": (
-        "attempts are used up: another agent takes over",
-        Story(line(exhausted=ELSEWHERE), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
-    ),
-    "wait": (
-        "attempts are used up: the step waits, then works",
-        Story(line(exhausted=WAITS), [ORDER], PROCESSED, {"charge": [DEAD] * 4}, hidden=AWAY),
-    ),
-    "pause": (
-        "an operator pauses and resumes",
-        Story(line(), [ORDER], PROCESSED, acts=[PAUSES, RESUMES], asked=("pause", "resume")),
-    ),
-    "bad input": (
-        "an order beside a malformed one and a conflicting one",
-        Story(line(), [ORDER, "{", order_text(replyTo=REPLY_TO, customerId="other")], PROCESSED, rejects=2),
+    "cancel": Scenario("the submitter cancels while a step runs", UNDONE, acts=[CANCELS], asked=("cancel",)),
+    "fallback": Scenario("attempts are used up: another agent takes over", plan=line(exhausted=ELSEWHERE), **USED_UP),
+    "wait": Scenario("attempts are used up: the step waits, then works", plan=line(exhausted=WAITS), **USED_UP),
+    "pause": Scenario("an operator pauses and resumes", acts=[PAUSES, RESUMES], asked=("pause", "resume")),
+    "bad input": Scenario(
+        "an order beside a malformed one and a conflicting one", mail=[ORDER, "{", CONFLICTING], rejects=2
     ),
 }
 SHORT = {"happy", "recover", "undo", "error", "resubmit", "cancel", "pause"}
 
-ORDER_PATHS = [Path(name, what, partial(live, story), name in SHORT) for name, (what, story) in STORIES.items()]
+ORDER_PATHS = [Path(name, one.what, partial(live, one), name in SHORT) for name, one in SCENARIOS.items()]

@@ -11,7 +11,7 @@ from stepward.testing.faults.path import NOT_REACHED, Path, run
 from stepward.testing.faults.pulse import Kind, Point, Pulse
 from tests.depth import some
 from tests.lab.crash_points.fulfilment import live
-from tests.lab.crash_points.order_paths import STORIES
+from tests.lab.crash_points.order_paths import SCENARIOS
 from tests.lab.crash_points.paths import PATHS
 
 WHOLE = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped"]
@@ -22,7 +22,7 @@ def test_every_single_crash_point_survives(name: str) -> None:
     """S22: before and after each port call; the audits decide: I1 to I6, I8 and I9 of orders, I7 of ledgers."""
     found = tally(PATHS[name])
 
-    assert not found.failed, found.failed[0].story
+    assert not found.failed, found.failed[0].report
     assert found.points == found.survived >= 4 * found.calls > 40
 
 
@@ -30,7 +30,7 @@ def test_every_single_crash_point_survives(name: str) -> None:
 def test_every_path_ends_as_its_story_says(name: str) -> None:
     made = run(PATHS[name])
 
-    assert not made.faults, made.story
+    assert not made.faults, made.report
 
 
 def test_a_death_leaves_the_rest_to_the_other_instance() -> None:
@@ -46,11 +46,11 @@ def test_a_death_leaves_the_rest_to_the_other_instance() -> None:
 
 
 def test_what_does_not_hold_is_told_with_the_timeline() -> None:
-    story = replace(STORIES["happy"][1], ends=ProcessState.UNDONE)
-    made = run(Path("wrong", "", partial(live, story)), Point(2, Kind.FAILS))
+    scenario = replace(SCENARIOS["happy"], ends=ProcessState.UNDONE)
+    made = run(Path("wrong", "", partial(live, scenario)), Point(2, Kind.FAILS))
 
     assert made.faults == ("the order ended Processed, not Undone",)
-    assert "2  queues.to_scheduler(Start)  <- fails" in made.story
+    assert "2  queues.to_scheduler(Start)  <- fails" in made.report
 
 
 def test_a_point_that_is_never_reached_is_no_success() -> None:
@@ -68,8 +68,8 @@ def test_a_call_that_sends_several_messages_may_send_half_of_them() -> None:
 
     made = run(PATHS["graph"], Point(call, Kind.HALF_SENT))
 
-    assert not made.faults, made.story
-    assert "half sent" in made.story
+    assert not made.faults, made.report
+    assert "half sent" in made.report
 
 
 def test_sending_nothing_is_no_call() -> None:

@@ -20,7 +20,6 @@ class Guard:
 
 
 def guards() -> list[Guard]:
-    """All of the table."""
     return [
         Guard(
             name=row["name"],

@@ -37,14 +37,14 @@ T = TypeVar("T")
 class Race:
     """Runs the same round again and again; `stores` are the racers' own views of one state store.
 
-    `told` counts the rounds of a test, and how they ended.
+    `outcomes` counts the rounds of a test, and how they ended.
     """
 
     world: DynamoWorld
     stores: Sequence[DynamoTaskStore]
     threads: ThreadPoolExecutor
     rounds: Sequence[str] = field(default_factory=lambda: [f"ord-{number}" for number in range(ROUNDS)])
-    told: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
 
     def orders(self, kind: str) -> Iterator[str]:
         """An order of its own for each round of a test."""
@@ -57,7 +57,7 @@ class Race:
 
     def run(self, racers: Sequence[Callable[[], T]]) -> list[T]:
         """Start all racers at once; what each came back with."""
-        self.told["rounds"] += 1
+        self.outcomes["rounds"] += 1
         together = Barrier(len(racers), timeout=60)
 
         def started(racer: Callable[[], T]) -> T:
@@ -71,7 +71,6 @@ class Race:
         return self.assembly(racer, now).transition(f"{role}-{racer}")
 
     def assembly(self, racer: int, now: int = NOW, **ports: Any) -> Assembly:
-        """What makes the use cases of one racer."""
         names = ("inventory", "payments", "shipping")
         return memory_assembly(
             lambda: now,
@@ -108,12 +107,12 @@ def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
 
 
 @pytest.fixture(autouse=True)
-def _tells(race: Race, record_property: Callable[[str, object], None]) -> Iterator[None]:
+def _reports(race: Race, record_property: Callable[[str, object], None]) -> Iterator[None]:
     """Report how many rounds each test ran, and how they ended."""
-    race.told.clear()
+    race.outcomes.clear()
     yield
-    rounds = race.told.pop("rounds", 0)
-    record_property(OUTCOMES, (rounds, ", ".join(f"{count:,} {name}" for name, count in sorted(race.told.items()))))
+    rounds = race.outcomes.pop("rounds", 0)
+    record_property(OUTCOMES, (rounds, ", ".join(f"{count:,} {name}" for name, count in sorted(race.outcomes.items()))))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -80,14 +80,13 @@ class Consumers:
         return list(history(self.lanes[0], self.lane(order_id)))
 
     def counted(self, kind: HistoryKind) -> Counter[str]:
-        """How often the history has each event with this kind of entry."""
         return Counter(entry.step for _, entry in self.telemetry.history if entry.kind is kind)
 
     def check(self, order_id: str, last: int) -> list[StoredEvent]:
         """I7: every event is applied or skipped, once, in order, and nothing waits; return what the lane holds."""
         lane, held = self.lane(order_id), self.applied(order_id)
         assert (lane.last, lane.highest, lane.blocked, lane.gap_since) == (last, last, None, None)
-        assert [kept.position for kept in held] == list(range(1, last + 1))
+        assert [event.position for event in held] == list(range(1, last + 1))
         done = self.counted(HistoryKind.APPLIED) + self.counted(HistoryKind.SKIPPED)
         assert set(done.values()) == {1}
         return held

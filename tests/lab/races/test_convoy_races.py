@@ -34,7 +34,7 @@ def test_one_batch_in_eight_consumers_is_applied_once(race: Race, consumers: Con
         consumers.check(order_id, 6)
         assert consumers.counted(HistoryKind.SUBMITTED).total() == 1
         assert not consumers.rejects.kept
-        race.told["applied once"] += 1
+        race.outcomes["applied once"] += 1
 
 
 def test_different_batches_of_one_order_are_all_applied_in_sequence(race: Race, consumers: Consumers) -> None:
@@ -46,7 +46,7 @@ def test_different_batches_of_one_order_are_all_applied_in_sequence(race: Race, 
         race.run([consumers.applies(racer, order_id, *batch) for racer, batch in enumerate(batches)])
 
         consumers.check(order_id, 2 * RACERS + 1)
-        race.told["events parked"] += consumers.counted(HistoryKind.PARKED).total()
+        race.outcomes["events parked"] += consumers.counted(HistoryKind.PARKED).total()
 
 
 def test_what_closes_a_gap_and_what_is_parked_behind_it_do_not_miss_each_other(
@@ -61,7 +61,7 @@ def test_what_closes_a_gap_and_what_is_parked_behind_it_do_not_miss_each_other(
         race.run([*closing, *parking])
 
         consumers.check(order_id, RACERS - 2)
-        race.told["events parked"] += consumers.counted(HistoryKind.PARKED).total()
+        race.outcomes["events parked"] += consumers.counted(HistoryKind.PARKED).total()
 
 
 def test_a_long_queue_behind_a_gap_is_drained_once(race: Race, consumers: Consumers) -> None:
@@ -72,11 +72,11 @@ def test_a_long_queue_behind_a_gap_is_drained_once(race: Race, consumers: Consum
         race.run([consumers.applies(racer, order_id, add(order_id, 2)) for racer in range(RACERS)])
 
         consumers.check(order_id, PARKED + 2)
-        race.told["drained"] += 1
+        race.outcomes["drained"] += 1
 
 
 def test_a_skip_and_the_event_that_comes_after_all_do_not_both_count(race: Race, consumers: Consumers) -> None:
-    """C6: and the event that came too late is kept among the rejects."""
+    """C6: and the event that came too late is among the rejects."""
     for order_id in race.orders("skip"):
         consumers.begin(order_id, add(order_id, 3))
         skip = SkipEvent(order_id, 2, "ann", "it never came", "asked-1")
@@ -87,7 +87,7 @@ def test_a_skip_and_the_event_that_comes_after_all_do_not_both_count(race: Race,
 
         second = consumers.check(order_id, 3)[1]
         assert bool(consumers.rejects.kept) is bool(second.skipped)
-        race.told["skipped" if second.skipped else "applied"] += 1
+        race.outcomes["skipped" if second.skipped else "applied"] += 1
 
 
 def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Consumers) -> None:
@@ -107,8 +107,8 @@ def test_one_of_many_operators_mends_what_stops_a_lane(race: Race, consumers: Co
 
         second = consumers.check(order_id, 4)[1]
         audit_log = consumers.convoy(0).audit_log.of(order_id)
-        assert sum(kept.applied and kept.command != "convoy retry" for kept in audit_log) == 1
-        race.told[how(second)] += 1
+        assert sum(entry.applied and entry.command != "convoy retry" for entry in audit_log) == 1
+        race.outcomes[how(second)] += 1
 
 
 def test_one_command_that_comes_to_eight_is_done_once(race: Race, consumers: Consumers) -> None:
@@ -120,12 +120,12 @@ def test_one_command_that_comes_to_eight_is_done_once(race: Race, consumers: Con
         race.run([consumers.applies_command(racer, skip) for racer in range(RACERS)])
 
         assert how(consumers.check(order_id, 3)[1]) == "skipped"
-        assert [kept.applied for kept in consumers.convoy(0).audit_log.of(order_id)] == [True]
-        race.told["skipped"] += 1
+        assert [entry.applied for entry in consumers.convoy(0).audit_log.of(order_id)] == [True]
+        race.outcomes["skipped"] += 1
 
 
 def test_an_end_closes_the_lane_whatever_arrives_with_it(race: Race, consumers: Consumers) -> None:
-    """C5: what comes after the end is kept among the rejects, never applied."""
+    """C5: what comes after the end is among the rejects, never applied."""
     for order_id in race.orders("end"):
         consumers.begin(order_id)
         ending = [consumers.applies(racer, order_id, add(order_id, 2), add(order_id, 3, end=True)) for racer in (0, 1)]
@@ -136,9 +136,9 @@ def test_an_end_closes_the_lane_whatever_arrives_with_it(race: Race, consumers: 
         consumers.check(order_id, 3)
         assert consumers.lane(order_id).end == 3
         assert len({reject.body for reject in consumers.rejects.kept.values()}) == RACERS - 2
-        race.told["events refused"] += RACERS - 2
+        race.outcomes["events refused"] += RACERS - 2
 
 
-def how(kept: StoredEvent) -> str:
-    """What was done about an event that stopped a lane."""
-    return "skipped" if kept.skipped else "replaced"
+def how(event: StoredEvent) -> str:
+    """What was done about an event that blocked a lane."""
+    return "skipped" if event.skipped else "replaced"

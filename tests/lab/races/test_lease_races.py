@@ -85,7 +85,7 @@ def test_each_shard_is_swept_by_one_at_a_time(
         skipped += sum(each.skipped for each in figures)
     assert (watched.overlaps, unleased(racing)) == (0, 0)
     assert skipped + watched.swept.total() == ROUNDS * RACERS * SHARDS
-    race.told["shards swept"], race.told["shards left to others"] = watched.swept.total(), skipped
+    race.outcomes["shards swept"], race.outcomes["shards left to others"] = watched.swept.total(), skipped
 
 
 def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(
@@ -105,4 +105,4 @@ def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(
         swept(race, supervisors(race, shared, watched, died + 2 * MINUTE))
         assert set(watched.swept) == set(range(SHARDS))
     assert watched.overlaps == 0
-    race.told["taken over"] = ROUNDS
+    race.outcomes["taken over"] = ROUNDS

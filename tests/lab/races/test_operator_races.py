@@ -53,7 +53,7 @@ def judged(race: Race, shared: Sequence[DynamoSharedRecords], order_id: str, kin
     (winner,) = [entry for entry in audit_log if entry.applied]
     assert [entry.by for entry in task.history if entry.kind is kind] == [winner.who]
     assert {entry.who for entry in audit_log if not entry.applied} <= {*WHO} - {winner.who}
-    race.told[f"won by {winner.who}"] += 1
+    race.outcomes[f"won by {winner.who}"] += 1
     return task
 
 
@@ -109,4 +109,4 @@ def test_a_pause_and_a_newer_resume_leave_the_order_going(race: Race, shared: Se
         assert sum(entry.kind is HistoryKind.RESUMED for entry in task.history) == 1
         assert race.transition(0, NOW).apply(order_id, reply(task, "charge", Outcome.OK))
         assert race.task(order_id).process_state is ProcessState.PROCESSED
-        race.told["going"] += 1
+        race.outcomes["going"] += 1

@@ -22,7 +22,7 @@ OVERDUE = COMPLETE_BY + TIMING.skew_margin
 
 
 def count(history: list[tuple[HistoryEntry, ...]], kind: HistoryKind) -> int:
-    return sum(entry.kind is kind for told in history for entry in told)
+    return sum(entry.kind is kind for entries in history for entry in entries)
 
 
 def started(race: Race, order_id: str) -> Task:
@@ -40,10 +40,10 @@ def test_one_scheduler_claims_a_step(race: Race) -> None:
         history = race.run([partial(one.apply, order_id, Start(order_id)) for one in schedulers])
 
         step = race.task(order_id).steps["reserve"]
-        (winner,) = [number for number, told in enumerate(history) if count([told], HistoryKind.CLAIMED)]
+        (winner,) = [number for number, entries in enumerate(history) if count([entries], HistoryKind.CLAIMED)]
         assert count(history, HistoryKind.CLAIMED) == 1
         assert (step.locked_by, step.attempt, step.fence) == (f"scheduler-{winner}", 1, 1)
-        race.told["claimed"] += 1
+        race.outcomes["claimed"] += 1
 
 
 def test_one_submission_is_accepted(race: Race) -> None:
@@ -61,10 +61,10 @@ def test_one_submission_is_accepted(race: Race) -> None:
             Submission.DUPLICATE: RACERS // 2 - 1,
             Submission.CONFLICT: RACERS // 2,
         }
-        kept = race.world.orders.find(order_id)
-        assert kept == order_of(order_id, bodies[outcomes.index(Submission.ACCEPTED)])
+        stored = race.world.orders.find(order_id)
+        assert stored == order_of(order_id, bodies[outcomes.index(Submission.ACCEPTED)])
         assert race.task(order_id) == task_of(order_id)
-        race.told["accepted"] += 1
+        race.outcomes["accepted"] += 1
 
 
 def test_one_supervisor_recovers_a_step(race: Race) -> None:
@@ -78,7 +78,7 @@ def test_one_supervisor_recovers_a_step(race: Race) -> None:
         step = race.task(order_id).steps["reserve"]
         assert count(history, HistoryKind.RECOVERED) == 1
         assert (step.process_state, step.failure_count, step.locked_by) == (ProcessState.PENDING, 1, None)
-        race.told["recovered"] += 1
+        race.outcomes["recovered"] += 1
 
 
 def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
@@ -101,7 +101,7 @@ def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
         assert (done, recovered) in {(1, 0), (0, 1)}
         assert task.steps["reserve"].failure_count == recovered
         assert task.steps["charge"].attempt == done
-        race.told["completed" if done else "recovered"] += 1
+        race.outcomes["completed" if done else "recovered"] += 1
 
 
 def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
@@ -116,4 +116,4 @@ def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
         step = race.task(order_id).steps["reserve"]
         assert count(history, HistoryKind.CLAIMED) == 1
         assert (step.attempt, step.fence, step.process_state) == (2, 2, ProcessState.PROCESSING)
-        race.told["claimed"] += 1
+        race.outcomes["claimed"] += 1

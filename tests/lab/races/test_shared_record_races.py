@@ -39,7 +39,7 @@ def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoSharedR
             assert Counter(won) == {True: 1, False: RACERS - 1}
             before = shared[0].read(f"lease/{name}")
             assert before == bids[won.index(True)]
-            race.told["written"] += 1
+            race.outcomes["written"] += 1
 
 
 def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
@@ -51,7 +51,7 @@ def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Seque
 
         assert Breakers(shared[0]).of(name).mode is Mode.OPEN
         assert telemetry.count(HistoryKind.BREAKER_OPENED) == 1
-        race.told["opened"] += 1
+        race.outcomes["opened"] += 1
 
 
 def test_one_of_many_probes(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
@@ -65,4 +65,4 @@ def test_one_of_many_probes(race: Race, shared: Sequence[DynamoSharedRecords]) -
 
         assert sum(isinstance(each, Permit) for each in found) == 1
         assert telemetry.count(HistoryKind.BREAKER_PROBING) == 1
-        race.told["let through"] += 1
+        race.outcomes["let through"] += 1

@@ -1,38 +1,42 @@
 """`python -m tests.lab.worlds`: many worlds, one after another, on as many processes as one wants."""
 
-import sys
 import time
-from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from typing import Annotated
+
+import typer
 
 from stepward.testing.seeded.finding import Finding, shortest
-from tests.lab.worlds.cast import live, story
+from tests.lab.worlds.cast import live, report
 
 AT_ONCE = 20
-MOST_TOLD = 3
+MOST_PRINTED = 3
 Figures = Counter[str]
 
 
-def main() -> int:
-    """Run the worlds that the command line asks for; 1 if any of them broke."""
-    asked = _arguments()
-    seeds = [asked.seed] if asked.seed is not None else range(asked.start, asked.start + asked.seeds)
+def main(
+    seeds: Annotated[int, typer.Option(help="how many worlds")] = 1_000,
+    start: Annotated[int, typer.Option(help="the first seed")] = 0,
+    seed: Annotated[int | None, typer.Option(help="this one world only")] = None,
+    workers: Annotated[int, typer.Option(help="how many processes")] = 1,
+) -> None:
+    """Run many worlds, one after another; exit with 1 if any of them breaks."""
+    chosen = range(start, start + seeds) if seed is None else range(seed, seed + 1)
     began, figures, findings = time.monotonic(), Figures(), list[Finding]()
-    for done, (some_figures, some_findings) in enumerate(_lived(seeds, asked.workers), 1):
+    for done, (some_figures, some_findings) in enumerate(_run(chosen, workers), 1):
         figures += some_figures
+        for finding in some_findings[: max(0, MOST_PRINTED - len(findings))]:
+            typer.echo("\n".join(report(shortest(finding))))
         findings += some_findings
-        for finding in some_findings[: max(0, MOST_TOLD - len(findings) + len(some_findings))]:
-            _say("\n".join(story(shortest(finding))))
         if done % 25 == 0:
-            _say(f"{figures['worlds']:,} of {len(seeds):,} worlds, {len(findings)} broken")
+            typer.echo(f"{figures['worlds']:,} of {len(chosen):,} worlds, {len(findings)} broken")
     _summarise(figures, findings, time.monotonic() - began)
-    return 1 if findings else 0
+    raise typer.Exit(bool(findings))
 
 
 def some(seeds: Iterable[int]) -> tuple[Figures, list[Finding]]:
-    """Live through the worlds of these seeds."""
     figures, findings = Figures(), list[Finding]()
     for seed in seeds:
         world, finding = live(seed)
@@ -41,7 +45,7 @@ def some(seeds: Iterable[int]) -> tuple[Figures, list[Finding]]:
     return figures, findings
 
 
-def _lived(seeds: range | list[int], workers: int) -> Iterator[tuple[Figures, list[Finding]]]:
+def _run(seeds: range, workers: int) -> Iterator[tuple[Figures, list[Finding]]]:
     batches = [seeds[start : start + AT_ONCE] for start in range(0, len(seeds), AT_ONCE)]
     if workers == 1 or len(batches) == 1:
         yield from map(some, batches)
@@ -52,25 +56,12 @@ def _lived(seeds: range | list[int], workers: int) -> Iterator[tuple[Figures, li
 
 def _summarise(figures: Figures, findings: list[Finding], seconds: float) -> None:
     rate = figures["worlds"] / max(seconds, 0.001) * 60
-    _say(f"\n{figures['worlds']:,} worlds in {seconds:.0f} s, {rate:.0f} a minute")
+    typer.echo(f"\n{figures['worlds']:,} worlds in {seconds:.0f} s, {rate:.0f} a minute")
     for name, count in sorted(figures.items(), key=lambda each: -each[1]):
-        _say(f"  {count:>12,}  {name}")
+        typer.echo(f"  {count:>12,}  {name}")
     broken = ", ".join(str(finding.seed) for finding in findings)
-    _say(f"{len(findings)} broken: seeds {broken}" if findings else "no invariant broke")
-
-
-def _arguments() -> Namespace:
-    parser = ArgumentParser(prog="make simulate", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=1_000, help="how many worlds")
-    parser.add_argument("--start", type=int, default=0, help="the first seed")
-    parser.add_argument("--seed", type=int, help="this one world only")
-    parser.add_argument("--workers", type=int, default=1, help="how many processes")
-    return parser.parse_args()
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - a command's output
+    typer.echo(f"{len(findings)} broken: seeds {broken}" if findings else "no invariant broke")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -17,7 +17,7 @@ from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.seeded.chances import Chances
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import LATENCY, Letter, Mailbox
+from stepward.testing.seeded.mail import LATENCY, Mailbox, Message
 from stepward.testing.seeded.people import People
 from stepward.testing.seeded.ports import Store
 from stepward.testing.seeded.profile import CALM, Mishap
@@ -58,7 +58,6 @@ class HandGate(Gate):
         return mishap, Random(0)  # noqa: S311 - thrown by nobody
 
     def clear(self) -> None:
-        """All goes well from here on."""
         self.armed, self.before_write = None, nothing
 
 
@@ -94,7 +93,7 @@ class Services(Remote):
 class Mail:
     """A message on its way, and when it may come at the earliest."""
 
-    letter: Letter
+    message: Message
     at: int
 
 
@@ -105,18 +104,18 @@ class Bag(Mailbox):
     mail: list[Mail] = field(default_factory=list)
 
     def waiting_in(self, queue: str) -> int:
-        return sum(mail.letter.queue == queue for mail in self.mail)
+        return sum(mail.message.queue == queue for mail in self.mail)
 
-    def handled(self, letter: Letter, copy: int) -> int | None:
+    def handled(self, message: Message, copy: int) -> int | None:
         """Have one instance handle it. None if the queue may forget it, else after how long it is back."""
-        part = self.parts[letter.queue]
-        back = self._handled(letter, part, copy)
+        part = self.parts[message.queue]
+        back = self._handled(message, part, copy)
         if back is None:
-            part.handled(letter)
+            part.handled(message)
         return back
 
-    def _arrive(self, letter: Letter, wait: int, received: int = 1) -> None:  # noqa: ARG002 - as Mailbox has it
-        self.mail.append(Mail(letter, self.gate.loop.now + wait - LATENCY))
+    def _arrive(self, message: Message, wait: int, received: int = 1) -> None:  # noqa: ARG002 - as Mailbox has it
+        self.mail.append(Mail(message, self.gate.loop.now + wait - LATENCY))
 
 
 @dataclass(slots=True)
@@ -162,10 +161,9 @@ class HandWorld(Stage):
     def pass_time(self, milliseconds: int) -> None:
         self.gate.loop.now += milliseconds
 
-    def deliver(self, letter: Letter, copy: int) -> int | None:
-        """Have one instance handle a message. None if its queue may forget it, else after how long it is back."""
+    def deliver(self, message: Message, copy: int) -> int | None:
         try:
-            return self.bag.handled(letter, copy)
+            return self.bag.handled(message, copy)
         except Broken as broken:
             self.faults.append(str(broken))
             return None
@@ -181,7 +179,6 @@ class HandWorld(Stage):
             replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords())).sweep(lambda: MINUTE)
 
     def dues(self) -> list[int]:
-        """When the index has each task looked at."""
         return [task.due for task in self.judge.tasks.tasks.values() if task.due is not None]
 
     def late(self) -> Iterator[str]:

@@ -14,9 +14,9 @@ from stepward.testing.faults.loop import MINUTE
 from stepward.testing.seeded.assembly import Instances, received
 from stepward.testing.seeded.finding import Finding
 from stepward.testing.seeded.finding import live as live_with
-from stepward.testing.seeded.finding import story as story_of
+from stepward.testing.seeded.finding import report as report_of
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Letter, Mailbox, Part
+from stepward.testing.seeded.mail import Mailbox, Message, Part
 from stepward.testing.seeded.people import People
 from stepward.testing.seeded.stage import COPIES, SETTINGS, Cast, Stage
 from stepward.testing.seeded.world import ORDERED_WITHIN
@@ -68,20 +68,18 @@ class Ours(Cast):
                 raise Broken(invariant, order_id, str(fault)) from fault
 
 
-def _split(parts: Instances, copy: int, letter: Letter) -> None:
-    """One ledger processor handles a ledger."""
-    list(parts.of("ledger", copy).ledger().take([received(letter, parts.gate.loop.now)], lambda: MINUTE))
+def _split(parts: Instances, copy: int, message: Message) -> None:
+    list(parts.of("ledger", copy).ledger().take([received(message, parts.gate.loop.now)], lambda: MINUTE))
 
 
-def _apply(parts: Instances, copy: int, letter: Letter) -> None:
+def _apply(parts: Instances, copy: int, message: Message) -> None:
     """One consumer handles a batch of what has come for an order."""
-    now, bodies = parts.gate.loop.now, enumerate(json.loads(letter.text))
-    batch = [Received(f"{letter.name}/{index}", letter.queue, now, body) for index, body in bodies]
+    now, bodies = parts.gate.loop.now, enumerate(json.loads(message.text))
+    batch = [Received(f"{message.name}/{index}", message.queue, now, body) for index, body in bodies]
     list(parts.of("convoy", copy).convoy(f"convoy-{copy}").take(batch, lambda: MINUTE))
 
 
 def cast(gate: Gate, mailbox: Mailbox) -> Ours:
-    """What the seed of a world makes of it."""
     old, new = gate.chances.dice("scenery").choice(FAMILIES)
     undoable, lanes = (old, new) != LINE, Lanes(gate, rules(gate.chances.dice("rules of lanes")))
     return Ours(
@@ -101,9 +99,8 @@ def cast(gate: Gate, mailbox: Mailbox) -> Ours:
 live = partial(live_with, cast)
 
 
-def story(finding: Finding) -> Iterator[str]:
-    """A finding as people read it, and how they see it again."""
-    return story_of(finding, f"make simulate SEED={finding.seed}")
+def report(finding: Finding) -> Iterator[str]:
+    return report_of(finding, f"make simulate SEED={finding.seed}")
 
 
 def _order(order_id: str, dice: Random) -> str:

@@ -13,7 +13,7 @@ from stepward.domain.workflow.plan import PlannedStep
 from stepward.testing.seeded.finding import fewest, shortest
 from stepward.testing.seeded.profile import Delivery, Mishap
 from stepward.testing.services import Mood
-from tests.lab.worlds.cast import ORDERS, Ours, live, story
+from tests.lab.worlds.cast import ORDERS, Ours, live, report
 
 SOME = range(1_000, 1_010)
 
@@ -25,8 +25,8 @@ def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:
 
 
 def test_a_seed_makes_the_same_world_again() -> None:
-    first, _ = live(7, told=True)
-    second, _ = live(7, told=True)
+    first, _ = live(7, noted=True)
+    second, _ = live(7, noted=True)
 
     assert first.diary.lines == second.diary.lines
     assert first.judge.tasks.tasks == second.judge.tasks.tasks
@@ -95,7 +95,7 @@ def test_a_broken_guard_is_found_shortened_and_told(monkeypatch: pytest.MonkeyPa
     assert finding is not None
 
     short = shortest(finding)
-    told = "\n".join(story(short))
+    told = "\n".join(report(short))
 
     assert (finding.invariant, short.invariant) == ("I3", "I3")
     assert (short.order_id, short.accidents) == ("ord-18", ("ledger L4 of c2 is sent",))

@@ -4,7 +4,7 @@ import pytest
 
 from stepward.testing.seeded.finding import shortest
 from tests.depth import depth
-from tests.lab.worlds.cast import live, story
+from tests.lab.worlds.cast import live, report
 
 WORLDS, AT_ONCE = depth(300, 100), 20
 
@@ -14,4 +14,4 @@ def test_no_world_breaks_an_invariant(start: int) -> None:
     for seed in range(start, start + AT_ONCE):
         _, finding = live(seed)
         if finding:
-            pytest.fail("\n".join(story(shortest(finding))), pytrace=False)
+            pytest.fail("\n".join(report(shortest(finding))), pytrace=False)

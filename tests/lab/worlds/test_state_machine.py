@@ -1,6 +1,6 @@
 """Orders under faults: any message lost, doubled, late; any part dying anywhere; any two racing; clocks that differ.
 
-Deterministic in `make test` and `make lab`; HYPOTHESIS_PROFILE=deep looks further, with another seed each time.
+`make test` and `make lab` are deterministic; HYPOTHESIS_PROFILE=deep goes further, with another seed each time.
 """
 
 import os
@@ -89,7 +89,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     I5 FailureCount follows the failed attempts, and never passes the threshold without its policy, applied once.
     I6 each effect of an Undone order is undone once, in reverse, and none is left.
     I8 every notice matches a state that was reached, and those told first have rising revisions.
-    I9 what the index lists is early or on time, never late.
+    I9 the index lists tasks early or on time, never late.
     """
 
     world: HandWorld
@@ -108,7 +108,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     @precondition(lambda self: self._mail(*TO_THE_ENGINE))
     @rule(pick=picks, copy=copies, fault=st.sampled_from(FAULTS), rival=st.none() | picks)
-    def the_engine_is_told(self, pick: int, copy: int, fault: str, rival: int | None) -> None:
+    def a_message_reaches_the_engine(self, pick: int, copy: int, fault: str, rival: int | None) -> None:
         """`rival` is a message that somebody else handles between this one's read and its write."""
         self._break(fault)
         if rival is not None:
@@ -123,8 +123,8 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         moods=st.lists(st.sampled_from(MOODS), max_size=2),
         hangs=passing,
     )
-    def an_agent_is_asked(self, pick: int, copy: int, fault: str, moods: list[Mood | None], hangs: int) -> None:
-        """While a call hangs, time passes, a Supervisor looks, and what it frees may run elsewhere."""
+    def an_agent_works(self, pick: int, copy: int, fault: str, moods: list[Mood | None], hangs: int) -> None:
+        """While a call hangs, time passes, a Supervisor sweeps, and what it frees may run elsewhere."""
         self._break(fault)
         self.world.services.moods = list(moods)
         self.world.services.meanwhile = lambda: self._others_act(hangs, 1 - copy)
@@ -139,10 +139,10 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     @precondition(lambda self: self._mail(WORKER))
     @rule(copy=copies, late=passing, fault=st.sampled_from(FAULTS))
     def every_agent_is_dead(self, copy: int, late: int, fault: str) -> None:
-        """All requests are lost; well past complete-by a Supervisor looks, and the Scheduler hears of it."""
+        """All requests are lost; well past complete-by a Supervisor sweeps, and the Scheduler handles what it sends."""
         world = self.world
         self._break(fault)
-        world.bag.mail = [mail for mail in world.bag.mail if mail.letter.queue != WORKER]
+        world.bag.mail = [mail for mail in world.bag.mail if mail.message.queue != WORKER]
         world.pass_time(36 * SECOND + late)
         world.sweep(copy)
         for mail in self._mail("scheduler"):
@@ -159,14 +159,14 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         fault=st.sampled_from(FAULTS),
     )
     def a_deadline_comes(self, offset: int, copy: int, fault: str) -> None:
-        """A Supervisor looks around the moment of a deadline, where clocks that differ disagree."""
+        """A Supervisor sweeps around the moment of a deadline, where clocks that differ disagree."""
         self._break(fault)
         self.world.pass_time(max(0, min(self._limits()) + offset - self.world.now))
         self.world.sweep(copy)
 
     @rule(copy=copies, fault=st.sampled_from(FAULTS), rival=st.booleans())
-    def a_supervisor_looks(self, copy: int, fault: str, *, rival: bool) -> None:
-        """With a rival, the other Supervisor looks between the first one's read and its write."""
+    def a_supervisor_sweeps(self, copy: int, fault: str, *, rival: bool) -> None:
+        """With a rival, the other Supervisor sweeps between the first one's read and its write."""
         self._break(fault)
         if rival:
             self.world.hand.before_write = lambda: self.world.sweep(1 - copy)
@@ -212,7 +212,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
             assert all("other content" in reject.reason for reject in rejected), "I1"
 
     def _mail(self, *queues: str) -> list[Mail]:
-        return [mail for mail in self.world.bag.mail if mail.letter.queue in queues]
+        return [mail for mail in self.world.bag.mail if mail.message.queue in queues]
 
     def _click(self, order_id: str, text: str, clicks: int) -> None:
         for _ in range(clicks):
@@ -220,7 +220,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
 
     def _deliver(self, waiting: list[Mail], pick: int, copy: int, fault: str) -> None:
         mail, bag = waiting[pick % len(waiting)], self.world.bag.mail
-        handled = fault == "never comes" or self.world.deliver(mail.letter, copy) is None
+        handled = fault == "never comes" or self.world.deliver(mail.message, copy) is None
         if handled and fault != "comes again" and mail in bag:
             bag.remove(mail)
 
@@ -232,7 +232,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         bag = self.world.bag.mail
         if bag:
             mail = bag.pop(pick % len(bag))
-            back = self.world.deliver(mail.letter, copy)
+            back = self.world.deliver(mail.message, copy)
             if back is not None:
                 bag.append(replace(mail, at=self.world.now + back))
 
@@ -243,7 +243,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
             self._handle(-1, copy)
 
     def _settle(self) -> None:
-        """No more faults: all messages come, time passes, and the Supervisor looks, until nothing waits."""
+        """No more faults: all messages come, time passes, and the Supervisor sweeps, until nothing waits."""
         world = self.world
         world.hand.clear()
         world.services.moods.clear()

@@ -65,7 +65,7 @@ def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
 
 
 def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) -> Iterator[str]:
-    """I5, of one write; `trouble` says that agents had a backlog or a breaker, which excuses failures."""
+    """I5, of one write; `trouble` says that agents had a backlog or a breaker, which leaves failures uncounted."""
     for before, after in changes(write):
         threshold = plan.by_name[after.name].threshold
         ends = after.process_state in (ERROR, STOPPED)
@@ -75,7 +75,7 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
             continue
         taken = (after.policy, after.rounds) != (before.policy, before.rounds)
         counted = after.failure_count - before.failure_count + (threshold if taken and not ends else 0)
-        if counted != _failed(write, before, after, threshold, timing, trouble=trouble) and not _stands_by(
+        if counted != _failed(write, before, after, threshold, timing, trouble=trouble) and not _falls_back(
             write, after
         ):
             yield f"{before} became {after}: {counted} failures more"
@@ -84,7 +84,7 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
 
 
 def is_true(notice: Notice, task: Task | None) -> bool:
-    """Whether the notice tells what the task was at that revision."""
+    """Whether the notice says what the task was at that revision."""
     if notice.status is Status.RECEIVED:
         return notice.revision == 1 or task is not None
     if task is None:
@@ -159,7 +159,7 @@ def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    """The answer of an attempt that the undo had fenced: its result is kept."""
+    """Whether this is the answer of an attempt that the undo had fenced: its result is stored."""
     stopped = before.process_state is STOPPED is after.process_state
     return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token == after.token
 
@@ -173,7 +173,7 @@ def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
     return ours and cause.step == forward_name(compensation.name)
 
 
-def _stands_by(write: Write, after: StepRecord) -> bool:
+def _falls_back(write: Write, after: StepRecord) -> bool:
     """Whether the step was given to its fallback since its agent takes no requests, however many had failed."""
     return any(
         entry.kind is HistoryKind.FELL_BACK and entry.step == after.name and "takes no requests" in entry.note
@@ -184,22 +184,22 @@ def _stands_by(write: Write, after: StepRecord) -> bool:
 def _failed(
     write: Write, before: StepRecord, after: StepRecord, threshold: int, timing: Timing, *, trouble: bool
 ) -> int:
-    """1 if this change ended an attempt that ran past complete-by, unless it was excused; that is not done for ever."""
+    """1 if this change ended an attempt that ran past complete-by, unless it is uncounted; that has an end."""
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
     if after.process_state is STOPPED:
         return int(write.after.undoing.startswith(f"{after.name}: no answer"))
-    told = (
+    entries = (
         entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
     )
-    entry = next(entry for entry in told if OVERDUE in entry.kind.marks)
+    entry = next(entry for entry in entries if OVERDUE in entry.kind.marks)
     lenient = before.attempt - before.failure_count <= UNCOUNTED_PER_THRESHOLD * threshold
     uncounted = (entry.value > timing.outage_after and lenient) or (entry.kind is HistoryKind.UNCOUNTED and trouble)
     return 0 if uncounted else 1
 
 
 def waiting(task: Task) -> list[int]:
-    """When each thing that waits has waited long enough; beside an Error, or in a pause, what is Pending waits not."""
+    """When each thing that waits has waited long enough; a Pending step does not wait beside an Error or in a pause."""
     halted = task.paused or any(record.process_state is ProcessState.ERROR for record in task.steps.values())
     limits = [
         record.complete_by

@@ -1,4 +1,4 @@
-"""What happened in a world, kept only if somebody will read it, and the figures of it, kept always."""
+"""What happened in a world: lines, only if somebody will read them, and figures, always."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Diary:
 
     def of(self, order_id: str) -> list[str]:
         """The lines about one order and about none in particular."""
-        return [f"{_told(at)}  {what}" for at, about, what in self.lines if about in ("", order_id)]
+        return [f"{_time(at)}  {what}" for at, about, what in self.lines if about in ("", order_id)]
 
 
-def _told(at: int) -> str:
+def _time(at: int) -> str:
     seconds = (at - START) / 1000
     return f"{seconds // 3600:3.0f}:{seconds % 3600 // 60:02.0f}:{seconds % 60:06.3f}"

@@ -1,4 +1,4 @@
-"""Virtual time: what is to happen waits in one line, and time stands still while nothing does."""
+"""Virtual time: events wait in one line, and time stops while an event runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Loop:
         self.now = max(self.now, until)
 
     def pass_time(self, milliseconds: int) -> None:
-        """Keep the present event waiting while others happen; if many wait inside each other, only time passes."""
+        """Let the present event wait while others happen; if many wait inside each other, only time passes."""
         until = self.now + milliseconds
         if self.depth < DEEPEST:
             self.depth += 1

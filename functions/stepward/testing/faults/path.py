@@ -39,7 +39,7 @@ class Run:
     several: frozenset[int] = frozenset()
 
     @property
-    def story(self) -> str:
+    def report(self) -> str:
         """The points, the timeline and what is broken, as lines to read."""
         points = " and ".join(map(str, self.points)) or "undisturbed"
         return "\n".join([f"{self.path}, {points}:", *self.timeline, *(f"BROKEN: {fault}" for fault in self.faults)])
@@ -50,4 +50,4 @@ def run(path: Path, *points: Point) -> Run:
     pulse = Pulse.at(*points)
     broken = tuple(path.live(pulse))
     missed = () if pulse.hits == len(points) else (NOT_REACHED,)
-    return Run(path.name, points, pulse.calls, missed + broken, tuple(pulse.told), frozenset(pulse.several))
+    return Run(path.name, points, pulse.calls, missed + broken, tuple(pulse.timeline), frozenset(pulse.several))

@@ -66,9 +66,9 @@ class Kill:
 class Pulse:
     """Counts the calls of one world; the process that makes the call of a point dies, or is not answered.
 
-    `hits` counts the calls at which something went wrong. `told` is the timeline: a line for each call, and for what
-    the world notes beside them. `several` are the calls that send more than one message, of which the first alone may
-    get out. `who` makes calls at present.
+    `hits` counts the calls at which something went wrong. `timeline` has a line for each call, and for each note of the
+    world. `several` are the calls that send more than one message, of which the first alone may get out. `who` makes
+    calls at present.
     """
 
     points: Mapping[int, Kind] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Pulse:
     hits: int = 0
     deaths: int = 0
     several: set[int] = field(default_factory=set)
-    told: list[str] = field(default_factory=list)
+    timeline: list[str] = field(default_factory=list)
     now: Callable[[], str] = str
     who: tuple[str, ...] = ()
     kills: list[Kill] = field(default_factory=list)
@@ -93,24 +93,24 @@ class Pulse:
     def call(self, what: str, do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None) -> Any:
         """One call, and what becomes of it; `half` does it for the first of several messages."""
         self.calls += 1
-        number = self.calls
-        kind = self.points.get(number) or self._killed(what.partition("(")[0])
+        number, name = self.calls, what.partition("(")[0]
+        kind = self.points.get(number) or self._killed(name)
         self.note(f"{number:>4}  {what}" + (f"  <- {kind}" if kind else ""))
         self.hits += kind is not None
-        self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, fault)
+        self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, partial(fault, f"{name}: {kind}"))
         if half is not None:
             self.several.add(number)
             if kind is Kind.HALF_SENT:
                 half()
-                raise fault(f"{kind}, by intention")
+                raise fault(f"{name}: {kind}")
         answer = do()
         answer = iter(list(answer)) if isinstance(answer, Iterator) else answer
-        self._stop(kind, Kind.DIES_AFTER, Kind.ANSWER_LOST, fault)
+        self._stop(kind, Kind.DIES_AFTER, Kind.ANSWER_LOST, partial(fault, f"{name}: {kind}"))
         return answer
 
     def note(self, line: str) -> None:
         """A line of the timeline."""
-        self.told.append(f"{self.now()}  {line}")
+        self.timeline.append(f"{self.now()}  {line}")
 
     def _killed(self, name: str) -> Kind | None:
         """What the first kill that is meant for this call makes of it."""
@@ -124,16 +124,16 @@ class Pulse:
         kill.meanwhile()
         return kill.kind
 
-    def _stop(self, kind: Kind | None, death: Kind, failure: Kind, fault: Fault) -> None:
+    def _stop(self, kind: Kind | None, death: Kind, failure: Kind, fault: Callable[[], Exception]) -> None:
         if kind is death:
             self.deaths += 1
             raise Died
         if kind is failure:
-            raise fault(f"{kind}, by intention")
+            raise fault()
 
 
 class _Tap:
-    """A port whose calls are counted; whatever is no call passes through."""
+    """A port whose calls are counted; attributes that are no calls pass through."""
 
     def __init__(self, inner: Any, name: str, pulse: Pulse, fault: Fault) -> None:
         self._inner, self._name, self._pulse, self._fault = inner, name, pulse, fault
@@ -155,7 +155,7 @@ class _Tap:
 
 
 def _asks_nothing(args: Sequence[Any]) -> bool:
-    """Sending nothing is no call: the adapters make none of it."""
+    """Whether a call sends nothing: the adapters make no call of it."""
     return bool(args) and isinstance(args[0], Sized) and not isinstance(args[0], str | dict) and not args[0]
 
 

@@ -14,7 +14,7 @@ class Died(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One change of a task, as the store saw it; `cause` is the message in whose handling it was written."""
+    """One change of a task, as the store saw it; `cause` is the message whose handler wrote it."""
 
     before: Task
     after: Task

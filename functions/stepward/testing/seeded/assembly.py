@@ -1,4 +1,4 @@
-"""The use cases over the ports of a world: so many instances of each part, each under its own clock."""
+"""The use cases over the ports of a world: several instances of each part, each with its own clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stepward.testing.faults.diary import Diary
 from stepward.testing.memory.lanes import MemoryLedgers
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Letter
+from stepward.testing.seeded.mail import Message
 from stepward.testing.seeded.ports import Operators, Post, Rejects, SharedRecords, Store, Submitters
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.settings import Settings
@@ -28,23 +28,23 @@ from stepward.testing.settings import Settings
 
 @dataclass(slots=True)
 class Log(MemoryTelemetry):
-    """What the parts tell; each kind of fact once, and how often an order was one too many."""
+    """The history entries of all parts, each once, and how often an order was a duplicate or a conflict."""
 
     diary: Diary = field(kw_only=True)
-    told: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
+    logged: set[tuple[str, HistoryKind, str, int]] = field(default_factory=set, kw_only=True)
     duplicates: Counter[str] = field(default_factory=Counter, kw_only=True)
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
         """See the port."""
-        self.told.add((order_id, entry.kind, entry.step, entry.attempt))
+        self.logged.add((order_id, entry.kind, entry.step, entry.attempt))
         self.duplicates[order_id] += entry.kind in (HistoryKind.DUPLICATE, HistoryKind.CONFLICT)
         if order_id and self.diary.is_kept:
-            self.diary.note(order_id, f"fact: {entry.kind} {entry.step} {entry.attempt or ''} {entry.note}")
+            self.diary.note(order_id, f"history: {entry.kind} {entry.step} {entry.attempt or ''} {entry.note}")
 
 
 @dataclass(slots=True)
 class Instances:
-    """The ports of a world and its parts; `plans` says which plan an instance that takes orders freezes with them."""
+    """The parts of a world over its ports; `plans` are those that instances freeze with the orders they accept."""
 
     gate: Gate
     app: Application
@@ -86,31 +86,31 @@ class Instances:
             return replace(assembly, lanes=self.lanes, lane_queue=self.lane_queue)
         return assembly
 
-    def submit(self, copy: int, letter: Letter) -> None:
+    def submit(self, copy: int, message: Message) -> None:
         """One instance of the function that takes orders handles a message."""
-        self._take_in("submission", copy, letter, lambda made: made.submission().handle)
+        self._take_in("submission", copy, message, lambda made: made.submission().handle)
 
-    def schedule(self, copy: int, letter: Letter) -> None:
+    def schedule(self, copy: int, message: Message) -> None:
         """One Scheduler handles a message."""
-        self._take_in("scheduler", copy, letter, lambda made: made.scheduler(f"scheduler-{copy}").handle)
+        self._take_in("scheduler", copy, message, lambda made: made.scheduler(f"scheduler-{copy}").handle)
 
-    def serve(self, agent: str, copy: int, letter: Letter) -> None:
+    def serve(self, agent: str, copy: int, message: Message) -> None:
         """One instance of an agent handles a request."""
         if (agent, copy) not in self.guards:
             self.guards[agent, copy] = self.of(agent, copy).guard(agent)
         guard = self.guards[agent, copy]
-        self._take_in(agent, copy, letter, lambda made: made.agent(agent, guard).handle)
+        self._take_in(agent, copy, message, lambda made: made.agent(agent, guard).handle)
 
     def bury(self, agent: str, copy: int) -> None:
-        """A process of an agent is gone, and with it what it remembered."""
+        """Forget what a process of an agent that died had in memory."""
         self.guards.pop((agent, copy), None)
 
     def sweep(self, copy: int, remaining: Callable[[], int]) -> None:
-        """One Supervisor looks for what is overdue."""
+        """One Supervisor sweeps."""
         self.of("supervisor", copy).supervisor(f"supervisor-{copy}", self.post.agents).sweep(remaining)
 
     def clock(self, instance: str) -> Callable[[], int]:
-        """The time as this instance sees it."""
+        """The clock of this instance."""
         loop, skew = self.gate.loop, self.skews.get(instance, 0)
         return lambda: loop.now + skew
 
@@ -126,11 +126,11 @@ class Instances:
         return {name: Operation(Agent(agent), name, partial(self.remote.call, agent, name)) for name in names}
 
     def _take_in(
-        self, part: str, copy: int, letter: Letter, handler: Callable[[Assembly], Callable[[str], None]]
+        self, part: str, copy: int, message: Message, handler: Callable[[Assembly], Callable[[str], None]]
     ) -> None:
-        """Handle a message, or keep it if it cannot be accepted."""
+        """Handle a message, or reject it."""
         made = self.of(part, copy)
-        made.intake(handler(made)).accept(received(letter, self.gate.loop.now))
+        made.intake(handler(made)).accept(received(message, self.gate.loop.now))
 
     def _sleep(self, seconds: float) -> None:
         self.gate.wait(round(seconds * 1000))
@@ -139,6 +139,6 @@ class Instances:
         return f"probe-{copy}-{next(self.probes)}"
 
 
-def received(letter: Letter, now: int) -> Received:
-    """A message as an intake takes it."""
-    return Received(letter.name, letter.queue, now, letter.text)
+def received(message: Message, now: int) -> Received:
+    """A message in the shape that an intake takes."""
+    return Received(message.name, message.queue, now, message.text)

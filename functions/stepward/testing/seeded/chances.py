@@ -1,7 +1,7 @@
 """Chance by name: every accident of a world has a name, and seed and name decide whether it happens.
 
-So no accident depends on another's having been drawn: a world from which some are left out meets the rest as before,
-and a schedule of accidents can be made shorter piece by piece.
+So no accident depends on another one: a world without some of them has the rest as before, and a schedule of accidents
+can be made shorter piece by piece.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Chances:
         return Random(second)  # noqa: S311 - a test wants dice that can be thrown again
 
     def dice(self, name: str) -> Random:
-        """Dice for what is no accident, and stays however many are left out."""
+        """Dice for what is no accident: they stay the same however many accidents are left out."""
         return Random(self._drawn(name)[1])  # noqa: S311 - as above
 
     def one_of(self, name: str, count: int) -> int:
-        """A number below `count`, as quickly as can be."""
+        """A number below `count`, drawn fast."""
         return self._drawn(name)[0] % count
 
     def _drawn(self, name: str) -> tuple[int, int]:

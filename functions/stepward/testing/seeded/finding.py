@@ -1,4 +1,4 @@
-"""One world lived through, what it found, and the shortest schedule of accidents that finds the same."""
+"""Runs one world, and finds the shortest schedule of accidents that breaks the same invariant."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Finding:
 
 
 def live(
-    casting: Casting, seed: int, only: frozenset[str] | None = None, *, told: bool = False
+    casting: Casting, seed: int, only: frozenset[str] | None = None, *, noted: bool = False
 ) -> tuple[World, Finding | None]:
-    """The world of the seed, with no other accidents than `only`; and what broke in it, if anything did."""
-    world = World(casting, seed, only, told)
+    """Run the world of the seed, with no other accidents than `only`; return it, and what broke in it."""
+    world = World(casting, seed, only, noted)
     try:
         world.run()
     except Broken as broken:
@@ -41,12 +41,12 @@ def live(
     return world, None
 
 
-def story(finding: Finding, again: str = "") -> Iterator[str]:
+def report(finding: Finding, again: str = "") -> Iterator[str]:
     """A finding as people read it; the timeline is that of the order concerned, `again` how to see it once more."""
     yield f"seed {finding.seed}: {finding.what}"
     yield f"  order {finding.order_id or '(none in particular)'}, {len(finding.accidents)} accidents:"
     yield from (f"    {accident}" for accident in finding.accidents)
-    world, _ = live(finding.casting, finding.seed, frozenset(finding.accidents), told=True)
+    world, _ = live(finding.casting, finding.seed, frozenset(finding.accidents), noted=True)
     lines = world.diary.of(finding.order_id)
     left_out = len(lines) - LONGEST
     yield f"  what happened, without the first {left_out} lines:" if left_out > 0 else "  what happened:"
@@ -55,7 +55,7 @@ def story(finding: Finding, again: str = "") -> Iterator[str]:
 
 
 def shortest(finding: Finding) -> Finding:
-    """The same fault with as few accidents as can be found in so many worlds: fewer orders first, then less of each."""
+    """Find the same fault with fewer accidents, in MOST_WORLDS tries: first fewer orders, then less of each."""
     found, lived = finding, 0
 
     def breaks(accidents: Sequence[str]) -> bool:
@@ -80,7 +80,7 @@ def shortest(finding: Finding) -> Finding:
 
 
 def fewest(parts: Sequence[Part], breaks: Callable[[Sequence[Part]], bool]) -> list[Part]:
-    """A part of `parts` of which no piece can be left out (delta debugging); all of them break already."""
+    """Find a part of `parts` of which no piece can be left out (delta debugging); all of them together must break."""
     kept, size = list(parts), max(1, len(parts) // 2)
     while True:
         before, start = len(kept), 0
@@ -100,5 +100,5 @@ def _finding(world: World, invariant: str, order_id: str, what: str) -> Finding:
 
 
 def _about(accident: str) -> str:
-    """The order that the accident befell; "" if none in particular."""
+    """The order of the accident; "" if none in particular."""
     return accident.partition(" ")[0].rstrip(":") if accident.startswith("ord-") else ""

@@ -1,4 +1,4 @@
-"""The gate through which every call of a port goes, and where it may go wrong."""
+"""Every call of a port goes through the gate, and may go wrong there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(slots=True)
 class Invocation:
-    """One run of a function: who runs it, about which order, and why; whether it was kept waiting, what it wrote.
+    """One run of a function: who runs it, about which order, and for which message; whether it had to wait, its writes.
 
     An agent's has the deadline of its call, by its own clock.
     """
@@ -38,7 +38,7 @@ class Invocation:
 
 @dataclass(slots=True)
 class Gate:
-    """Everything that all ports of a world share; `here` is the invocation that runs at present."""
+    """What all ports of a world share; `here` is the invocation that runs now."""
 
     loop: Loop
     chances: Chances
@@ -51,7 +51,7 @@ class Gate:
 
     @contextmanager
     def invocation(self, instance: str, about: str, cause: ToScheduler | None) -> Iterator[Invocation]:
-        """Run a function; another may begin while this one is kept waiting."""
+        """Run a function; another may begin while this one waits."""
         outer, self.here = self.here, Invocation(instance, about, cause)
         try:
             yield self.here
@@ -143,6 +143,6 @@ class Gate:
                 return answer
 
     def wait(self, milliseconds: int) -> None:
-        """Keep the present invocation waiting while others run."""
+        """Let the present invocation wait while others run."""
         self.here.waited = True
         self.loop.pass_time(milliseconds)

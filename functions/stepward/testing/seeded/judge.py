@@ -1,4 +1,4 @@
-"""The invariants, each checked the moment it can break; `verdict` has those of quiet time."""
+"""The invariants, each checked the moment it can break; `verdict` checks those of quiet time."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.ledger import Ledger, Slot
+from stepward.testing.seeded.ledger import Effect, Ledger
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 
 
 @dataclass(slots=True)
 class Judge:
-    """Watches a world; raises Broken. `clock` gives the time as an instance sees it, `told` holds the facts on record.
+    """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
-    `excused` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor has ended.
+    `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended.
     """
 
     gate: Gate
     tasks: MemoryTaskStore
     ledger: Ledger
     clock: Callable[[str], int]
-    told: set[tuple[str, HistoryKind, str, int]]
+    logged: set[tuple[str, HistoryKind, str, int]]
     timing: Timing
     uncounted: bool = False
     freed: set[tuple[str, str, int]] = field(default_factory=set)
@@ -45,13 +45,13 @@ class Judge:
     highest: Counter[str] = field(default_factory=Counter)
     notices: dict[Notice, None] = field(default_factory=dict)
     alerts: set[str] = field(default_factory=set)
-    reported: dict[Slot, int] = field(default_factory=dict)
+    reported: dict[Effect, int] = field(default_factory=dict)
 
     @property
     def of_messages(
         self,
     ) -> tuple[Callable[[StepRequest], None], Callable[[StepRequest], None], Callable[[Reply], None]]:
-        """Who is told of requests before they are sent and after, and of replies before."""
+        """What hears of requests before and after they are sent, and of replies before."""
         return self.asked, self.sent, self.replied
 
     @property
@@ -117,7 +117,7 @@ class Judge:
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
 
     def heard(self, notice: Notice) -> None:
-        """I8: the submitter is told, of what was reached, and of older things first unless the teller was held up."""
+        """I8: a notice says what was reached, and older things first unless its sender was held up."""
         self.diary.note(notice.order_id, f"the submitter hears: {notice.status} {notice.step} {notice.revision}")
         task = self.reached.get((notice.order_id, notice.revision))
         if not audit.is_true(notice, task):
@@ -130,25 +130,25 @@ class Judge:
         self.highest[notice.order_id] = max(notice.revision, self.highest[notice.order_id])
 
     def alerted(self, alert: Alert) -> None:
-        """An operator is told."""
+        """An operator is alerted."""
         self.diary.counts["alerts"] += 1
-        self.diary.note(alert.order_id, f"an operator is told of {alert.alert_id}: {alert.reason}")
+        self.diary.note(alert.order_id, f"an operator is alerted to {alert.alert_id}: {alert.reason}")
         self.alerts.add(alert.alert_id)
 
     def handled(self, reply: Reply) -> None:
-        """The Scheduler has taken note of a reply: from here on it knows of the effect, fenced or not."""
+        """The Scheduler has handled a reply: from here on it knows of the effect, fenced or not."""
         record = self.tasks.tasks[reply.order_id].steps[reply.step]
         if record.process_state is ProcessState.STOPPED and reply.outcome is Outcome.OK:
             effect = self._effect(record)
-            if record.attempt == reply.attempt and effect in self.ledger.standing:
+            if record.attempt == reply.attempt and effect in self.ledger.remaining:
                 self.reported.setdefault(effect, self.gate.loop.now)
 
     def ended_well(self) -> None:
-        """What an invocation wrote it has told and asked for, unless somebody has written since."""
+        """An invocation has logged and sent what follows from its writes, unless somebody has written since."""
         for write in self.gate.here.wrote:
             task = write.after
             if self.tasks.tasks[task.order_id].revision == task.revision:
-                self._check("S", task.order_id, self._untold(write))
+                self._check("S", task.order_id, self._unlogged(write))
         if self.gate.here.cause is not None:
             self._check("S16", self.gate.here.about, self._unasked(self.gate.here.cause))
 
@@ -156,27 +156,27 @@ class Judge:
         """I1, I6, I8 at quiet time, when nothing is on its way and nothing waits."""
         for order_id, task in self.tasks.tasks.items():
             self._check("I1", order_id, self._not_ended(task))
-            self._check("I6", order_id, self._left_standing(task))
-            self._check("I8", order_id, self._not_told(task))
+            self._check("I6", order_id, self._wrongly_remaining(task))
+            self._check("I8", order_id, self._not_notified(task))
 
     def _may_be_late(self) -> bool:
-        """Whether whoever acts was held up after it had looked at its clock, or has one that is no good."""
+        """Whether the present instance was held up after it read its clock, or has a clock that is wrong."""
         return self.gate.here.waited or self.gate.profile.skewed
 
-    def _untold(self, write: Write) -> Iterator[str]:
+    def _unlogged(self, write: Write) -> Iterator[str]:
         for _, after in audit.changes(write):
             kind = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}.get(
                 after.process_state
             )
-            if kind and (after.order_id, kind, after.name, after.attempt) not in self.told:
-                yield f"{kind} {after.name} {after.attempt} was written and never told"
+            if kind and (after.order_id, kind, after.name, after.attempt) not in self.logged:
+                yield f"{kind} {after.name} {after.attempt} was written and never logged"
 
     def _unasked(self, cause: ToScheduler) -> Iterator[str]:
-        """Claims of a message that is done with, perhaps from a delivery before, whose requests never went out."""
+        """Claims of a handled message, perhaps by an earlier delivery, whose requests were never sent."""
         for record in self.tasks.tasks[cause.order_id].steps.values() if cause.order_id in self.tasks.tasks else ():
             ours = record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
             if ours and record.token not in self.requested:
-                yield f"{record.name} was claimed by {cause}, which is done with, and no agent was asked"
+                yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:
         if write.cause is not None:
@@ -203,45 +203,45 @@ class Judge:
         if not task.undoing or not self.gate.profile.honest:
             return
         later = plan.dependents[forward_name(effect)]
-        if standing := {name for name in self.ledger.standing_of(task.order_id) if forward_name(name) in later}:
-            yield f"{effect} came before the undo of {standing}"
+        if remaining := {name for name in self.ledger.remaining_of(task.order_id) if forward_name(name) in later}:
+            yield f"{effect} came before the undo of {remaining}"
 
     def _not_ended(self, task: Task) -> Iterator[str]:
         if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
             yield f"stuck in {task.process_state}"
         if task.due is not None:
-            yield "due for ever"
+            yield "still due"
         for record in task.steps.values():
             if record.process_state is ERROR and f"{task.order_id}/{record.name}/{record.attempt}" not in self.alerts:
-                yield f"nobody was told of the Error of {record.name}"
+                yield f"nobody was alerted to the Error of {record.name}"
 
-    def _left_standing(self, task: Task) -> Iterator[str]:
-        standing, plan = self.ledger.standing_of(task.order_id), self.plan(task)
+    def _wrongly_remaining(self, task: Task) -> Iterator[str]:
+        remaining, plan = self.ledger.remaining_of(task.order_id), self.plan(task)
         meant: set[str] = set()
         if task.process_state is PROCESSED:
             meant = {plan.by_name[step.name].executor(task.steps[step.name].policy).effect for step in plan.steps}
         elif task.process_state is not UNDONE:
             return
-        if missing := meant - standing:
-            yield f"the order is Processed and {missing} do not stand"
+        if missing := meant - remaining:
+            yield f"the order is Processed without {missing}"
         undoable = {executor.effect for step in plan.steps for executor in step.executors if executor.undo}
-        for name in (standing - meant) & undoable:
+        for name in (remaining - meant) & undoable:
             effect = (task.order_id, name)
-            known = effect in self.reported and self.ledger.standing[effect] <= self.reported[effect]
+            known = effect in self.reported and self.ledger.remaining[effect] <= self.reported[effect]
             if self.gate.profile.honest or known:
-                yield f"the order is {task.process_state} and {name} stands"
+                yield f"the order is {task.process_state} and {name} remains"
             self.diary.counts["late effects that nobody could know of"] += 1
         twice = [effect for effect, times in self.ledger.undone.items() if effect[0] == task.order_id and times > 1]
         if twice and self.gate.profile.honest:
             yield f"{twice} were undone more than once"
 
-    def _not_told(self, task: Task) -> Iterator[str]:
-        told = {notice.status for notice in self.notices if notice.order_id == task.order_id}
+    def _not_notified(self, task: Task) -> Iterator[str]:
+        notified = {notice.status for notice in self.notices if notice.order_id == task.order_id}
         ended = {PROCESSED: "completed", UNDONE: "undone"}.get(task.process_state)
-        if task.reply_to and ended and ended not in told:
-            yield f"{ended} and the submitter was not told"
+        if task.reply_to and ended and ended not in notified:
+            yield f"{ended} and the submitter was not notified"
 
-    def _effect(self, record: StepRecord) -> Slot:
+    def _effect(self, record: StepRecord) -> Effect:
         plan = self.plan(self.tasks.tasks[record.order_id])
         return record.order_id, plan.by_name[record.name].executor(record.policy).effect
 

@@ -1,37 +1,37 @@
-"""What remote services did and took back."""
+"""What remote services did and undid."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-Slot = tuple[str, str]
-"""An order, and who does the step: the idempotency key of an effect, in two parts."""
+Effect = tuple[str, str]
+"""An order and the effect's name: the idempotency key in two parts."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Effects by their slots: how often each happened and was undone, and since when one stands (epoch ms)."""
+    """How often each effect happened and was undone; `remaining` says since when one is not undone (epoch ms)."""
 
-    done: Counter[Slot] = field(default_factory=Counter)
-    undone: Counter[Slot] = field(default_factory=Counter)
-    buried: set[Slot] = field(default_factory=set)
-    standing: dict[Slot, int] = field(default_factory=dict)
+    done: Counter[Effect] = field(default_factory=Counter)
+    undone: Counter[Effect] = field(default_factory=Counter)
+    buried: set[Effect] = field(default_factory=set)
+    remaining: dict[Effect, int] = field(default_factory=dict)
     of: dict[str, set[str]] = field(default_factory=dict)
 
-    def do(self, effect: Slot, now: int) -> None:
+    def do(self, effect: Effect, now: int) -> None:
         """An effect happens."""
         self.done[effect] += 1
-        self.standing[effect] = now
+        self.remaining[effect] = now
         self.of.setdefault(effect[0], set()).add(effect[1])
 
-    def undo(self, effect: Slot, now: int) -> None:
-        """What stands under the slot at `now` is taken back, and never comes back at an honest service."""
-        if self.standing.get(effect, now) <= now and effect in self.standing:
-            del self.standing[effect]
+    def undo(self, effect: Effect, now: int) -> None:
+        """Undo an effect that happened by `now`; at an honest service it never happens again."""
+        if self.remaining.get(effect, now) <= now and effect in self.remaining:
+            del self.remaining[effect]
             self.undone[effect] += 1
         self.buried.add(effect)
 
-    def standing_of(self, order_id: str) -> set[str]:
-        """The effects of an order that stand."""
-        return {name for name in self.of.get(order_id, ()) if (order_id, name) in self.standing}
+    def remaining_of(self, order_id: str) -> set[str]:
+        """The effects of an order that are not undone."""
+        return {name for name in self.of.get(order_id, ()) if (order_id, name) in self.remaining}

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from stepward.domain.errors import RetryLater, Transient
 from stepward.domain.messages import ToScheduler
@@ -21,16 +20,16 @@ CLOSED = 5 * MINUTE
 HIDDEN = 20 * SECOND
 MOST_RECEIVED = 5
 REDRIVEN = HOUR
-"""After so long an operator has a look at the dead letters and sends them again."""
-KEPT = ("orders", "ledgers", "lanes")
-"""Queues whose messages nobody else remembers; from the others, one may be lost for good before it is first read."""
+"""After so long an operator redrives the dead letters."""
+NEVER_LOST = ("orders", "ledgers", "lanes")
+"""Queues whose messages nobody can send again; other queues may lose a message before it is first read."""
 IN_ORDER = ("ledgers", "lanes")
-"""Queues in which nothing of a group comes before what was sent earlier is done. Who still holds a message that was
-given to another by then may come late with it all the same."""
+"""FIFO queues: they deliver no message of a group before the earlier ones are handled. An instance that still holds a
+message may come late with it, after another has handled it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Message:
     """A message in the queue `queue`, under the name by which its accidents are drawn."""
 
     name: str
@@ -39,32 +38,29 @@ class Letter:
     text: str
 
 
-class Handle(Protocol):
-    """What one instance of a part does with a message; raises Transient if it must come back."""
-
-    def __call__(self, copy: int, letter: Letter) -> None:
-        """Handle it."""
+Handle = Callable[[int, Message], None]
+"""What an instance of a part, by its number, does with a message; raises Transient if it must come back."""
 
 
 @dataclass(slots=True)
 class Part:
-    """A function that queues trigger, in so many instances; `understood` tells what a message asks of a task.
+    """A function that queues trigger, with its number of instances; `understood` says what a message asks of a task.
 
-    `buried` is told of an instance that died, `handled` of a message that was acknowledged. A message that has been
-    received `most` times goes to the dead letters.
+    `buried` hears of an instance that died, `handled` of a message that was acknowledged. A message that has been
+    received `most` times goes to the dead-letter queue.
     """
 
     name: str
     copies: int
     handle: Handle
-    understood: Callable[[Letter], ToScheduler | None] = lambda _: None
-    handled: Callable[[Letter], None] = lambda _: None
+    understood: Callable[[Message], ToScheduler | None] = lambda _: None
+    handled: Callable[[Message], None] = lambda _: None
     buried: Callable[[int], None] = lambda _: None
     most: int = MOST_RECEIVED
     busy: set[int] = field(default_factory=set)
 
     def idle(self, wish: int) -> int | None:
-        """An instance that has nothing to do, beginning with the one wished for."""
+        """The first idle instance, beginning with the one wished for; None if all are busy."""
         turns = ((wish + turn) % self.copies for turn in range(self.copies))
         return next((copy for copy in turns if copy not in self.busy), None)
 
@@ -73,7 +69,7 @@ class Part:
 class Mailbox:
     """All queues of a world; `parts` says who is triggered by which.
 
-    While it `is_closed`, the whole platform is out; `ended_well` is told of each run that neither died nor failed.
+    While it `is_closed`, the whole platform is out; `ended_well` hears of each run that neither died nor failed.
     """
 
     gate: Gate
@@ -89,92 +85,92 @@ class Mailbox:
     def send(self, queue: str, order_id: str, text: str, delay: int = 0) -> None:
         """Put a message on its way; the queue keeps it for `delay` milliseconds."""
         self.sent[order_id, queue] += 1
-        letter = Letter(f"{order_id}: message {self.sent[order_id, queue]} to {queue}", queue, order_id, text)
-        self._line_up(letter)
-        dice = self.gate.chances.happens(letter.name, self.gate.profile.mail)
+        message = Message(f"{order_id}: message {self.sent[order_id, queue]} to {queue}", queue, order_id, text)
+        self._line_up(message)
+        dice = self.gate.chances.happens(message.name, self.gate.profile.mail)
         if dice is None:
-            self._arrive(letter, delay + LATENCY)
+            self._arrive(message, delay + LATENCY)
             return
         accident = Delivery(self.gate.profile.pick(dice, self.gate.profile.deliveries))
         self.gate.diary.counts[f"delivered {accident}"] += 1
         self.gate.diary.note(order_id, f"a message to {queue} comes {accident}")
-        if accident is Delivery.LOST and queue not in KEPT:
+        if accident is Delivery.LOST and queue not in NEVER_LOST:
             return
-        self._arrive(letter, delay + dice.choice(DELAYS))
+        self._arrive(message, delay + dice.choice(DELAYS))
         if accident is Delivery.DOUBLED:
-            self._arrive(letter, delay + dice.choice([LATENCY, *DELAYS]))
+            self._arrive(message, delay + dice.choice([LATENCY, *DELAYS]))
 
     def waiting_in(self, queue: str) -> int:
         """How many messages of a queue are on their way."""
         return self.waiting[queue]
 
-    def _arrive(self, letter: Letter, wait: int, received: int = 1) -> None:
-        self.waiting[letter.queue] += 1
-        self.gate.loop.later(wait, lambda: self._deliver(letter, received))
+    def _arrive(self, message: Message, wait: int, received: int = 1) -> None:
+        self.waiting[message.queue] += 1
+        self.gate.loop.later(wait, lambda: self._deliver(message, received))
 
-    def _deliver(self, letter: Letter, received: int) -> None:
-        self.waiting[letter.queue] -= 1
+    def _deliver(self, message: Message, received: int) -> None:
+        self.waiting[message.queue] -= 1
         if self.is_closed:
-            self._arrive(letter, CLOSED, received)
+            self._arrive(message, CLOSED, received)
             return
-        part = self.parts[letter.queue]
-        copy = part.idle(self.gate.chances.one_of(f"{letter.name} {received}", part.copies))
-        if copy is None or self._is_behind(letter):
-            self._arrive(letter, BUSY, received)
+        part = self.parts[message.queue]
+        copy = part.idle(self.gate.chances.one_of(f"{message.name} {received}", part.copies))
+        if copy is None or self._is_behind(message):
+            self._arrive(message, BUSY, received)
             return
         self.gate.diary.counts["deliveries"] += 1
-        self.deliveries[letter.order_id, letter.queue] += 1
-        self._received(letter, part, copy, received)
+        self.deliveries[message.order_id, message.queue] += 1
+        self._received(message, part, copy, received)
 
-    def _received(self, letter: Letter, part: Part, copy: int, received: int) -> None:
-        back = self._handled(letter, part, copy)
+    def _received(self, message: Message, part: Part, copy: int, received: int) -> None:
+        back = self._handled(message, part, copy)
         if back is None:
-            part.handled(letter)
-            self._leave(letter)
-            self._perhaps_again(letter)
+            part.handled(message)
+            self._leave(message)
+            self._perhaps_again(message)
         elif back:
-            self._arrive(letter, back, received)
+            self._arrive(message, back, received)
         elif received < part.most:
-            self._arrive(letter, HIDDEN, received + 1)
+            self._arrive(message, HIDDEN, received + 1)
         else:
             self.gate.diary.counts["dead letters"] += 1
-            self._leave(letter)
-            self._arrive(letter, REDRIVEN)
+            self._leave(message)
+            self._arrive(message, REDRIVEN)
 
-    def _line_up(self, letter: Letter) -> None:
-        if letter.queue in IN_ORDER:
-            self.lines.setdefault((letter.queue, letter.order_id), []).append(letter.name)
+    def _line_up(self, message: Message) -> None:
+        if message.queue in IN_ORDER:
+            self.lines.setdefault((message.queue, message.order_id), []).append(message.name)
 
-    def _is_behind(self, letter: Letter) -> bool:
-        line = self.lines.get((letter.queue, letter.order_id), [])
-        return letter.name in line and line[0] != letter.name
+    def _is_behind(self, message: Message) -> bool:
+        line = self.lines.get((message.queue, message.order_id), [])
+        return message.name in line and line[0] != message.name
 
-    def _leave(self, letter: Letter) -> None:
-        line = self.lines.get((letter.queue, letter.order_id), [])
-        if letter.name in line:
-            line.remove(letter.name)
+    def _leave(self, message: Message) -> None:
+        line = self.lines.get((message.queue, message.order_id), [])
+        if message.name in line:
+            line.remove(message.name)
 
-    def _perhaps_again(self, letter: Letter) -> None:
-        times = self.acknowledged[letter.name] = self.acknowledged[letter.name] + 1
-        if dice := self.gate.chances.happens(f"{letter.name} again {times}", self.gate.profile.mail / 2):
-            self.gate.diary.note(letter.order_id, f"a message to {letter.queue} comes again, though acknowledged")
-            self._arrive(letter, dice.choice(DELAYS))
+    def _perhaps_again(self, message: Message) -> None:
+        times = self.acknowledged[message.name] = self.acknowledged[message.name] + 1
+        if dice := self.gate.chances.happens(f"{message.name} again {times}", self.gate.profile.mail / 2):
+            self.gate.diary.note(message.order_id, f"a message to {message.queue} comes again, though acknowledged")
+            self._arrive(message, dice.choice(DELAYS))
 
-    def _handled(self, letter: Letter, part: Part, copy: int) -> int | None:
+    def _handled(self, message: Message, part: Part, copy: int) -> int | None:
         """None if the message is acknowledged; else after how long it is back, 0 being the queue's own time."""
         instance = f"{part.name}-{copy}"
         if self.gate.diary.is_kept:
-            self.gate.diary.note(letter.order_id, f"{instance} receives {_short(letter)}")
+            self.gate.diary.note(message.order_id, f"{instance} receives {_short(message)}")
         part.busy.add(copy)
         try:
-            with self.gate.invocation(instance, letter.order_id, part.understood(letter)):
-                part.handle(copy, letter)
+            with self.gate.invocation(instance, message.order_id, part.understood(message)):
+                part.handle(copy, message)
                 self.ended_well()
         except RetryLater as retry_later:
             return retry_later.seconds * SECOND
         except Transient as error:
             self.gate.diary.counts["invocations that failed"] += 1
-            self.gate.diary.note(letter.order_id, f"{instance} gives it back: {error}")
+            self.gate.diary.note(message.order_id, f"{instance} gives it back: {error}")
             return 0
         except Died:
             self.gate.diary.counts["deaths"] += 1
@@ -185,10 +181,10 @@ class Mailbox:
         return None
 
 
-def _short(letter: Letter) -> str:
+def _short(message: Message) -> str:
     try:
-        said = json.loads(letter.text)
-        told = " ".join(str(said[key]) for key in ("type", "step", "attempt") if key in said)
+        content = json.loads(message.text)
+        words = " ".join(str(content[key]) for key in ("type", "step", "attempt") if key in content)
     except (ValueError, TypeError):
-        told = letter.text
-    return f"{told} ({letter.queue})"
+        words = message.text
+    return f"{words} ({message.queue})"

@@ -20,9 +20,9 @@ MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","ty
 
 @dataclass(slots=True)
 class People:
-    """They write to the queues of `mailbox`; whether an order can be undone is theirs to know.
+    """They write to the queues of `mailbox`; `write` makes the text of an order with this id, with its dice.
 
-    `write` makes the text of an order with this id, with its dice.
+    They undo and cancel only `undoable` orders.
     """
 
     gate: Gate
@@ -30,7 +30,7 @@ class People:
     undoable: bool
     write: Callable[[str, Random], str]
     ordered: list[str] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
+    alerted: Counter[str] = field(default_factory=Counter)
 
     def order(self, number: int, within: int) -> None:
         """Somebody orders, and perhaps does more about it."""
@@ -45,9 +45,9 @@ class People:
         self._commands(order_id, at)
 
     def hear(self, alert: StepFailed) -> None:
-        """An operator is told of an Error, and has the step done again, perhaps with two clicks."""
-        self.told[alert.alert_id] += 1
-        name = f"{alert.order_id}: {alert.step}/{alert.attempt} is resubmitted after alert {self.told[alert.alert_id]}"
+        """An operator is alerted to an Error, and resubmits the step, perhaps with two clicks."""
+        times = self.alerted[alert.alert_id] = self.alerted[alert.alert_id] + 1
+        name = f"{alert.order_id}: {alert.step}/{alert.attempt} is resubmitted after alert {times}"
         if dice := self.gate.chances.happens(name, min(1.0, self.gate.profile.people * 1.5)):
             self.gate.diary.counts["commands"] += 1
             seen = dice.choice([0, 0, 0, 1])

@@ -186,15 +186,15 @@ class Post:
             return
 
         def send(chosen: list[tuple[str, str, str, int]]) -> None:
-            for letter in chosen:
-                self.mail(*letter)
+            for message in chosen:
+                self.mail(*message)
 
         self.gate.through(site, lambda: send(letters), about=letters[0][1], partly=lambda: send(letters[1:]))
 
 
 @dataclass(slots=True)
 class Submitters:
-    """The people who ordered, on their own queues."""
+    """The submitters, on their own queues."""
 
     gate: Gate
     heard: Callable[[Notice], None]
@@ -206,7 +206,7 @@ class Submitters:
 
 @dataclass(slots=True)
 class Operators:
-    """The people who are told of Errors."""
+    """The operators who are alerted to Errors and waiting lanes."""
 
     gate: Gate
     heard: Callable[[Alert], None]

@@ -1,4 +1,4 @@
-"""Remote services and their ledger: honest ones keep docs/service-contract.md, careless ones half of it."""
+"""Remote services and their ledger: honest ones fulfil docs/service-contract.md, careless ones half of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.record import Died
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
-from stepward.testing.seeded.ledger import Ledger, Slot
+from stepward.testing.seeded.ledger import Effect, Ledger
 from stepward.testing.seeded.profile import PAUSES
 from stepward.testing.services import Mood
 
@@ -30,11 +30,10 @@ QUICKEST, SLOWEST = 20, 400
 
 @dataclass(slots=True)
 class Remote:
-    """All services of a world; `down` are those that are out at present, by agent.
+    """All services of a world; `down` are the agents whose service is out.
 
-    A careless service does each thing once per key, and knows neither fences nor tombstones: what was undone, or was
-    undone before it was done, it does when the call comes late. `perform` is what it does: given the agent, the
-    operation and the call, it brings the answer.
+    A careless service does each thing once per key, but has neither fences nor tombstones: when a call comes late, it
+    does what was undone already. `perform` gets the agent, the operation and the call, and returns the answer.
     """
 
     gate: Gate
@@ -111,7 +110,7 @@ class Remote:
 
         self.gate.loop.later(dice.choice(PAUSES), act)
 
-    def _do(self, effect: Slot, call: Call, perform: Do) -> Mapping[str, Any]:
+    def _do(self, effect: Effect, call: Call, perform: Do) -> Mapping[str, Any]:
         key = call.idempotency_key
         honest = self.gate.profile.honest
         if honest and call.fence < self.fences.get(key, 0):

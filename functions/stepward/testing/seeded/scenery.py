@@ -1,4 +1,4 @@
-"""What befalls a whole world: clocks that differ, a deployment, outages, and agents that operators pause."""
+"""What happens to a whole world: clocks that differ, a deployment, outages, and agents that operators pause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepward.testing.seeded.mail import Mailbox
 
 @dataclass(frozen=True, slots=True)
 class Scenery:
-    """Each event is an accident that can be left out; all begin `within` so many milliseconds."""
+    """The events of a world, each an accident that can be left out; all begin `within` these milliseconds."""
 
     gate: Gate
     parts: Instances
@@ -63,7 +63,7 @@ class Scenery:
                 self.gate.diary.counts["clocks that differ"] += 1
 
     def _deploy(self, new: Plan) -> None:
-        """Agents know both versions first; then one instance takes orders for the new one, at last every one does."""
+        """Agents get both versions first; then one instance takes orders for the new one, and later every instance."""
         self.parts.plans = [*self.parts.plans, new]
 
     def _finish(self) -> None:

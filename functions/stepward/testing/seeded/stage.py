@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,7 +19,7 @@ from stepward.testing.seeded.assembly import Instances, Log
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
 from stepward.testing.seeded.ledger import Ledger
-from stepward.testing.seeded.mail import Letter, Mailbox, Part
+from stepward.testing.seeded.mail import Mailbox, Message, Part
 from stepward.testing.seeded.people import People
 from stepward.testing.seeded.ports import SHARDS, Operators, Post, Rejects, SharedRecords, Store, Submitters
 from stepward.testing.seeded.remote import Perform, Remote
@@ -51,15 +51,16 @@ class Cast:
     settings: Settings = SETTINGS
     lanes: Lanes | None = None
     lane_queue: LaneQueue | None = None
+    after: Callable[[], object] = lambda: None
 
     def begin(self, world: Stage) -> None:
         """Have more parts take part, and more people act."""
 
     def hear_of_lane(self, alert: LaneWaits) -> None:
-        """An operator is told that a lane waits."""
+        """An operator is alerted that a lane waits."""
 
     def dues(self) -> Iterable[int]:
-        """When a Supervisor has to look at what else there is (epoch ms)."""
+        """When a Supervisor has to sweep over what else there is (epoch ms)."""
         return ()
 
     def expects(self, _reject: Reject) -> bool:
@@ -67,12 +68,13 @@ class Cast:
         return False
 
     def verdict(self) -> None:
-        """What else must hold at quiet time; raises Broken."""
+        """Check what else must hold at quiet time; raises Broken, or whatever `after` raises."""
+        self.after()
 
 
 @dataclass(slots=True)
 class Stage:
-    """All parts of a world; whoever makes one gives it a gate, a mailbox and a cast, and calls `assemble`."""
+    """All parts of a world; its maker sets the gate, the mailbox and the cast, then calls `assemble`."""
 
     gate: Gate = field(init=False)
     mailbox: Mailbox = field(init=False)
@@ -84,7 +86,7 @@ class Stage:
         """Join the parts over a store and services of these kinds."""
         gate, cast, log, ledger = self.gate, self.cast, Log(diary=self.gate.diary), Ledger()
         tasks = store(gate, self._written)
-        self.judge = Judge(gate, tasks.inner, ledger, self._clock_of, log.told, cast.settings.timing)
+        self.judge = Judge(gate, tasks.inner, ledger, self._clock_of, log.logged, cast.settings.timing)
         self.mailbox.ended_well = self.judge.ended_well
         agents = sorted({*cast.old.agents, *cast.new.agents})
         self.parts = Instances(
@@ -130,12 +132,12 @@ class Stage:
         else:
             self.cast.people.hear(alert)
 
-    def _scheduled(self, letter: Letter) -> None:
-        message = decode_for_scheduler(letter.text)
-        if isinstance(message, Reply) and message.outcome is Outcome.OK:
-            self.judge.handled(message)
+    def _scheduled(self, message: Message) -> None:
+        reply = decode_for_scheduler(message.text)
+        if isinstance(reply, Reply) and reply.outcome is Outcome.OK:
+            self.judge.handled(reply)
 
 
-def understood(letter: Letter) -> ToScheduler:
+def understood(message: Message) -> ToScheduler:
     """What a message asks of the Scheduler."""
-    return decode_for_scheduler(letter.text)
+    return decode_for_scheduler(message.text)

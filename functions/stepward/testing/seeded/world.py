@@ -28,17 +28,17 @@ Casting = Callable[[Gate, Mailbox], Cast]
 
 @dataclass(slots=True)
 class World(Stage):
-    """One seed's world; `only` are the accidents that happen, all if None. `told` keeps the diary."""
+    """One seed's world; `only` are the accidents that happen, all if None; `noted` keeps its diary."""
 
     casting: Casting
     seed: int
     only: frozenset[str] | None = None
-    told: bool = False
+    noted: bool = False
     chances: Chances = field(init=False)
 
     def __post_init__(self) -> None:
         self.chances, loop = Chances(self.seed, self.only), Loop()
-        self.gate = Gate(loop, self.chances, Diary(loop, self.told), profile(self.chances.dice("profile")))
+        self.gate = Gate(loop, self.chances, Diary(loop, self.noted), profile(self.chances.dice("profile")))
         self.mailbox = Mailbox(self.gate)
         self.cast = self.casting(self.gate, self.mailbox)
         self.assemble()
@@ -87,7 +87,7 @@ class World(Stage):
         self.parts.remote.down.clear()
 
     def _settle(self) -> None:
-        """All messages come, time passes, and Supervisors look, until nothing waits."""
+        """Deliver all messages, let time pass, and have Supervisors sweep, until nothing waits."""
         loop, tasks = self.gate.loop, self.judge.tasks.tasks
         for turn in range(MOST_ROUNDS):
             while loop.waiting:
