@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
@@ -19,7 +19,7 @@ from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.messages import decode_request, encode
 from stepward.wiring.clock import now
-from tests.lab.benchmarks.engine import new_queues, queues_of
+from tests.lab.benchmarks.engine import queues_of
 from tests.lab.benchmarks.workload import AGENTS, order_text, side_by_side
 
 READ_S, WRITE_S = 0.005, 0.006
@@ -58,21 +58,21 @@ class FarStore(MemoryTaskStore):
 def answered_at_once(steps: int) -> Contended:
     """Run `steps` steps side by side, whose replies reach as many Schedulers at once."""
     store, plan = FarStore(lambda _: 0), side_by_side(steps).plan()
-    queues = new_queues()
-    schedule = memory_assembly(now, store=store, queues=queues_of(queues)).scheduler("scheduler-1")
+    assembly = memory_assembly(now, AGENTS, store=store)
+    schedule = assembly.scheduler("scheduler-1")
     task = new_task("ord-1", plan, now(), Timing())
     if store.submit(Order("ord-1", order_text(1), "hash"), task, plan) is not Submission.ACCEPTED:
         raise RuntimeError("the order was not accepted")
     schedule.handle(encode(Start("ord-1")))
     store.writes.clear()
-    replies = _replies([queues[name] for name in AGENTS])
+    replies = _replies(queues_of(assembly).agents.values())
     began = perf_counter()
     returned = _at_once(schedule, replies)
     lasted = (perf_counter() - began) * 1000
     return Contended(steps, len(store.writes), store.writes.count(False), returned, lasted)
 
 
-def _replies(queues: Sequence[MemoryQueue]) -> list[str]:
+def _replies(queues: Iterable[MemoryQueue]) -> list[str]:
     requests = [decode_request(body) for queue in queues for body in queue.bodies]
     return [
         encode(Reply(it.order_id, it.step, it.attempt, it.token, Outcome.OK, {"reference": "r-1"})) for it in requests

@@ -97,7 +97,7 @@ class Engine:
     sent: dict[str, float] = field(default_factory=dict)
     took: list[float] = field(default_factory=list)
     store: WatchedStore = field(init=False)
-    queues: dict[str, MemoryQueue] = field(init=False)
+    orders: MemoryQueue = field(init=False)
     pollers: list[Poller] = field(init=False)
     telemetry: Any = field(init=False)
     assembly: Assembly = field(init=False)
@@ -106,25 +106,28 @@ class Engine:
         real = PowertoolsTelemetry(Logger(service="benchmark"), Metrics(namespace="Benchmark", service="benchmark"))
         self.telemetry = real if self.logged else MemoryLog()
         self.store = WatchedStore(lambda _: 0, ended=self._end)
-        self.queues = new_queues("orders")
+        self.orders = MemoryQueue(name="orders", clock=now)
         self.assembly = memory_assembly(
             now,
+            AGENTS,
             telemetry=self.telemetry,
             app=App("benchmark", self.workflow),
             store=self.store,
-            queues=queues_of(self.queues),
             sleep=sleep,
             jitter=random.random,
         )
-        schedule = self.assembly.scheduler("scheduler-1").handle
-        handlers = {"orders": self.assembly.submission().handle, "scheduler": schedule, "responses": schedule}
-        self.pollers = [self._poller(queue, handle) for queue, handle in handlers.items()]
-        for name in AGENTS:
-            self.pollers.append(self._poller(name, self.assembly.agent(name).handle, together=True))
+        queues, schedule = queues_of(self.assembly), self.assembly.scheduler("scheduler-1").handle
+        self.pollers = [
+            self._poller(self.orders, self.assembly.submission().handle),
+            self._poller(queues.scheduler, schedule),
+            self._poller(queues.responses, schedule),
+        ]
+        for name, queue in queues.agents.items():
+            self.pollers.append(self._poller(queue, self.assembly.agent(name).handle, together=True))
 
     def send(self, number: int) -> None:
         self.sent[order_id(number)] = perf_counter()
-        self.queues["orders"].send(order_text(number))
+        self.orders.send(order_text(number))
 
     def turn(self) -> None:
         """Give every function one batch."""
@@ -134,23 +137,20 @@ class Engine:
     def _end(self, order: str) -> None:
         self.took.append((perf_counter() - self.sent.pop(order)) * 1000)
 
-    def _poller(self, queue: str, handle: Callable[[str], None], *, together: bool = False) -> Poller:
+    def _poller(self, queue: MemoryQueue, handle: Callable[[str], None], *, together: bool = False) -> Poller:
         worker = BatchWorker(self.assembly.intake(handle), self.telemetry, together)
 
         def handler(event: dict[str, Any], _context: object) -> Mapping[str, Any]:
             return worker.answer(event)
 
-        return Poller(source=self.queues[queue], handler=handler, clock=now, batch_size=self.batch)
+        return Poller(source=queue, handler=handler, clock=now, batch_size=self.batch)
 
 
-def new_queues(*more: str) -> dict[str, MemoryQueue]:
-    """The engine's queues, and `more`, by their names; those of the agents have the agents' names."""
-    return {name: MemoryQueue(name=name, clock=now) for name in (*more, "scheduler", "responses", *AGENTS)}
-
-
-def queues_of(queues: Mapping[str, MemoryQueue]) -> MemoryQueues:
-    """The port of these queues."""
-    return MemoryQueues(queues["scheduler"], queues["responses"], {name: queues[name] for name in AGENTS})
+def queues_of(assembly: Assembly) -> MemoryQueues:
+    """The queues of an assembly in memory."""
+    queues = assembly.queues
+    assert isinstance(queues, MemoryQueues)
+    return queues
 
 
 def measure(concurrency: int, orders: int, *, workflow: Workflow | None = None, logged: bool = False) -> Speed:

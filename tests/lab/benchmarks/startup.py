@@ -15,23 +15,30 @@ from pathlib import Path
 from time import perf_counter
 
 from stepward.project import Project
-from stepward.testing.aws.stack import CREDENTIALS, QUEUES, TABLES, Stack
 from stepward_cdk.functions.bundling import bundle
 
 BESIDE = "boto3 with two clients"
-_SQS = "https://sqs.us-east-1.amazonaws.com/111122223333"
-_STACK = Stack(
-    tables={kind: kind for kind in TABLES},
-    queues={name.removesuffix(".fifo"): f"{_SQS}/{name}" for name in (*QUEUES, "agent-payments")},
-    topic="arn:aws:sns:us-east-1:111122223333:alerts",
-    service="stepward",
-)
 ENVIRONMENT: Mapping[str, str] = {
-    **CREDENTIALS,
-    **_STACK.env(),
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_EC2_METADATA_DISABLED": "true",
+    "STEPWARD_ORDERS_TABLE": "orders",
+    "STEPWARD_TASKS_TABLE": "tasks",
+    "STEPWARD_REJECTS_TABLE": "rejects",
+    "STEPWARD_SHARED_RECORDS_TABLE": "shared_records",
+    "STEPWARD_SCHEDULER_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/scheduler",
+    "STEPWARD_RESPONSES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/responses",
+    "STEPWARD_REQUESTS_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments",
+    "STEPWARD_AGENT_QUEUES": '{"payments":"https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments"}',
+    "STEPWARD_ALERTS_TOPIC": "arn:aws:sns:us-east-1:111122223333:alerts",
     "STEPWARD_AGENT": "payments",
-    "STEPWARD_REQUESTS_QUEUE": f"{_SQS}/agent-payments",
+    "STEPWARD_LANES_TABLE": "lanes",
+    "STEPWARD_LANES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/order-events.fifo",
+    "STEPWARD_LEDGERS_BUCKET": "ledgers",
+    "POWERTOOLS_SERVICE_NAME": "stepward",
+    "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
 }
 PROGRAMS: Mapping[str, str] = {
     "an empty Python": "pass",

@@ -54,7 +54,7 @@ class Bill:
     totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     items: dict[tuple[str, str], Item] = field(default_factory=dict)
 
-    def add(self, operation: str, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+    def add(self, operation: str, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         """Bill one call; raises ValueError for an unknown one, whose price would be left out."""
         if operation in _ONE_REQUEST:
             self.totals["sqs requests"] += 1
@@ -70,15 +70,15 @@ class Bill:
         }
         if operation not in known:
             raise ValueError(f"{operation} is not billed yet; say how in billing.py")
-        known[operation](asked, answer)
+        known[operation](request, answer)
 
-    def _put_many(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        for table, wanted in asked["RequestItems"].items():
+    def _put_many(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        for table, wanted in request["RequestItems"].items():
             for each in wanted:
                 self._put({"TableName": table, "Item": each["PutRequest"]["Item"]}, answer)
 
-    def _put_together(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        for each in asked["TransactItems"]:
+    def _put_together(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        for each in request["TransactItems"]:
             self._put(each["Put"], answer, times=2)
 
     def _put(self, put: Mapping[str, Any], answer: Mapping[str, Any], times: int = 1) -> None:
@@ -91,24 +91,24 @@ class Bill:
         self.totals["write units"] += units_of_indexes(before, item)
         self.items[key] = item
 
-    def _get_one(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+    def _get_one(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         found = [answer["Item"]] if "Item" in answer else []
-        consistent = asked.get("ConsistentRead", False)
+        consistent = request.get("ConsistentRead", False)
         self.totals["read units"] += units_of_reads(found, asked=1, consistent=consistent)
 
-    def _get_many(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        for table, wanted in asked["RequestItems"].items():
+    def _get_many(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        for table, wanted in request["RequestItems"].items():
             found, consistent = answer["Responses"].get(table, []), wanted.get("ConsistentRead", False)
             self.totals["read units"] += units_of_reads(found, asked=len(wanted["Keys"]), consistent=consistent)
 
-    def _query(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        consistent = asked.get("ConsistentRead", False)
+    def _query(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        consistent = request.get("ConsistentRead", False)
         self.totals["read units"] += units_of_query(answer.get("Items", []), consistent=consistent)
 
-    def _send(self, asked: Mapping[str, Any], _answer: Mapping[str, Any]) -> None:
-        sent = asked["Entries"]
+    def _send(self, request: Mapping[str, Any], _answer: Mapping[str, Any]) -> None:
+        sent = request["Entries"]
         requests = requests_of(sum(len(entry["MessageBody"].encode()) for entry in sent))
-        if asked.get("QueueUrl", "").endswith(".fifo"):
+        if request.get("QueueUrl", "").endswith(".fifo"):
             self.totals["fifo requests"] += requests
             return
         self.totals["sqs requests"] += requests

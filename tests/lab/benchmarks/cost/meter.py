@@ -13,7 +13,7 @@ from botocore import handlers
 
 from tests.lab.benchmarks.cost.billing import Bill
 
-_ASKED = "benchmark.asked"
+_REQUEST = "benchmark.request"
 _WAITS = {
     "GetItem": "reads",
     "BatchGetItem": "reads",
@@ -67,23 +67,23 @@ class Meter:
         self.bill.totals.clear()
         self.calls.clear()
 
-    def asked(self, params: Mapping[str, Any], context: dict[str, Any], **_: object) -> None:
-        """Before a call: remember its parameters."""
-        context[_ASKED] = params
+    def before_call(self, params: Mapping[str, Any], context: dict[str, Any], **_: object) -> None:
+        """Remember the parameters of the call."""
+        context[_REQUEST] = params
 
-    def answered(self, parsed: Mapping[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:
-        """After a call: bill it."""
-        if self.function and _ASKED in context:
+    def after_call(self, parsed: Mapping[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:
+        """Bill the call."""
+        if self.function and _REQUEST in context:
             with self.lock:
                 self.calls.append(Call(self.function, model.name))
-                self.bill.add(model.name, context.pop(_ASKED), parsed)
+                self.bill.add(model.name, context.pop(_REQUEST), parsed)
 
 
 @contextmanager
 def metered() -> Iterator[Meter]:
     """A meter on every client that is made inside."""
     meter = Meter()
-    hooks = [("before-parameter-build", meter.asked), ("after-call", meter.answered)]
+    hooks = [("before-parameter-build", meter.before_call), ("after-call", meter.after_call)]
     handlers.BUILTIN_HANDLERS.extend(hooks)
     before, boto3.DEFAULT_SESSION = boto3.DEFAULT_SESSION, None
     try:

@@ -24,8 +24,8 @@ def put(row: dict[str, Any]) -> dict[str, Any]:
 def billed(operation: str, *calls: Mapping[str, Any], answers: Mapping[int, Mapping[str, Any]] | None = None) -> Any:
     """The totals of these calls of one operation; `answers` are those that are not empty, by the number of the call."""
     bill = Bill()
-    for number, asked in enumerate(calls):
-        bill.add(operation, asked, (answers or {}).get(number, {}))
+    for number, request in enumerate(calls):
+        bill.add(operation, request, (answers or {}).get(number, {}))
     return bill.totals
 
 
