@@ -86,6 +86,15 @@ class Parts:
         self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
         self.alerts, self.notices = JudgedAlerts(judge=self.judge), JudgedNotices(self.judge)
+        self.tapped = self._tapped()
+        self.pump.lines = self._lines()
+
+    def assembly(self, instance: str) -> Assembly:
+        """What makes the use cases of one process."""
+        return replace(self.tapped, now=self.time_of(instance))
+
+    def _tapped(self) -> Assembly:
+        """What makes the use cases, with each call of a port and of a service counted."""
         call = self.pulse.tap(self.services, "service", ConnectionError).call
         ports: dict[str, Any] = {
             "store": self.store,
@@ -98,7 +107,7 @@ class Parts:
             "lane_queue": MemoryLaneQueue(self.events),
             "ledgers": self.objects,
         }
-        self.tapped = memory_assembly(
+        return memory_assembly(
             self._now,
             settings=self.settings,
             telemetry=self.telemetry,
@@ -107,11 +116,6 @@ class Parts:
             jitter=lambda: 0.5,
             **{name: self.pulse.tap(port, name) for name, port in ports.items()},
         )
-        self.pump.lines = self._lines()
-
-    def assembly(self, instance: str) -> Assembly:
-        """What makes the use cases of one process."""
-        return replace(self.tapped, now=self.time_of(instance))
 
     def time_of(self, instance: str) -> Callable[[], int]:
         """The clock of one process."""
