@@ -86,6 +86,15 @@ class Parts:
         self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
         self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
         self.alerts, self.notices = JudgedAlerts(judge=self.judge), JudgedNotices(self.judge)
+        self.tapped = self._tapped()
+        self.pump.lines = self._lines()
+
+    def assembly(self, instance: str) -> Assembly:
+        """What makes the use cases of one process."""
+        return replace(self.tapped, now=self.time_of(instance))
+
+    def _tapped(self) -> Assembly:
+        """What makes the use cases, with each call of a port and of a service counted."""
         call = self.pulse.tap(self.services, "service", ConnectionError).call
         ports: dict[str, Any] = {
             "store": self.store,
@@ -98,7 +107,7 @@ class Parts:
             "lane_queue": MemoryLaneQueue(self.events),
             "ledgers": self.objects,
         }
-        self.tapped = memory_assembly(
+        return memory_assembly(
             self._now,
             settings=self.settings,
             telemetry=self.telemetry,
@@ -107,11 +116,6 @@ class Parts:
             jitter=lambda: 0.5,
             **{name: self.pulse.tap(port, name) for name, port in ports.items()},
         )
-        self.pump.lines = self._lines()
-
-    def assembly(self, instance: str) -> Assembly:
-        """What makes the use cases of one process."""
-        return replace(self.tapped, now=self.time_of(instance))
 
     def time_of(self, instance: str) -> Callable[[], int]:
         """The clock of one process."""
@@ -122,10 +126,15 @@ class Parts:
     def _lines(self) -> dict[str, Line]:
         """Each queue, with the part that it triggers."""
         scheduler = Part("scheduler")
+        submit = self._each("orders", lambda made, _: made.submission().handle)
+        schedule, respond = (
+            self._each(queue, lambda made, instance: made.scheduler(instance).handle)
+            for queue in ("scheduler", "responses")
+        )
         found = {
-            "orders": Line(self.orders, Part("submission"), self._each("orders", self._submit)),
-            "scheduler": Line(self.queues.scheduler, scheduler, self._each("scheduler", self._schedule), understood),
-            "responses": Line(self.queues.responses, scheduler, self._each("responses", self._schedule), understood),
+            "orders": Line(self.orders, Part("submission"), submit),
+            "scheduler": Line(self.queues.scheduler, scheduler, schedule, understood),
+            "responses": Line(self.queues.responses, scheduler, respond, understood),
             "ledgers": Line(self.ledgers, Part("ledger"), self._split),
             "events": Line(self.events, Part("convoy"), self._apply, batch=10),
         }
@@ -157,16 +166,9 @@ class Parts:
         self.note("", f"{instance} sweeps for what is overdue")
         self.assembly(instance).supervisor(instance, self.plan.agents).sweep(_a_minute)
 
-    def _submit(self, instance: str) -> Callable[[str], None]:
-        return self.assembly(instance).submission().handle
-
-    def _schedule(self, instance: str) -> Callable[[str], None]:
-        return self.assembly(instance).scheduler(instance).handle
-
-    def _serve(self, agent: str, instance: str) -> Callable[[str], None]:
-        assembly = self.assembly(instance)
-        guard = self.guards.setdefault((agent, instance), assembly.guard(agent))
-        return assembly.agent(agent, guard).handle
+    def _serve(self, agent: str, made: Assembly, instance: str) -> Callable[[str], None]:
+        guard = self.guards.setdefault((agent, instance), made.guard(agent))
+        return made.agent(agent, guard).handle
 
     def _may_wait(self, agent: str, text: str) -> bool:
         """Whether the requested service may take time; if not, its operation runs without handing over to others."""
@@ -180,13 +182,14 @@ class Parts:
         """Forget what the process kept in memory."""
         self.guards.pop((agent, instance), None)
 
-    def _each(self, queue: str, handler: Callable[[str], Callable[[str], None]]) -> Handle:
+    def _each(self, queue: str, handler: Callable[[Assembly, str], Callable[[str], None]]) -> Handle:
         """Handle messages one by one, and store as rejects those that cannot be accepted."""
 
         def handle(instance: str, batch: Sequence[Received]) -> Iterator[int]:
-            intake = self.assembly(instance).intake(handler(instance))
+            made = self.assembly(instance)
+            intake = made.intake(handler(made, instance))
             for done, message in enumerate(batch, 1):
-                self.note(_about(message), f"{instance} receives {_kind(message)} from {queue}")
+                self.note(order_id_hint(message.body), f"{instance} receives {_kind(message)} from {queue}")
                 intake.accept(_message(queue, message))
                 yield done
 
@@ -236,10 +239,6 @@ def understood(text: str) -> ToScheduler | None:
         return decode_for_scheduler(text)
     except Rejected:
         return None
-
-
-def _about(message: Received) -> str:
-    return order_id_hint(message.body)
 
 
 def _kind(message: Received) -> str:
