@@ -83,6 +83,16 @@ def test_a_page_that_says_where_things_are_names_files_and_classes_that_are_ther
     assert [name for name in classes if name not in known] == []
 
 
+def test_each_walk_through_the_engine_names_functions_of_its_files() -> None:
+    steps = re.findall(r"^\| \d+ \| `(\S+)` \| `(?:\w+\.)?(\w+)`", read("docs/architecture.md"), re.MULTILINE)
+    sources = {file: read(file if file.startswith("functions/") else f"functions/stepward/{file}") for file, _ in steps}
+
+    assert steps
+    assert [
+        step for step in steps if not re.search(rf"\b((def|class) {step[1]}\b|{step[1]} = )", sources[step[0]])
+    ] == []
+
+
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", read("README.md"), re.DOTALL | re.MULTILINE)
     (tmp_path / "clients.py").write_text(CLIENTS)
