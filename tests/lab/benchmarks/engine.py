@@ -67,7 +67,7 @@ class MemoryLog(MemoryTelemetry):
 
     def health(self, health: Health) -> None:
         """Keep the newest only."""
-        self.looks[:] = [health]
+        self.health_reports[:] = [health]
 
     def returned(self, message_id: str, error: Exception) -> None:
         """Nothing comes back here; if it does, the benchmark is wrong."""
