@@ -12,7 +12,7 @@ every call to a port; `worlds` runs it under seeded random faults. Both raise As
 
 from stepward.testing.crash import crash_points
 from stepward.testing.engine import Engine
-from stepward.testing.order import Order
+from stepward.testing.harness import Order
 from stepward.testing.random_worlds import worlds
 from stepward.testing.services import Mood, Service
 from stepward.testing.settings import Settings

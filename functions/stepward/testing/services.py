@@ -179,19 +179,19 @@ class Services:
 
     def _act(self, order_id: str, effect: str, service: Service, call: Call) -> Mapping[str, Any]:
         key, undoes = call.idempotency_key, effect.endswith(UNDO_SUFFIX)
-        slot = (order_id, effect.removesuffix(UNDO_SUFFIX))
+        ledger_key = (order_id, effect.removesuffix(UNDO_SUFFIX))
         if call.fence < self.fences.get(key, 0):
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
-        if not undoes and slot in self.ledger.buried:
+        if not undoes and ledger_key in self.ledger.buried:
             raise Permanent(BURIED)
         answer = self.answers[key] if service.is_replaced and key in self.answers else service.answer(call)
         self._compare(effect, key, answer)
-        happens = slot in self.ledger.remaining if undoes else slot not in self.ledger.done
+        happens = ledger_key in self.ledger.remaining if undoes else ledger_key not in self.ledger.done
         if undoes:
-            self.ledger.undo(slot, self.now())
+            self.ledger.undo(ledger_key, self.now())
         elif happens:
-            self.ledger.do(slot, self.now())
+            self.ledger.do(ledger_key, self.now())
         if happens:
             self.log.append((order_id, effect))
             self.note(order_id, f"the service has done {effect}")

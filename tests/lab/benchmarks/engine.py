@@ -64,7 +64,7 @@ class MemoryLog(MemoryTelemetry):
         self.history[:] = [(order_id, entry)]
 
     def health(self, health: Health) -> None:
-        self.looks[:] = [health]
+        self.health_reports[:] = [health]
 
     def returned(self, message_id: str, error: Exception) -> None:
         """Raise RuntimeError: a message that returns to its queue would spoil the figures."""

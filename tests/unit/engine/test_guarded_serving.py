@@ -170,7 +170,7 @@ def test_the_health_of_a_service_is_reported_after_each_call() -> None:
     with pytest.raises(RetryLater):
         world.serve(operation(bank), guard=guard).handle(text)
 
-    assert world.telemetry.looks == [
+    assert world.telemetry.health_reports == [
         Called("worker", in_flight=1, breaker=0, took=0, succeeded=False),
         Called("worker", in_flight=1, breaker=2, took=0, succeeded=False),
         Health("worker", in_flight=1, breaker=2),

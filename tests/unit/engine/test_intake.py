@@ -81,7 +81,7 @@ class FullRejects(MemoryRejects):
 
 
 def test_what_cannot_be_kept_comes_back(world: World) -> None:
-    """Nothing is lost: a reject is acknowledged only after it is kept."""
+    """Nothing is lost: a reject is acknowledged only after it is stored."""
     with pytest.raises(Transient, match="throttled"):
         Intake(world.submit.handle, FullRejects(), world.telemetry).accept(Received("m", "orders", T0, "NaN"))
 

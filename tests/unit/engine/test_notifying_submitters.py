@@ -51,7 +51,7 @@ def decline(engine: Engine, *names: str) -> None:
 
 
 def statuses(engine: Engine) -> list[tuple[str, str]]:
-    """What the submitter heard, once it is sure that each notice names its order, in the order of its revisions."""
+    """What the notices say, after a check that each names its order, and that revisions never fall."""
     assert {(notice.order_id, notice.correlation_id) for notice in engine.notices} <= {(ORDER_ID, "checkout-1")}
     revisions = [notice.revision for notice in engine.notices]
     assert revisions == sorted(revisions)
@@ -63,7 +63,7 @@ def until_reserved(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("declined", "heard"),
+    ("declined", "expected"),
     [
         pytest.param((), [RESERVED, ("step-completed", "charge"), ("completed", "")], id="completed: S19"),
         pytest.param(("charge",), [RESERVED, ("undoing", ""), ("undone", "")], id="undone: S17, S19"),
@@ -76,12 +76,12 @@ def until_reserved(engine: Engine) -> None:
     ],
 )
 def test_a_submitter_hears_how_its_order_goes_from_receipt_to_its_end(
-    engine: Engine, declined: Sequence[str], heard: list[tuple[str, str]]
+    engine: Engine, declined: Sequence[str], expected: list[tuple[str, str]]
 ) -> None:
     decline(engine, *declined)
     submit(engine)
     engine.run()
-    assert statuses(engine) == [("received", ""), *heard]
+    assert statuses(engine) == [("received", ""), *expected]
 
 
 def test_notices_that_arrive_reversed_and_twice_can_be_put_in_order(engine: Engine) -> None:
@@ -232,7 +232,7 @@ def test_whatever_happens_a_notice_is_true_and_the_newest_tells_the_end(actions:
         engine.run()
         engine.verdict()
         statuses(engine)
-        heard = engine.notices * 2
-        chance.shuffle(heard)
-        newest = max(notice.revision for notice in heard)
-        assert ENDS[order.state] in {notice.status for notice in heard if notice.revision == newest}
+        received = engine.notices * 2
+        chance.shuffle(received)
+        newest = max(notice.revision for notice in received)
+        assert ENDS[order.state] in {notice.status for notice in received if notice.revision == newest}

@@ -52,8 +52,8 @@ def test_a_failure_shows_the_timeline_of_its_order_and_of_no_other(tmp_path: Pat
 
 
 def test_the_plain_kit_needs_neither_pytest_nor_moto_nor_a_client_of_aws() -> None:
-    tell = "import sys, stepward.testing; print(sorted({'pytest', 'moto', 'hypothesis', 'boto3'} & sys.modules.keys()))"
-    command = [sys.executable, "-c", tell]
+    code = "import sys, stepward.testing; print(sorted({'pytest', 'moto', 'hypothesis', 'boto3'} & sys.modules.keys()))"
+    command = [sys.executable, "-c", code]
 
     made = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own
 

@@ -69,7 +69,7 @@ class Parts:
         self.judge = Judge(
             self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
         )
-        self.store.judge, self.store.excuses = self.judge, self._has_breakers
+        self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
         self.services = Services(self.pump.wait, self._now, self.note, self.judge.called, ledger)
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}

@@ -18,17 +18,17 @@ from stepward.testing.seeded.judge import Judge
 
 @dataclass(slots=True)
 class JudgedTasks(MemoryTaskStore):
-    """The state store. Set `judge` before the first write; failures may be uncounted once `excuses` is true."""
+    """The state store. Set `judge` before the first write; failures may be uncounted once `is_lenient` is true."""
 
     judge: Judge | None = None
-    excuses: Callable[[], bool] = lambda: False
+    is_lenient: Callable[[], bool] = lambda: False
 
     def save(self, task: Task, *, replaces: Task) -> bool:
         """Replace the task, and have the judge check the change; see the port."""
         before = self.tasks.get(task.order_id)
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
         if saved and before is not None and self.judge:
-            self.judge.uncounted = self.judge.uncounted or self.excuses()
+            self.judge.uncounted = self.judge.uncounted or self.is_lenient()
             self.judge.written(Write(before, task, self.judge.gate.here.cause))
         return saved
 

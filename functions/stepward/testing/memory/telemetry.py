@@ -14,7 +14,7 @@ class MemoryTelemetry:
 
     history: list[tuple[str, HistoryEntry]] = field(default_factory=list)
     sweeps: list[Swept] = field(default_factory=list)
-    looks: list[Health] = field(default_factory=list)
+    health_reports: list[Health] = field(default_factory=list)
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Record one history entry; see the port."""
@@ -26,7 +26,7 @@ class MemoryTelemetry:
 
     def health(self, health: Health) -> None:
         """Record the health of a service; see the port."""
-        self.looks.append(health)
+        self.health_reports.append(health)
 
     def count(self, kind: HistoryKind) -> int:
         """How many entries of this kind there are."""
