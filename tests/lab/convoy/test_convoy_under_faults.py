@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -21,7 +19,7 @@ from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.errors import Transient
 from stepward.testing.faults.record import Died
 from stepward.testing.sqs.messages import Received as Message
-from tests.depth import depth
+from tests.depth import machine
 from tests.factories import HOUR, MINUTE, SECOND
 from tests.lab.convoy import audit
 from tests.lab.convoy.gate import Fault
@@ -199,15 +197,5 @@ class LedgersUnderFaults(RuleBasedStateMachine):
             act()
 
 
-QUICK = settings(
-    max_examples=depth(200, 40),
-    stateful_step_count=40,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-DEEP = settings(QUICK, max_examples=4_000, stateful_step_count=60, derandomize=False, print_blob=True)
-
-LedgersUnderFaults.TestCase.settings = DEEP if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else QUICK
+LedgersUnderFaults.TestCase.settings = machine(200, 40, steps=40, deep=4_000)
 TestLedgersUnderFaults = LedgersUnderFaults.TestCase

@@ -3,12 +3,10 @@
 `make test` and `make lab` are deterministic; HYPOTHESIS_PROFILE=deep goes further, with another seed each time.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -21,7 +19,7 @@ from stepward.testing.seeded.stage import SETTINGS
 from stepward.testing.services import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
-from tests.depth import depth
+from tests.depth import machine
 from tests.factories import (
     ALERTS,
     HOUR,
@@ -266,15 +264,5 @@ class OrdersUnderFaults(RuleBasedStateMachine):
                     yield task.order_id, record.name, record.attempt
 
 
-QUICK = settings(
-    max_examples=depth(300, 40),
-    stateful_step_count=50,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-DEEP = settings(QUICK, max_examples=3_000, stateful_step_count=60, derandomize=False, print_blob=True)
-
-OrdersUnderFaults.TestCase.settings = DEEP if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else QUICK
+OrdersUnderFaults.TestCase.settings = machine(300, 40, steps=50, deep=3_000)
 TestOrdersUnderFaults = OrdersUnderFaults.TestCase
