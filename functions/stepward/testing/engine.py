@@ -19,8 +19,8 @@ from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.loop import START
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.harness import Harness
-from stepward.testing.memory.parts import PARTS, Parts
 from stepward.testing.memory.queues import send
+from stepward.testing.parts import PARTS, Parts
 from stepward.testing.seeded.chances import Chances
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.profile import CALM

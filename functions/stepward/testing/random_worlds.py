@@ -11,9 +11,7 @@ from stepward.app.assembly import Application
 from stepward.domain.workflow.definition import Call
 from stepward.testing.faults.loop import START
 from stepward.testing.harness import text_of
-from stepward.testing.seeded.finding import live
-from stepward.testing.seeded.finding import report
-from stepward.testing.seeded.finding import shortest
+from stepward.testing.seeded.finding import live, report, shortest
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.mail import Mailbox
 from stepward.testing.seeded.people import People

@@ -11,8 +11,8 @@ from stepward.domain.errors import Permanent, Transient
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
+from stepward.testing.faults.ledger import Ledger
 from stepward.testing.faults.record import Died
-from stepward.testing.seeded.ledger import Ledger
 
 HANGS_PAST = 10
 """How many seconds after complete-by a service that hangs answers."""

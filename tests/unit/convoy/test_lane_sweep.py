@@ -107,7 +107,7 @@ def test_a_lane_that_waits_is_alerted_of(lane: Lane, after: int, trouble: str) -
     world.sweep(after + MINUTE)
 
     assert world.alerted() == [("A", trouble)]
-    assert world.lanes.lanes["A"].told.value == trouble
+    assert world.lanes.lanes["A"].alerted.value == trouble
 
 
 def test_more_lanes_than_people_can_follow_come_in_a_summary_and_are_noted(world: SweptLanes) -> None:

@@ -135,7 +135,7 @@ def test_what_the_order_needs_is_sent_before_its_submitter_is_notified(engine: E
     submit(engine)
     engine.pulse.kills.append(Kill("scheduler", 4, Kind.FAILS))
     engine.run(until=lambda: not engine.pulse.kills)
-    assert "notices.post" in engine.pulse.told[-2]
+    assert "notices.post" in engine.pulse.timeline[-2]
     assert (len(engine.parts.queues.agents["worker"].bodies), engine.notices) == (1, [])
 
 

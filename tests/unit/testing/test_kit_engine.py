@@ -12,7 +12,7 @@ from stepward.domain.convoy.lane import Alerted
 from stepward.domain.messages import LaneWaits
 from stepward.testing import Engine
 from stepward.testing.harness import Harness
-from stepward.testing.memory.parts import PARTS
+from stepward.testing.parts import PARTS
 from tests.unit.testing.shop import ALL, ORDER, charge, fulfilment, reserve, run, ship
 
 

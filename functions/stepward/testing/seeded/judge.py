@@ -16,10 +16,10 @@ from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.ledger import Effect, Ledger
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 

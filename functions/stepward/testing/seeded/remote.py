@@ -15,10 +15,10 @@ from stepward.domain.workflow.definition import Call
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.record import Died
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
-from stepward.testing.seeded.ledger import Effect, Ledger
 from stepward.testing.seeded.profile import PAUSES
 from stepward.testing.services import Mood
 

@@ -13,12 +13,12 @@ from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import LaneQueue, Lanes
+from stepward.testing.faults.ledger import Ledger
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.faults.record import Write
 from stepward.testing.seeded.assembly import Instances, Log
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
-from stepward.testing.seeded.ledger import Ledger
 from stepward.testing.seeded.mail import Mailbox, Message, Part
 from stepward.testing.seeded.people import People
 from stepward.testing.seeded.ports import SHARDS, Operators, Post, Rejects, SharedRecords, Store, Submitters

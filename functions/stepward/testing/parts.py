@@ -14,17 +14,17 @@ from stepward.app.intake import Received as Message
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Outcome, Reply, ToScheduler
 from stepward.testing.application import through
+from stepward.testing.faults.ledger import Ledger
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.testing.memory.ports import JudgedAlerts, JudgedNotices, JudgedQueues, JudgedTasks, NotedTelemetry
-from stepward.testing.memory.pump import Handle, Line, Part, Pump
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects
+from stepward.testing.ports import JudgedAlerts, JudgedNotices, JudgedQueues, JudgedTasks, NotedTelemetry
+from stepward.testing.pump import Handle, Line, Part, Pump
 from stepward.testing.seeded.gate import Gate
 from stepward.testing.seeded.judge import Judge
-from stepward.testing.seeded.ledger import Ledger
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
