@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
-from stepward.app.intake import Intake, Received
+from stepward.app.intake import Received, keep
 from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
@@ -66,9 +65,11 @@ class Split:
 
         A ledger that cannot be accepted is kept as a reject, and the next one follows.
         """
-        intake = Intake(partial(self.handle, remaining=remaining), self.rejects, self.telemetry)
         for done, message in enumerate(messages, start=1):
-            intake.accept(message)
+            try:
+                self.handle(message.body, remaining)
+            except Rejected as error:
+                keep(message, error, self.rejects, self.telemetry)
             yield done
 
     def handle(self, text: str, remaining: Callable[[], int]) -> None:
