@@ -108,10 +108,7 @@ def redrive(
     connection = connect(target)
     urls = _named(target, connection, queue)
     source = _dead_letter_queue(connection, urls)
-
-    def act(each: Opened) -> str:
-        return _act(connection, source, urls, each, drop_stale=drop_stale)
-
+    act = partial(_act, connection, source, urls, drop_stale=drop_stale)
     with source.taken(limit) as dead_letters:
         seen = _acted(connection, queue, dead_letters, message, act)
     found, actions = [each for each, action in seen if action], [action for _, action in seen if action]
