@@ -89,7 +89,8 @@ def replayed(left: Left, lane: Lane, entries: Sequence[Entry]) -> None:
             assert f"event {stored.position}" in skipped, stored
             continue
         content = said(json.loads(stored.event.body))
-        assert content in possible.get(stored.position, []), f"nobody sent this for {stored.position}: {content}"
+        event = f"event {stored.position} of {lane.order_id}"
+        assert content in possible.get(stored.position, []), f"nobody sent {event}: {content}"
         replay.apply(stored.position, content)
     assert (lane.created, bool(lane.deleted), bool(lane.end)) == (replay.created, replay.deleted, replay.ended)
     balance = balance_of_lane(left.lanes, lane)
@@ -148,7 +149,8 @@ def nothing_is_missing(left: Left, lane: Lane, entries: Sequence[Entry]) -> None
     """What was sent for a position is there, however far its lane has come: only another event there refuses it."""
     positions = {written["sequence"] for written in entries if lane.sequenced and "sequence" in written}
     meant = {position for position in positions if not lane.end or position <= lane.end}
-    assert meant <= held(left.lanes, lane).keys(), f"{meant - held(left.lanes, lane).keys()} came and is not there"
+    missing = meant - held(left.lanes, lane).keys()
+    assert not missing, f"{lane.order_id}: {missing} came and is not there"
 
 
 def nothing_comes_after_the_end(left: Left, lane: Lane, entries: Sequence[Entry]) -> None:
