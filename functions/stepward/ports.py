@@ -115,7 +115,7 @@ class Queues(Protocol):
 class Alerts(Protocol):
     """Alerts to operators."""
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Send one alert; False if it has to wait for a summary. Raises Transient if it could not be sent."""
 
     def summarise(self, alerts: Sequence[Alert]) -> None:

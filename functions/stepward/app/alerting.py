@@ -23,9 +23,9 @@ class Throttled:
     shared_records: SharedRecords
     now: Callable[[], int]
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Send it unless that exceeds the alert limit; see the port."""
-        return self._admit() and self.alerts.tell(alert)
+        return self._admit() and self.alerts.send(alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Send all in one message; see the port."""
@@ -47,7 +47,7 @@ class Collected:
 
     due: list[Alert] = field(default_factory=list)
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Collect it."""
         self.due.append(alert)
         return False
@@ -63,7 +63,7 @@ def alert_all(due: Sequence[Alert], alerts: Alerts, confirm: Callable[[Alert], N
     A process that dies in between sends again what it did not confirm.
     """
     for sent, alert in enumerate(due):
-        if not alerts.tell(alert):
+        if not alerts.send(alert):
             alerts.summarise(due[sent:])
             for summarised in due[sent:]:
                 confirm(summarised)

@@ -66,10 +66,10 @@ class JudgedAlerts(MemoryAlerts):
 
     judge: Judge
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Record it; see the port."""
         self.judge.alerted(alert)
-        return MemoryAlerts.tell(self, alert)
+        return MemoryAlerts.send(self, alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Record them as one message; see the port."""

@@ -51,7 +51,7 @@ class Ours(Cast):
         self.customers.write(ORDERED_WITHIN)
 
     def hear_of_lane(self, alert: LaneWaits) -> None:
-        self.left.alerts.tell(alert)
+        self.left.alerts.send(alert)
         self.customers.hear(alert)
 
     def dues(self) -> Iterable[int]:

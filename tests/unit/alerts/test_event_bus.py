@@ -106,7 +106,7 @@ def test_people_are_alerted_of_what_the_bus_refuses_and_it_does_not_count_as_sen
     with mock_aws():
         world = SqsWorld.new({})
         with pytest.raises(Transient):
-            replace(world.alerts, machines=refusing).tell(*alerts("a"))
+            replace(world.alerts, machines=refusing).send(*alerts("a"))
         assert world.alerted(1) == [("a/charge/3", "a", "charge", 3)]
         with pytest.raises(Transient):
             replace(world.alerts, machines=refusing).summarise(alerts("b", "c"))

@@ -83,7 +83,7 @@ def test_a_summary_is_noted_for_the_trouble_that_was_in_it_only() -> None:
 class Deaf(MemoryAlerts):
     """Holds every alert back for a summary."""
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """See the port."""
         self.events.append(alert)
         return False
@@ -94,7 +94,7 @@ def test_an_alert_that_could_not_be_sent_is_sent_by_the_supervisor() -> None:
     world, events = ConvoyWorld(), order("A", 2)
     events[1]["op"] = "remove"
     arrive(world, *events)
-    world.gate.arm(Fault.FAILS, at="Alerts.tell")
+    world.gate.arm(Fault.FAILS, at="Alerts.send")
     world.work(world.events.receive())
     before = len(world.alerts.told)
 

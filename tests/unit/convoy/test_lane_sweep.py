@@ -127,7 +127,7 @@ def test_lanes_whose_alerts_did_not_get_out_stay_due(world: SweptLanes, monkeypa
     world.gap("A")
     before = world.lanes.lanes["A"]
     with monkeypatch.context() as throttled:
-        throttled.setattr(MemoryAlerts, "tell", _throttled)
+        throttled.setattr(MemoryAlerts, "send", _throttled)
         throttled.setattr(MemoryAlerts, "summarise", _throttled)
         world.sweep(LATER)
     assert world.lanes.lanes["A"] == before

@@ -214,7 +214,7 @@ def test_two_instances_share_one_count() -> None:
     alert = StepFailed("ord-1", "charge", 1, "no", world.clock.now)
     both = [Throttled(world.alerts, world.shared_records, world.clock) for _ in range(2)]
 
-    sent = [instance.tell(alert) for _ in range(MOST_SINGLES) for instance in both]
+    sent = [instance.send(alert) for _ in range(MOST_SINGLES) for instance in both]
 
     assert sum(sent) == MOST_SINGLES
 

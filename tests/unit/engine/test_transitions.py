@@ -194,7 +194,7 @@ def test_an_operator_is_alerted_once_to_an_error(world: World) -> None:
 
 
 class Deaf(MemoryAlerts):
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         raise Transient(f"{alert.alert_id}: the topic is throttled")
 
 

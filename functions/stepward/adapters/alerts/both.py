@@ -20,14 +20,14 @@ class OperatorAlerts:
     people: SnsTopic
     machines: EventBus
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Send one alert; raises Transient, or Misconfigured if topic or bus cannot be used."""
-        self.people.tell(alert)
+        self.people.send(alert)
         self.machines.put([alert])
         return True
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Send people one message and machines one event per alert; raises as `tell` does."""
+        """Send people one message and machines one event per alert; raises as `send` does."""
         self.people.summarise(alerts)
         self.machines.put(alerts)
 
@@ -41,9 +41,9 @@ class FirstNeeded:
 
     made: Callable[[], OperatorAlerts]
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Send one alert; see `OperatorAlerts`."""
-        return self.made().tell(alert)
+        return self.made().send(alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Send a summary; see `OperatorAlerts`."""

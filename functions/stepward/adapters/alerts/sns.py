@@ -27,12 +27,12 @@ class SnsTopic:
     client: SNSClient
     topic: str
 
-    def tell(self, alert: Alert) -> None:
+    def send(self, alert: Alert) -> None:
         """Publish one alert; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
         self._publish(subject(alert), text(alert), attributes(alert))
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Publish many in one message; raises as `tell` does."""
+        """Publish many in one message; raises as `send` does."""
         counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
         self._publish(summary_subject(alerts), summary(alerts), counts)
 

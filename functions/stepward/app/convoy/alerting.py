@@ -37,7 +37,7 @@ class LaneAlerting:
     def alert(self, lane: Lane, now: int) -> None:
         """Send the alert that is due for the lane, if there is one; raises Transient."""
         what = owed(lane, self.rules, now)
-        if what is not Alerted.NOTHING and self.alerts.tell(alert_of(lane, what)):
+        if what is not Alerted.NOTHING and self.alerts.send(alert_of(lane, what)):
             self._note(lane, what, now)
 
     def _note(self, lane: Lane, what: Alerted, now: int) -> None:

@@ -74,7 +74,7 @@ class Transition:
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
         for alert in (message for message in messages if isinstance(message, StepFailed)):
-            if self.alerts.tell(alert):
+            if self.alerts.send(alert):
                 self.apply(order_id, AlertSent(alert.step, alert.attempt))
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
 

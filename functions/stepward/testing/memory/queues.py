@@ -65,7 +65,7 @@ class MemoryAlerts:
     summaries: list[tuple[Alert, ...]] = field(default_factory=list)
     events: list[Alert] = field(default_factory=list)
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """Record it; see the port."""
         self.told.append(alert)
         self.events.append(alert)

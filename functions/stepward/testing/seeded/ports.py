@@ -211,7 +211,7 @@ class Operators:
     gate: Gate
     heard: Callable[[Alert], None]
 
-    def tell(self, alert: Alert) -> bool:
+    def send(self, alert: Alert) -> bool:
         """See the port."""
         self.gate.through("the alert", lambda: self.heard(alert), about=alert.order_id)
         return True
