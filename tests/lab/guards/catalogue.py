@@ -24,8 +24,9 @@ def guards() -> list[Guard]:
         Guard(
             name=row["name"],
             protects=row["protects"],
-            patch=Patch(row["file"], row["text"], row["instead"]),
+            patch=Patch(file, row["text"], row["instead"]),
             asks=tuple(row["asks"]),
         )
-        for row in tomllib.loads(TABLE.read_text())["guard"]
+        for file, rows in tomllib.loads(TABLE.read_text()).items()
+        for row in rows
     ]

@@ -42,7 +42,7 @@ def test_the_text_of_a_failed_undo_names_the_remaining_effects() -> None:
     alert = StepFailed("ord-1", "charge/undo", 3, "refund window closed", 1_000_000, ("charge", "reserve"))
     assert text(alert) == (
         "The undo of order ord-1 failed: charge/undo ended in Error at attempt 3.\n\n"
-        "Effects still standing: charge, reserve\n\n"
+        "Remaining effects: charge, reserve\n\n"
         "Why: refund window closed\n\n"
         "The order waits until you act. Look at it:\n"
         "  stepward show ord-1\n"
@@ -55,13 +55,13 @@ def test_the_text_of_a_failed_undo_names_the_remaining_effects() -> None:
 def test_the_text_of_a_blocked_lane_says_why_what_waits_and_what_to_type() -> None:
     """C6."""
     assert text(BLOCKED) == (
-        "Event 5 of order ord-1 could not be applied; the order's lane stands still.\n\n"
+        "Event 5 of order ord-1 could not be applied; the order's lane has stopped.\n\n"
         "Why: modifies: 2 is no earlier create or add\n\n"
-        "Later events of this order are kept behind it, in order. Other orders go on. Look at it:\n"
+        "Later events of this order wait behind it, in order. Other orders go on. Look at it:\n"
         "  stepward convoy show ord-1\n"
         "Fix the cause, then try the event again:\n"
         '  stepward convoy retry ord-1 --why "..."\n'
-        "Or give a corrected event in its place, or go on without it:\n"
+        "Or replace it with a corrected event, or skip it:\n"
         '  stepward convoy replace ord-1 5 FILE --why "..."\n'
         '  stepward convoy skip ord-1 5 --why "..."\n'
     )
@@ -74,10 +74,10 @@ def test_the_text_of_a_gap_says_that_the_missing_event_is_enough() -> None:
     assert text(GAP) == (
         "Event 3 of order ord-2 is missing; later ones wait for it.\n\n"
         "Why: event 3 has not come, and 7 has\n\n"
-        "Nothing is ever applied over a gap. Look at it:\n"
+        "No event behind a gap is ever applied. Look at it:\n"
         "  stepward convoy show ord-2\n"
-        "Have its source send the event again: then the lane goes on by itself.\n"
-        "If it will never come, give it, or go on without it:\n"
+        "Have its source send the event again; the lane then goes on by itself.\n"
+        "If it will never come, supply it yourself, or skip it:\n"
         '  stepward convoy replace ord-2 3 FILE --why "..."\n'
         '  stepward convoy skip ord-2 3 --why "..."\n'
     )
@@ -88,7 +88,7 @@ def test_an_idle_lane_offers_nothing_that_changes_it() -> None:
     """C5: there is nothing to retry or to skip."""
     assert "stepward convoy show ord-3\n" in text(IDLE)
     assert not any(word in text(IDLE) for word in ("retry", "skip", "replace"))
-    assert subject(IDLE) == "Stepward: no end in sight, order ord-3"
+    assert subject(IDLE) == "Stepward: no last event yet, order ord-3"
 
 
 def test_a_summary_counts_the_steps_and_says_what_to_type_next() -> None:
@@ -118,7 +118,7 @@ def test_a_summary_of_lanes_counts_their_troubles() -> None:
         "  blocked 30 times: no such item\n"
         "  gap 1 times: event 3 has not come, and 7 has\n\n"
         f"The first of them: {', '.join(f'ord-{n}' for n in range(20))}\n\n"
-        "Their later events are kept, in order, until you act. List the lanes, and look at one; it says what to type:\n"
+        "Their later events wait, in order, until you act. List the lanes and look at one; it shows what to type:\n"
         "  stepward convoy list\n"
         "  stepward convoy show ord-0\n"
     )
@@ -188,4 +188,4 @@ def test_programs_read_what_there_is_to_know_of_an_alert() -> None:
 
 def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:
     with mock_aws(), pytest.raises(Misconfigured, match="NotFound"):
-        SnsTopic(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").tell(FAILED)
+        SnsTopic(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").send(FAILED)

@@ -46,7 +46,7 @@ def test_an_effect_that_fails_for_now_is_tried_again_and_then_stops_the_order() 
         world.work(world.events.receive())
         world.clock.now += MINUTE
 
-    assert blocked(world) == (1, "it failed 10 times; the last error: MemoryTaskStore.submit failed")
+    assert blocked(world) == (1, "it failed 10 times; the last error: MemoryTaskStore.submit: fails")
 
 
 def test_an_effect_that_fails_once_is_had_the_next_time() -> None:
