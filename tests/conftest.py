@@ -6,11 +6,16 @@ from functools import cache
 
 import pytest
 from botocore.loaders import create_loader
+from hypothesis import HealthCheck, settings
 
 from stepward.local.access import Access, access
 from stepward.local.cloud import local_cloud
 from stepward.local.server import Server
 from tests.depth import IN_LAB
+
+# A busy machine is not a failure.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 

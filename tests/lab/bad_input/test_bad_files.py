@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepward.cli.convoy.refusals import replacement
@@ -93,7 +93,7 @@ def give(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_a_damaged_file_is_declined_in_words_or_taken(name: str, data: st.DataObject) -> None:
     """What every part must give: a clear error, and no traceback."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.depth import depth
@@ -46,7 +46,7 @@ def test_a_good_message_is_taken(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DOORS)
-@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_a_damaged_message_is_taken_or_rejected_and_harms_no_neighbour(name: str, data: st.DataObject) -> None:
     """What every part must give: a reject with field and reason, and never in the way of others."""

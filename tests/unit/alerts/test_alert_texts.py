@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import boto3
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
 
@@ -143,7 +143,6 @@ def test_a_summary_of_many_steps_is_cut() -> None:
     assert len(message.encode()) < 256 * 1024
 
 
-@settings(deadline=None)
 @given(ALERTS)
 def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
     both: list[Alert] = [alert, FAILED]
@@ -154,7 +153,6 @@ def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
         assert line[0] in string.ascii_letters
 
 
-@settings(deadline=None)
 @given(st.lists(ALERTS, min_size=1))
 def test_whatever_a_service_or_a_lane_gives_as_reason_can_be_sent(alerts: list[Alert]) -> None:
     alerts = [replace(alert, order_id=f"ord-{n}") for n, alert in enumerate(alerts)]

@@ -77,7 +77,7 @@ def is_applied(found: Opened, life: Life) -> bool:
     return not refused and (decision.task is not life.task or decision.messages != ())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(data=st.data(), plan=st.sampled_from(PLANS), reply_to=st.sampled_from(["", "https://sqs/replies"]))
 def test_nothing_is_stale_that_the_policy_would_apply_and_nothing_else_is_current(
     data: st.DataObject, plan: Plan, reply_to: str

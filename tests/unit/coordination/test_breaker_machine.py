@@ -113,5 +113,5 @@ class SharedBreaker(RuleBasedStateMachine):
         assert now - self.now <= max(LIMITS.longest, LONGEST_CALL)
 
 
-SharedBreaker.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None, derandomize=True)
+SharedBreaker.TestCase.settings = settings(max_examples=200, stateful_step_count=40, derandomize=True)
 TestSharedBreaker = SharedBreaker.TestCase

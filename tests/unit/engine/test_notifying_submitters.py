@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stepward.adapters.sqs.notices import CheckedNotices
@@ -218,7 +218,6 @@ ACTIONS: Mapping[str, Callable[[Engine], object]] = {
 }
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["step"] * 12 + sorted(ACTIONS)), max_size=60),
     st.randoms(use_true_random=False),

@@ -1,7 +1,7 @@
 """How messages are packed into calls."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stepward.adapters.sqs.delivery import MOST_BYTES, Outgoing, batches
@@ -9,7 +9,6 @@ from stepward.adapters.sqs.delivery import MOST_BYTES, Outgoing, batches
 MIB = 1024 * 1024
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([1, 1000, 100_000, 400_000, 524_288, 524_289, MIB])), st.sampled_from("xé€"))
 def test_every_call_is_within_both_limits_and_nothing_changes_its_position(lengths: list[int], sign: str) -> None:
     messages = [Outgoing(sign * max(1, length // len(sign.encode()))) for length in lengths]

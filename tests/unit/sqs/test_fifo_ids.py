@@ -4,7 +4,7 @@ import re
 import string
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepward.adapters.sqs.fifo_ids import fifo_id
@@ -14,7 +14,6 @@ anything = st.text(st.characters(), max_size=140) | st.text(string.ascii_letters
 posing = anything | anything.map(fifo_id)
 
 
-@settings(deadline=None)
 @given(posing)
 @example("")
 @example("\ud800")
@@ -23,14 +22,12 @@ def test_every_text_becomes_an_id_that_sqs_takes(text: str) -> None:
     assert ALLOWED.fullmatch(fifo_id(text))
 
 
-@settings(deadline=None)
 @given(posing, posing)
 def test_two_texts_never_share_an_id(one: str, other: str) -> None:
     """C1: field case 17."""
     assert (fifo_id(one) == fifo_id(other)) is (one == other)
 
 
-@settings(deadline=None)
 @given(anything)
 def test_a_text_that_is_the_hash_of_another_does_not_pose_as_it(text: str) -> None:
     """C1: field case 17."""

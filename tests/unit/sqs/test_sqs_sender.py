@@ -8,7 +8,7 @@ from pathlib import Path
 import boto3
 import pytest
 from botocore.exceptions import ConnectTimeoutError, NoCredentialsError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
 
@@ -94,7 +94,6 @@ def test_the_recorded_partial_answer_retries_the_failed_entry_before_any_later_o
     assert sqs.calls == [["A1", "A2", "A3"], ["A2"]]
 
 
-@settings(deadline=None)
 @given(
     groups=st.lists(st.sampled_from("ABC"), min_size=1, max_size=40),
     failing=st.dictionaries(st.integers(0, 39), st.integers(1, 3)),

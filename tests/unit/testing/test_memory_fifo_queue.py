@@ -1,7 +1,7 @@
 """The in-memory FIFO queue keeps order and deduplicates as SQS does, where moto does not."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -76,7 +76,6 @@ def test_a_delay_of_the_queue_never_lets_a_message_overtake(queue: MemoryFifoQue
     assert bodies(queue.receive()) == ["A2"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("srdt"), st.sampled_from("AB")), max_size=60))
 def test_a_group_is_handed_out_in_order_whatever_is_done(actions: list[tuple[str, str]]) -> None:
     """C1, C4: what is handed out of a group is always its oldest undeleted messages."""
