@@ -87,6 +87,8 @@ def encode(message: ToScheduler | StepRequest) -> str:
     Free text (who, why, error) is cut and cleaned instead: a fault must get through, whatever its text.
     """
     content = fields(message, _FORMS[type(message)])
+    if isinstance(message, Reply):
+        content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in ("who", "why", "error") if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 
