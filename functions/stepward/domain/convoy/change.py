@@ -93,7 +93,7 @@ class LaneChange:
         """Apply the next event, or block the lane there; False if it has to be tried again later."""
         # A row is trusted, but a fault in it is judged by the application that is deployed now.
         event = stored.event if fresh or not stored.event.fault else self.known[ReadEvent(stored.event.body)]
-        if event != stored.event:
+        if event is not stored.event and event != stored.event:
             stored = self.held.rows[stored.position] = replace(stored, event=event)
         if reason := refusal(self.lane, event, self._target(event)):
             return self.block(stored, reason)
