@@ -108,7 +108,8 @@ SCENARIOS = {
     "cancel": Scenario("the submitter cancels while a step runs", UNDONE, acts=[CANCELS], asked=("cancel",)),
     "fallback": Scenario("attempts are used up: another agent takes over", plan=line(exhausted=ELSEWHERE), **USED_UP),
     "wait": Scenario("attempts are used up: the step waits, then works", plan=line(exhausted=WAITS), **USED_UP),
-    "pause": Scenario("an operator pauses and resumes", acts=[PAUSES, RESUMES], asked=("pause", "resume")),
+    # Hidden so briefly that a pause whose process dies twice still meets a running order.
+    "pause": Scenario("an operator pauses and resumes", acts=[PAUSES, RESUMES], hidden=7, asked=("pause", "resume")),
     "bad input": Scenario(
         "an order beside a malformed one and a conflicting one", mail=[ORDER, "{", CONFLICTING], rejects=2
     ),
