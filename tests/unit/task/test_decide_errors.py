@@ -8,20 +8,8 @@ from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import AlertSent
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    T0,
-    Life,
-    alerts,
-    asked,
-    diamond,
-    kinds,
-    requests,
-    retries,
-    sequence,
-    started,
-)
+from tests.decisions import alerts, asked, kinds, requests, retries
+from tests.factories import MINUTE, ORDER_ID, T0, Life, diamond, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 TIMING = Timing()

@@ -9,20 +9,8 @@ from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
 from stepward.domain.task.record import ProcessState
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    SECOND,
-    T0,
-    Life,
-    answer,
-    asked,
-    diamond,
-    kinds,
-    requests,
-    sequence,
-    started,
-)
+from tests.decisions import asked, kinds, requests
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, answer, diamond, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 

@@ -10,23 +10,8 @@ from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    SECOND,
-    T0,
-    Life,
-    again,
-    alerts,
-    answer,
-    asked,
-    diamond,
-    kinds,
-    requests,
-    retries,
-    sequence,
-    started,
-)
+from tests.decisions import alerts, asked, kinds, requests, retries
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, again, answer, diamond, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 MARGIN = Timing().skew_margin

@@ -5,20 +5,8 @@ import pytest
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Pause, Resume
 from stepward.domain.task.record import ProcessState
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    T0,
-    UNDOES,
-    Life,
-    asked,
-    kinds,
-    requests,
-    retries,
-    sequence,
-    started,
-    undoable,
-)
+from tests.decisions import asked, kinds, requests, retries
+from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, sequence, started, undoable
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 
