@@ -25,9 +25,7 @@ def test_an_alert_sent_twice_carries_the_same_id(queue_world: QueueWorld) -> Non
 @pytest.mark.parametrize(
     ("remaining_effects", "kind"), [((), "stepward.step.failed"), (("charge", "reserve"), "stepward.undo.failed")]
 )
-def test_a_machine_gets_the_same_alert(
-    hearing_world: QueueWorld, remaining_effects: tuple[str, ...], kind: str
-) -> None:
+def test_machines_get_the_same_alert(hearing_world: QueueWorld, remaining_effects: tuple[str, ...], kind: str) -> None:
     """S7: as an event with everything that the text says."""
     hearing_world.alerts.send(StepFailed("ord-1", "charge", 3, "card declined", 1_000_000, remaining_effects))
     assert hearing_world.heard(1) == [

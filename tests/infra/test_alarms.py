@@ -85,9 +85,7 @@ def test_the_engines_own_bad_news_raises_an_alarm(template: Template, metric: st
 
 
 @pytest.mark.parametrize("metric", ["BreakerOpened", "Overtime"])
-def test_the_first_breaker_and_the_first_order_past_its_own_worst_case_raise_an_alarm(
-    template: Template, metric: str
-) -> None:
+def test_one_open_breaker_or_one_order_past_its_worst_case_raises_an_alarm(template: Template, metric: str) -> None:
     """S20, S22: an order that does not finish must never be silent."""
     (alarm,) = alarms_on(template, metric).values()
     assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (1, 1)
@@ -108,9 +106,7 @@ def test_a_lost_notice_is_shown_and_wakes_nobody(template: Template) -> None:
 
 
 @pytest.mark.parametrize("metric", ["Invocations", "Swept"])
-def test_a_supervisor_that_does_not_run_or_sweeps_nothing_raises_an_alarm(
-    template: Template, production: Template, metric: str
-) -> None:
+def test_a_supervisor_that_never_sweeps_raises_an_alarm(template: Template, production: Template, metric: str) -> None:
     """S12: no news is bad news here, after five minutes, or two wake-ups if those are rarer."""
     for stack, silence in ((template, 300), (production, 360)):
         alarms = alarms_on(stack, metric)
@@ -142,9 +138,7 @@ def test_alarms_of_this_account_may_publish_and_nobody_may_without_tls(template:
     ]
 
 
-def test_the_operator_named_by_configuration_gets_mail_and_else_nobody(
-    template: Template, production: Template
-) -> None:
+def test_the_operator_that_is_configured_gets_mail_and_else_nobody(template: Template, production: Template) -> None:
     """S7."""
     (subscription,) = template.properties("SNS::Subscription").values()
     assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "operator@example.com")

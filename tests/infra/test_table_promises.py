@@ -111,9 +111,7 @@ def test_every_replica_can_be_restored_and_refuses_to_be_deleted(replicated: Tem
             assert replica["DeletionProtectionEnabled"] is True, name
 
 
-def test_functions_may_do_with_a_global_table_what_they_may_with_any(
-    production: Template, replicated: Template
-) -> None:
+def test_functions_may_do_with_global_tables_what_they_may_with_any(production: Template, replicated: Template) -> None:
     """S23: a stack with replicas grants no more and no less."""
     for action in ACTIONS:
         for name in ("submission", "scheduler", "supervisor", "convoy"):
@@ -134,9 +132,7 @@ def test_a_deployment_can_work_on_restored_tables_and_keeps_its_own(restored: Te
     assert restored.output("RejectsTableName") in restored.of("DynamoDB::Table")
 
 
-def test_functions_may_do_with_a_restored_table_what_they_may_with_their_own(
-    restored: Template, production: Template
-) -> None:
+def test_functions_may_do_with_restored_tables_what_they_may_with_own(restored: Template, production: Template) -> None:
     """S23: on the table and its indexes, and on the stack's own no more."""
     again = {production.output("OrdersTableName"): {"table/orders-again"}}
     for name in ("tasks", "lanes"):

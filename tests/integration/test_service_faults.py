@@ -153,9 +153,7 @@ def test_the_server_does_not_kill_itself(client: Client) -> None:
         (("127.0.0.1", 1), ("127.0.0.1", 2), "0 processes"),
     ],
 )
-def test_a_caller_that_is_elsewhere_or_not_there_is_spared(
-    theirs: tuple[str, int], ours: tuple[str, int], reason: str
-) -> None:
+def test_a_caller_elsewhere_or_not_there_is_spared(theirs: tuple[str, int], ours: tuple[str, int], reason: str) -> None:
     with pytest.raises(PeerSparedError, match=reason):
         killable_peer(theirs, ours)
 

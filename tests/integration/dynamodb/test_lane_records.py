@@ -132,9 +132,7 @@ def test_a_lane_that_cannot_be_understood_is_corrupt(moto_lanes: DynamoLaneWorld
         ("5 and more", {"Body": {"S": stored(5).event.body}}),
     ],
 )
-def test_a_row_that_cannot_be_understood_is_corrupt(
-    moto_lanes: DynamoLaneWorld, position: str, garbage: dict[str, Any]
-) -> None:
+def test_a_row_without_sense_is_corrupt(moto_lanes: DynamoLaneWorld, position: str, garbage: dict[str, Any]) -> None:
     moto_lanes.put(position, **garbage)
 
     with pytest.raises(Corrupt, match=ORDER_ID):

@@ -34,9 +34,7 @@ OTHER_ORDER = '{"total":"99.99"}'
         (["ConditionalCheckFailed", "ThrottlingError"], order_of("ord-1").body, Submission.DUPLICATE),
     ],
 )
-def test_what_stands_in_the_way_is_compared(
-    moto: DynamoWorld, reasons: list[str], stands: str, outcome: Submission
-) -> None:
+def test_a_row_in_the_way_is_compared(moto: DynamoWorld, reasons: list[str], stands: str, outcome: Submission) -> None:
     """S8: one failed condition is enough to read the row; equal is a duplicate, else a conflict."""
     moto.another_store().submit(order_of("ord-1", stands), task_of("ord-1"), PLAN)
     intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))

@@ -176,9 +176,7 @@ def test_a_ledger_behind_one_that_failed_is_not_begun(deployment: Deployment) ->
     assert deployment.rejects() == []
 
 
-def test_a_function_of_one_customer_takes_no_others_ledgers(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_customers_function_takes_no_others_ledgers(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     """C7."""
     monkeypatch.setenv("STEPWARD_LEDGER_CUSTOMER", "customer-7")
 

@@ -142,9 +142,7 @@ def test_a_record_without_a_name_fails_the_whole_batch(deployment: Deployment) -
     assert "ord-1" not in deployment.order_ids()
 
 
-def test_a_missing_setting_fails_the_whole_batch_and_names_it(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_setting_fails_the_batch_by_its_name(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STEPWARD_TASKS_TABLE")
 
     with pytest.raises(Misconfigured, match="STEPWARD_TASKS_TABLE"):

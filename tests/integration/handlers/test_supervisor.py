@@ -125,7 +125,7 @@ def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     ],
     ids="".join,
 )
-def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
+def test_an_unreadable_record_does_not_stop_the_sweep(
     deployment: Deployment, log: Log, garbage: dict[str, Any]
 ) -> None:
     """Each shard has a bad record that is older than the good one."""
@@ -213,9 +213,7 @@ def test_supervisors_without_their_shared_records_still_sweep(deployment: Deploy
     assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
 
 
-def test_metrics_are_written_when_a_sweep_fails(
-    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_that_fails_writes_metrics(deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """S12: a fault of the deployment shows as an error, and does not hide what was done before."""
     running = run_into(deployment)
     monkeypatch.setenv("STEPWARD_SCHEDULER_QUEUE", "https://sqs.us-east-1.amazonaws.com/123456789012/gone")

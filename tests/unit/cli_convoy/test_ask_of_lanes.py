@@ -49,9 +49,7 @@ def applied(life: LaneLife, command: LaneCommand) -> str:
         (flowing(), skip(-1), "does not wait for event u1"),
     ],
 )
-def test_what_cannot_work_is_refused_at_once_and_the_lane_refuses_it_too(
-    life: LaneLife, command: LaneCommand, words: str
-) -> None:
+def test_what_cannot_work_is_refused_at_once_and_by_the_lane(life: LaneLife, command: LaneCommand, words: str) -> None:
     """C6."""
     assert words in refused(life, command)
     before = life.lane

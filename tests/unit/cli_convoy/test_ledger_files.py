@@ -124,9 +124,7 @@ def test_the_same_file_is_the_same_ledger_however_often_it_is_sent(tmp_path: Pat
         ({"entries": ENTRIES, "customerId": 7}, ("", ""), "customerId"),
     ],
 )
-def test_what_is_no_ledger_is_refused_before_anything_is_sent(
-    tmp_path: Path, content: Any, options: tuple[str, str], words: str
-) -> None:
+def test_what_is_no_ledger_is_refused(tmp_path: Path, content: Any, options: tuple[str, str], words: str) -> None:
     with pytest.raises(UserError) as declined:
         surveyed(opened(ledger_file(tmp_path, content), *options))
     assert words in str(declined.value)

@@ -98,9 +98,7 @@ def test_the_recorded_partial_answer_retries_the_failed_entry_before_any_later_o
     groups=st.lists(st.sampled_from("ABC"), min_size=1, max_size=40),
     failing=st.dictionaries(st.integers(0, 39), st.integers(1, 3)),
 )
-def test_nothing_of_a_group_goes_out_in_a_later_call_than_a_failure_before_it(
-    groups: list[str], failing: dict[int, int]
-) -> None:
+def test_nothing_of_a_group_goes_out_in_a_call_after_its_failure(groups: list[str], failing: dict[int, int]) -> None:
     """C1, C3: in whatever way entries fail, no later call brings a message before one that was tried and not taken."""
     messages = [Outgoing(f"{group}{number}", group, str(number)) for number, group in enumerate(groups)]
     sqs = FlakySqs(lambda body, attempt: "InternalError" if failing.get(int(body[1:]), 0) >= attempt else "")
