@@ -35,16 +35,10 @@ def typed_next(life: LaneLife) -> str:
     return "\n".join(repairs(life.lane, life.seen.following, SHOP))
 
 
-@pytest.mark.parametrize(
-    ("life", "state"),
-    [
-        (flowing(), "open"),
-        (poisoned(), "blocked"),
-        (torn(), "gap"),
-        (unsequenced_events(), "blocked"),
-        (ended(), "ended"),
-    ],
-)
+STATES = {flowing: "open", poisoned: "blocked", torn: "gap", unsequenced_events: "blocked", ended: "ended"}
+
+
+@pytest.mark.parametrize(("life", "state"), [(made(), state) for made, state in STATES.items()])
 def test_a_lane_is_in_one_state(life: LaneLife, state: str) -> None:
     assert lane_state(life.lane) == state
     assert view(life).startswith(f"Lane of order ord-1: {state}\n")

@@ -93,10 +93,8 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
     asked = StepRequest(order, step, "inventory", "reserve", body["attempt"], token, 1, key, SUBMITTED + 60_000, 60_000)
 
     assert staleness(asked, life)[0] is CURRENT
-    assert staleness(asked, life.answer(step, 1_000)) == (
-        STALE,
-        f"the order has moved on: {step} is Processed at attempt 1",
-    )
+    moved_on = f"the order has moved on: {step} is Processed at attempt 1"
+    assert staleness(asked, life.answer(step, 1_000)) == (STALE, moved_on)
 
 
 LATE, MOVED_ON = RefusalCode.LATE, RefusalCode.MOVED_ON

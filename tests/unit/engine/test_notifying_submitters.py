@@ -216,10 +216,7 @@ ACTIONS: Mapping[str, Callable[[Engine], object]] = {
 }
 
 
-@given(
-    st.lists(st.sampled_from(["step"] * 12 + sorted(ACTIONS)), max_size=60),
-    st.randoms(use_true_random=False),
-)
+@given(st.lists(st.sampled_from(["step"] * 12 + sorted(ACTIONS)), max_size=60), st.randoms(use_true_random=False))
 def test_whatever_happens_a_notice_is_true_and_the_newest_tells_the_end(actions: list[str], chance: Random) -> None:
     """S19, I8: the submitter gets its notices doubled and out of order."""
     with Engine(APP) as engine:

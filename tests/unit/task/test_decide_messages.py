@@ -138,14 +138,10 @@ def test_a_reply_to_an_earlier_life_of_the_order_id_changes_nothing() -> None:
     assert later.state("reserve") is PROCESSING
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        Retry(ORDER_ID, "wrap", 1),
-        Resubmit(ORDER_ID, "wrap", 1, "ada", "mistyped"),
-        Reply(ORDER_ID, "wrap", 1, "token", Outcome.OK),
-    ],
-)
+WRAP = ORDER_ID, "wrap", 1
+
+
+@pytest.mark.parametrize("event", [Retry(*WRAP), Resubmit(*WRAP, "ada", "mistyped"), Reply(*WRAP, "t", Outcome.OK)])
 def test_a_message_about_an_unknown_step_is_rejected(event: Retry | Resubmit | Reply) -> None:
     """Design rules 7 and 11: it never creates a step."""
     with pytest.raises(Rejected, match=r"step: 'wrap' is not a step of this task"):

@@ -79,10 +79,8 @@ def test_a_task_ends_when_its_last_step_is_done(life: Life) -> None:
     decision = life.done("ship", at=T0 + 25)
 
     assert (life.task.process_state, life.task.due, decision.messages) == (PROCESSED, None, ())
-    assert [(entry.kind, entry.value) for entry in decision.history] == [
-        (HistoryKind.COMPLETED, 15),
-        (HistoryKind.PROCESSED, 25),
-    ]
+    history = [(entry.kind, entry.value) for entry in decision.history]
+    assert history == [(HistoryKind.COMPLETED, 15), (HistoryKind.PROCESSED, 25)]
 
 
 def test_independent_steps_are_claimed_side_by_side() -> None:

@@ -89,10 +89,8 @@ def test_a_second_click_says_that_there_is_nothing_to_do(paused: Life) -> None:
     second = paused.resume()
 
     assert second.task is first.task
-    assert (kinds(second), second.history[0].note) == (
-        [HistoryKind.REFUSED],
-        "nothing to resume: the order is not paused",
-    )
+    note = "nothing to resume: the order is not paused"
+    assert (kinds(second), second.history[0].note) == ([HistoryKind.REFUSED], note)
     assert requests(second) == requests(first)
 
 
