@@ -66,10 +66,9 @@ def test_only_tasks_may_expire(template: Template, replicated: Template) -> None
     """S12: by an attribute that only a finished task has; orders, lanes and rejects stay."""
     for stack in (template, replicated):
         for name, table in all_tables(stack).items():
-            expires = (
-                {"AttributeName": "ExpiresAt", "Enabled": True} if name == stack.output("TasksTableName") else None
-            )
-            assert table.get("TimeToLiveSpecification") == expires, name
+            expires = {"AttributeName": "ExpiresAt", "Enabled": True}
+            expected = expires if name == stack.output("TasksTableName") else None
+            assert table.get("TimeToLiveSpecification") == expected, name
 
 
 @pytest.mark.parametrize(("stack", "policy"), [("template", "Delete"), ("production", "Retain")])
