@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 import boto3
 import pytest
@@ -42,15 +43,9 @@ def world(access: Access | None) -> LaneQueueWorld:
 
 
 def _on_sqs(client: SQSClient) -> LaneQueueWorld:
+    fast: Any = {"DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"}
     name = f"lanes-{uuid.uuid4().hex[:8]}.fifo"
-    url = client.create_queue(
-        QueueName=name,
-        Attributes={
-            "FifoQueue": "true",
-            "DeduplicationScope": "messageGroup",
-            "FifoThroughputLimit": "perMessageGroupId",
-        },
-    )["QueueUrl"]
+    url = client.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} | fast)["QueueUrl"]
     return LaneQueueWorld(SqsLaneQueue(client, url), SqsSource.at(client, url))
 
 

@@ -37,10 +37,8 @@ class World:
 
     @property
     def notices(self) -> CheckedNotices:
-        account = self.urls[OWN].split("/")[-2]
-        allowed = Allowed(
-            frozenset({account}), frozenset({"us-east-1"}), ("replies-", "st"), "stepward-", self.endpoint
-        )
+        accounts = frozenset({self.urls[OWN].split("/")[-2]})
+        allowed = Allowed(accounts, frozenset({"us-east-1"}), ("replies-", "st"), "stepward-", self.endpoint)
         return CheckedNotices(self.post, allowed, self.telemetry)
 
     def notice(self, queue: str, **changes: Any) -> Notice:
@@ -61,20 +59,15 @@ def in_memory() -> World:
     urls = {name: f"https://sqs.us-east-1.amazonaws.com/111122223333/{name}" for name in NAMES}
     kinds = {name: MemoryFifoQueue if name.endswith(".fifo") else MemoryQueue for name in NAMES}
     named = {name: kind(name=name, clock=clock) for name, kind in kinds.items()}
-    return World(
-        MemoryReplyQueues({urls[name]: named[name] for name in NAMES}), urls, lambda name: list(named[name].bodies)
-    )
+    post = MemoryReplyQueues({urls[name]: queue for name, queue in named.items()})
+    return World(post, urls, lambda name: list(named[name].bodies))
 
 
 def on_sqs(client: SQSClient, endpoint: str = "") -> World:
     run = uuid.uuid4().hex[:8]
-    created = {name: name.replace("-", f"-{run}-") for name in NAMES}
-    urls = {
-        name: client.create_queue(QueueName=full, Attributes={"FifoQueue": "true"} if full.endswith(".fifo") else {})[
-            "QueueUrl"
-        ]
-        for name, full in created.items()
-    }
+    kinds: dict[str, Any] = {name: {"FifoQueue": "true"} if name.endswith(".fifo") else {} for name in NAMES}
+    created = {name: (name.replace("-", f"-{run}-"), kind) for name, kind in kinds.items()}
+    urls = {name: client.create_queue(QueueName=q, Attributes=kind)["QueueUrl"] for name, (q, kind) in created.items()}
 
     def read(name: str) -> list[str]:
         bodies: list[str] = []

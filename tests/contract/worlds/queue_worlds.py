@@ -125,12 +125,7 @@ class SqsWorld:
     def queues(self) -> Queues:
         agents = {name: self.urls[name] for name in AGENTS}
         return SqsQueues(
-            self.client,
-            self.urls["scheduler"],
-            self.urls["responses"],
-            agents,
-            BACKLOG,
-            {"payments": self.urls[HIGH]},
+            self.client, self.urls["scheduler"], self.urls["responses"], agents, BACKLOG, {"payments": self.urls[HIGH]}
         )
 
     def source(self, name: str) -> Source:

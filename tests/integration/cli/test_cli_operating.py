@@ -6,17 +6,7 @@ import pytest
 from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
 from stepward.wire.messages import decode_for_scheduler
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lives import (
-    UNDOABLE,
-    Life,
-    failed,
-    failed_twice,
-    paused,
-    recovered,
-    shipping,
-    undo_failed,
-    undone,
-)
+from tests.unit.cli.lives import UNDOABLE, Life, failed, failed_twice, paused, recovered, shipping, undo_failed, undone
 
 pytestmark = pytest.mark.cloud
 

@@ -67,10 +67,8 @@ def test_what_to_type_next_is_never_broken_across_lines(run: Run, shop: Shop) ->
     shop.connection.rejects.keep(Reject("m" * 36, "orders", shop.connection.now(), "items", "is missing", "{}"))
 
     assert f"resubmit ord-1 charge --why ... --stack {shop.target.stack} --endpoint" in run("show", "ord-1").stdout
-    assert (
-        f"--body --stack {shop.target.stack} --endpoint {shop.target.endpoint} > order.json"
-        in run("rejects", "m").stdout
-    )
+    for_shop = f"--stack {shop.target.stack} --endpoint {shop.target.endpoint}"
+    assert f"--body {for_shop} > order.json" in run("rejects", "m").stdout
 
 
 def test_an_order_as_json_has_stable_keys(run: Run, shop: Shop) -> None:

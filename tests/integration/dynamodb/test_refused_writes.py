@@ -13,12 +13,9 @@ from tests.integration.dynamodb.faults import Refusal, Send, Unreachable, interc
 
 CANCELLED = "TransactionCanceledException"
 SDK_TRIES = 3
-BUSY = [
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "ThrottlingException",
-    "TransactionConflictException",
-]
+TOO_LARGE = "ItemCollectionSizeLimitExceeded"
+THROTTLED = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"]
+BUSY = [*THROTTLED, "TransactionConflictException"]
 BROKEN = Refusal("InternalServerError", status=500)
 OTHER_ORDER = '{"total":"99.99"}'
 
@@ -67,12 +64,7 @@ def test_a_submission_that_does_not_get_through_is_transient_and_does_not_spin(
 
 
 @pytest.mark.parametrize(
-    "reasons",
-    [
-        ["None", "ValidationError"],
-        ["ItemCollectionSizeLimitExceeded", "None"],
-        ["TransactionConflict", "ValidationError"],
-    ],
+    "reasons", [[first, "ValidationError"] for first in ("None", "TransactionConflict")] + [[TOO_LARGE, "None"]]
 )
 def test_a_submission_that_can_never_be_taken_is_rejected(moto: DynamoWorld, reasons: list[str]) -> None:
     intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))

@@ -23,10 +23,8 @@ HARDLY_ANY = LambdaContext("ledger", "r-1", ends_at=9_000, clock=lambda: 0)
 
 
 def entries(count: int, orders: int = 7) -> list[dict[str, Any]]:
-    return [
-        {"orderId": f"ord-{n % orders}", "sequence": n // orders + 1, "op": "add", "amount": "1.00"}
-        for n in range(count)
-    ]
+    add = {"op": "add", "amount": "1.00"}
+    return [{"orderId": f"ord-{n % orders}", "sequence": n // orders + 1} | add for n in range(count)]
 
 
 def ledger_body(**changes: Any) -> str:

@@ -68,21 +68,15 @@ def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(deploy
 
     step = deployment.step("reserve")
     assert (step.process_state, step.locked_by, step.failure_count) == (ProcessState.PENDING, None, 1)
-    assert sent_to_scheduler(deployment) == [
-        {"type": "step.retry", "orderId": ORDER_ID, "step": "reserve", "attempt": 1}
-    ]
+    retry = {"type": "step.retry", "orderId": ORDER_ID, "step": "reserve", "attempt": 1}
+    assert sent_to_scheduler(deployment) == [retry]
     assert (figures["listed"], figures["overdue"], figures["oldest"]) == (1, 1, MARGIN)
     lines = log.read()
     (recovered,) = [line for line in lines if line.get("message") == "Recovered"]
     assert (recovered["from"], recovered["to"], recovered["attempt"]) == ("Processing", "Pending", 1)
     (metrics,) = [line for line in lines if "_aws" in line]
-    assert {name: metrics[name] for name in ("Swept", "ShardsSkipped", "Recovered", "Overdue", "OverdueAge")} == {
-        "Swept": [float(SHARDS)],
-        "ShardsSkipped": [0.0],
-        "Recovered": [1.0],
-        "Overdue": [1.0],
-        "OverdueAge": [float(MARGIN)],
-    }
+    measured = {"Swept": SHARDS, "ShardsSkipped": 0, "Recovered": 1, "Overdue": 1, "OverdueAge": MARGIN}
+    assert {name: metrics[name] for name in measured} == {name: [float(value)] for name, value in measured.items()}
 
 
 def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment) -> None:
@@ -188,11 +182,10 @@ def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deploym
     running = run_into(deployment)
     at = running + MARGIN
     for shard in range(SHARDS):
-        lease = {"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1}
-        item = {"Name": {"S": f"lease/{shard}"}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}}
-        deployment.dynamodb.put_item(
-            TableName=deployment.shared_records, Item={**item, "Body": {"S": json.dumps(lease)}}
-        )
+        lease = json.dumps({"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1})
+        row: Any = {"Name": {"S": f"lease/{shard}"}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}}
+        row["Body"] = {"S": lease}
+        deployment.dynamodb.put_item(TableName=deployment.shared_records, Item=row)
     log.read()
 
     assert (sweep(at)["skipped"], deployment.step("reserve").failure_count) == (SHARDS, 0)
