@@ -15,7 +15,7 @@ from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.wire.order_event import event_of, stored_event
 from tests.factories import T0
-from tests.unit.cli.lives import printed
+from tests.unit.cli.printing import printed
 from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, torn, unsequenced_events
 
 SHOP = Target(stack="shop", local=True)

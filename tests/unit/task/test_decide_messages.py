@@ -15,12 +15,6 @@ from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, answer, diamond,
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 
 
-@pytest.fixture
-def life() -> Life:
-    """`reserve` runs, and `ship` waits for it."""
-    return started(sequence("reserve", "ship"))
-
-
 @pytest.mark.parametrize(("first", "second"), [("pick", "pay"), ("pay", "pick")])
 def test_replies_of_parallel_steps_may_come_in_any_order(first: str, second: str) -> None:
     """tl_out_of_order_replies, I3: the records decide, not the order of arrival."""

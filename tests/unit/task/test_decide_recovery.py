@@ -19,18 +19,6 @@ OVERDUE = T0 + MINUTE + MARGIN
 
 
 @pytest.fixture
-def life() -> Life:
-    """`reserve` runs, and `ship` waits for it."""
-    return started(sequence("reserve", "ship"))
-
-
-@pytest.fixture
-def unclaimed() -> Life:
-    """The start was lost."""
-    return Life(sequence("reserve", "ship"))
-
-
-@pytest.fixture
 def side_by_side() -> Life:
     """`pick` and `pay` run."""
     return started(diamond(), "check")
@@ -113,29 +101,20 @@ def test_two_supervisors_write_on_the_same_revision(life: Life) -> None:
         assert decision.task.revision == life.task.revision + 1
 
 
-def test_a_zombie_completes_nothing(life: Life) -> None:
-    """tl_zombie_reply: attempt 1 answers while attempt 2 runs; only 2 counts, and the next step is asked once."""
+@pytest.mark.parametrize("outcome", Outcome)
+def test_a_zombie_completes_nothing(life: Life, outcome: Outcome) -> None:
+    """tl_zombie_reply, S7: attempt 1 answers while attempt 2 runs; only 2 counts, and the next step is asked once."""
     first = life.request("reserve")
     life.check(at=OVERDUE)
     life.retry("reserve", 1)
     second = life.request("reserve")
 
-    zombie = life.apply(answer(first, result={"ref": "r-77"}), at=OVERDUE + 4)
+    zombie = life.apply(answer(first, outcome, error="stale fence", result={"ref": "r-77"}), at=OVERDUE + 4)
     assert (zombie.messages, life.state("reserve")) == ((), PROCESSING)
     assert [(entry.kind, entry.attempt) for entry in zombie.history] == [(HistoryKind.LATE_REPLY, 1)]
 
     assert asked(life.apply(answer(second, result={"ref": "r-77"}), at=OVERDUE + 9)) == ["ship"]
     assert life.step("reserve").result == {"ref": "r-77"}
-
-
-def test_a_zombies_error_fails_nothing(life: Life) -> None:
-    """tl_zombie_reply, S7: an error reply is compared as strictly as a success."""
-    first = life.request("reserve")
-    life.check(at=OVERDUE)
-    life.retry("reserve", 1)
-
-    assert life.apply(answer(first, Outcome.PERMANENT, error="stale fence")).messages == ()
-    assert life.state("reserve") is PROCESSING
 
 
 def test_a_request_that_was_never_sent_is_a_failed_attempt_like_any_other(life: Life) -> None:
@@ -149,22 +128,23 @@ def test_a_request_that_was_never_sent_is_a_failed_attempt_like_any_other(life: 
     assert life.task.process_state is PROCESSED
 
 
-def test_a_lost_start_is_found(unclaimed: Life) -> None:
+def test_a_lost_start_is_found(fresh: Life) -> None:
     """S12, I1: a task that nobody has begun is due too, and no failure is counted."""
-    decision = unclaimed.check(at=OVERDUE)
+    decision = fresh.check(at=OVERDUE)
 
     assert decision.messages == (Retry(ORDER_ID, "reserve", 0),)
-    assert (unclaimed.step("reserve").failure_count, decision.history[0].kind) == (0, HistoryKind.REMINDED)
-    assert asked(unclaimed.retry("reserve", 0)) == ["reserve"]
+    assert (fresh.step("reserve").failure_count, decision.history[0].kind) == (0, HistoryKind.REMINDED)
+    assert fresh.check(at=OVERDUE + 1).messages == (), "the cost of the Supervisor follows what is overdue"
+    assert asked(fresh.retry("reserve", 0)) == ["reserve"]
 
 
-def test_a_start_that_was_lost_and_found_may_still_come(unclaimed: Life) -> None:
+def test_a_start_that_was_lost_and_found_may_still_come(fresh: Life) -> None:
     """Design rule 1: a late `start` and the reminder are two causes of one claim."""
-    unclaimed.check(at=OVERDUE)
-    unclaimed.start()
+    fresh.check(at=OVERDUE)
+    fresh.start()
 
-    assert unclaimed.retry("reserve", 0).messages == ()
-    assert unclaimed.step("reserve").attempt == 1
+    assert fresh.retry("reserve", 0).messages == ()
+    assert fresh.step("reserve").attempt == 1
 
 
 def test_a_lost_retry_is_found(life: Life) -> None:
@@ -175,12 +155,6 @@ def test_a_lost_retry_is_found(life: Life) -> None:
     assert life.check(at=waited - 1).messages == ()
     assert life.check(at=waited).messages == (Retry(ORDER_ID, "reserve", 1),)
     assert life.step("reserve").failure_count == 1
-
-
-def test_a_reminder_does_not_come_with_every_check(unclaimed: Life) -> None:
-    """S12: the cost of the Supervisor follows what is overdue."""
-    unclaimed.check(at=OVERDUE)
-    assert unclaimed.check(at=OVERDUE + 1).messages == ()
 
 
 def test_at_the_threshold_the_step_ends_in_error_and_an_operator_is_told() -> None:

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.claim import CLAIMS_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState
@@ -11,18 +9,6 @@ from stepward.domain.timing import Timing
 from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, asked, diamond, requests, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
-
-
-@pytest.fixture
-def fresh() -> Life:
-    """Nothing has begun."""
-    return Life(sequence("reserve", "ship"))
-
-
-@pytest.fixture
-def life() -> Life:
-    """`reserve` runs, and `ship` waits for it."""
-    return started(sequence("reserve", "ship"))
 
 
 def test_a_new_task_is_pending_unlocked_and_never_tried(fresh: Life) -> None:
