@@ -40,10 +40,8 @@ def planned(
     name: str, *after: str, complete_within: int = MINUTE, threshold: int = 3, undo: str = "", **more: Any
 ) -> PlannedStep:
     """A step that waits for `after`, done by the agent `worker`, and undone by it with `undo`."""
-    undo_agent = "worker" if undo else ""
-    return PlannedStep(
-        name, "worker", name, after, complete_within, threshold, undo_agent=undo_agent, undo=undo, **more
-    )
+    by = "worker" if undo else ""
+    return PlannedStep(name, "worker", name, after, complete_within, threshold, undo_agent=by, undo=undo, **more)
 
 
 def waits(delay: int, rounds: int = 1) -> Policy:
@@ -53,13 +51,8 @@ def waits(delay: int, rounds: int = 1) -> Policy:
 
 def falls_back(agent: str, operation: str = "", undo: str = "") -> Policy:
     """The policy to have `agent` take the step."""
-    return Policy(
-        Exhausted.FALLBACK,
-        agent=agent,
-        operation=operation or f"by_{agent}",
-        undo_agent=agent if undo else "",
-        undo=undo,
-    )
+    undo_agent, operation = agent if undo else "", operation or f"by_{agent}"
+    return Policy(Exhausted.FALLBACK, agent=agent, operation=operation, undo_agent=undo_agent, undo=undo)
 
 
 ALERTS, UNDOES = Policy(Exhausted.ALERT), Policy(Exhausted.UNDO)
@@ -67,15 +60,8 @@ ALERTS, UNDOES = Policy(Exhausted.ALERT), Policy(Exhausted.UNDO)
 
 def undoable(**last: Any) -> Plan:
     """`reserve`, then `charge`, then `ship`, each with an undo; `last` says more of `ship`."""
-    return Plan(
-        "line",
-        1,
-        (
-            planned("reserve", undo="release"),
-            planned("charge", "reserve", undo="refund"),
-            planned("ship", "charge", undo="recall", **last),
-        ),
-    )
+    ship = planned("ship", "charge", undo="recall", **last)
+    return Plan("line", 1, (planned("reserve", undo="release"), planned("charge", "reserve", undo="refund"), ship))
 
 
 def sequence(*names: str, **each: Any) -> Plan:

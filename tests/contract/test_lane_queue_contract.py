@@ -17,6 +17,7 @@ from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Source
 from stepward.testing.sqs.source import SqsSource
 from tests.contract.worlds.access import Access
+from tests.emptied import emptied
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,7 @@ class LaneQueueWorld:
     source: Source
 
     def arrived(self) -> list[Received]:
-        """All that has come, in the order in which it is given out."""
-        taken: list[Received] = []
-        while more := self.source.receive(10):
-            taken += more
-            for message in more:
-                self.source.delete(message.handle)
-        return taken
+        return emptied(self.source)
 
 
 @pytest.fixture

@@ -18,7 +18,9 @@ from stepward.testing.memory.notices import MemoryReplyQueues
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.source import SqsSource
 from tests.contract.worlds.access import Access
+from tests.emptied import emptied
 from tests.factories import T0
 
 OWN = "stepward-orders"
@@ -70,12 +72,7 @@ def on_sqs(client: SQSClient, endpoint: str = "") -> World:
     urls = {name: client.create_queue(QueueName=q, Attributes=kind)["QueueUrl"] for name, (q, kind) in created.items()}
 
     def read(name: str) -> list[str]:
-        bodies: list[str] = []
-        while more := client.receive_message(QueueUrl=urls[name], MaxNumberOfMessages=10).get("Messages"):
-            bodies += [message["Body"] for message in more]
-            for message in more:
-                client.delete_message(QueueUrl=urls[name], ReceiptHandle=message["ReceiptHandle"])
-        return bodies
+        return [message.body for message in emptied(SqsSource.at(client, urls[name]))]
 
     return World(SqsReplyQueues(lambda _: client), urls, read, endpoint)
 

@@ -13,6 +13,7 @@ from stepward.testing.aws.stack import BUCKET
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.source import SqsSource
+from tests.emptied import emptied
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, Event, batch, failed, sample
 
@@ -41,14 +42,7 @@ def put_object(count: int, first: str = "") -> list[dict[str, Any]]:
 
 
 def arrived(deployment: Deployment) -> list[Received]:
-    """All that has come for the lanes, whose queue is empty afterwards."""
-    source = deployment.source("order-events")
-    found: list[Received] = []
-    while more := source.receive(10):
-        found += more
-        for message in more:
-            source.delete(message.handle)
-    return found
+    return emptied(deployment.source("order-events"))
 
 
 def sequences(messages: list[Received]) -> list[tuple[str, int]]:
