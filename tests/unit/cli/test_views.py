@@ -6,18 +6,8 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.orders.tables import reject_view, rejects_table, tasks_table
 from stepward.cli.orders.view import order_view, what_next
 from stepward.domain.rejects import Reject
-from tests.unit.cli.lives import (
-    SUBMITTED,
-    Life,
-    failed,
-    paused,
-    printed,
-    recovered,
-    shipping,
-    undo_failed,
-    undoing,
-    undone,
-)
+from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
+from tests.unit.cli.printing import printed
 
 HERE = Target()
 NASTY = "[red]x[/red] \x1b[2J"
