@@ -1,7 +1,7 @@
 """What became of a message that came in at a door."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from stepward.domain.rejects import Reject
 
@@ -15,15 +15,17 @@ class Seen:
     wrong: str = ""
 
 
-class Door(Protocol):
-    """One way in. `whole`: a reject holds the message as it came. `quiet`: what is understood may change nothing."""
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One way in for messages such as `good`.
+
+    `pass_in` hands over a message, and beside it one of another order, in one batch if the door takes batches; `worked`
+    says whether the one beside it had its effect. `whole`: a reject holds the message as it came. `quiet`: what is
+    understood may change nothing.
+    """
 
     good: str
-    whole: bool
-    quiet: bool
-
-    def pass_in(self, text: str) -> Seen:
-        """Hand over a message, and beside it one of another order, in one batch if the door takes batches."""
-
-    def worked(self) -> bool:
-        """Whether the message beside it had its effect."""
+    pass_in: Callable[[str], Seen]
+    worked: Callable[[], bool]
+    whole: bool = False
+    quiet: bool = False

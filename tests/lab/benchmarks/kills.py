@@ -1,21 +1,17 @@
 """A deployment on the local cloud whose processes are killed, and when it noticed and recovered."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import Literal
 
 import psutil
 from rich.console import Console
 
-from orders.demo.run import deployed
 from orders.demo.scenario import scenario
 from orders.demo.stage import Stage
 from stepward.domain.errors import Transient
@@ -23,9 +19,9 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 from stepward.local.server import Server
 from stepward.local.services import Fault, FaultKind, Services
-from stepward.project import Project
 from stepward.wiring.clock import now
 from tests.lab.chaos.reaper import functions_of
+from tests.lab.chaos.scene import SAMPLES, scene
 
 POLL_S = 0.02
 PATIENCE_S = 60.0
@@ -133,7 +129,7 @@ class Bench:
         return int(answer["Attributes"][IN_FLIGHT])
 
     def _send(self, order_id: str) -> None:
-        (order,) = scenario(1, 1, Project.here().root / "events" / "orders").orders
+        (order,) = scenario(1, 1, SAMPLES).orders
         self.stage.send([json.dumps({**json.loads(order.messages[0]), "orderId": order_id})])
 
     def _task(self, order_id: str) -> Task:
@@ -160,14 +156,9 @@ class Bench:
 
 
 @contextmanager
-def bench(folder: Path, complete_by_s: float) -> Iterator[Bench]:
+def bench(complete_by_s: float) -> Iterator[Bench]:
     """The stack on a local cloud of its own, every step with this limit; an agent takes one message at a time."""
-    scratch = folder / f"{complete_by_s:g}"
-    scratch.mkdir(exist_ok=True)
     settings = {"complete_within_ms": round(complete_by_s * 1000), "agent_batch_size": 1}
     names = (f"recovery-{number:03d}" for number in range(1, 1000))
-    with (
-        Services(scratch / "ledger.sqlite") as services,
-        deployed(Project.here().root, scratch, services, Console(quiet=True), settings) as (stage, server),
-    ):
-        yield Bench(stage, services, server, names)
+    with scene(Console(quiet=True), settings) as it:
+        yield Bench(it.stage, it.services, it.cloud, names)

@@ -1,7 +1,5 @@
 """The machine on which something was measured, and how busy it was with other things."""
 
-from __future__ import annotations
-
 import os
 import platform
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ class Machine:
     busy: float
 
     @staticmethod
-    def here() -> Machine:
+    def here() -> "Machine":
         """This machine, now."""
         return Machine(
             os.cpu_count() or 1,

@@ -1,7 +1,5 @@
 """Shows where time goes: in the engine by a sampling profiler, at start-up by Python's import times."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -21,7 +19,7 @@ _IMPORT = re.compile(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)")
 def of_engine(orders: int = 2000) -> str:
     """The call tree of orders on the memory twins."""
     with Profiler(interval=0.0005) as profiler:
-        engine.measure(50, orders)
+        engine.speed(50, orders)
     text: str = profiler.output_text(unicode=True, color=sys.stdout.isatty())
     return text
 

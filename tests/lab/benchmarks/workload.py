@@ -1,7 +1,5 @@
 """The orders and workflows that the benchmarks run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

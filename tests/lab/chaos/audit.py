@@ -1,7 +1,5 @@
 """The demonstration's audits, for runs in which faults alone may use up the attempts of an order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The kinds of fault that AWS is made to have, as rules of microburst."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any

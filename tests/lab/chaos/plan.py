@@ -1,7 +1,5 @@
 """The faults of a run and their times, the same for the same seed."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

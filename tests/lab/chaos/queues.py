@@ -1,7 +1,5 @@
 """How many messages a deployment's queues hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from threading import Event
 from time import monotonic

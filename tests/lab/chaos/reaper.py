@@ -1,7 +1,5 @@
 """Kills processes of functions in the middle of their work."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress

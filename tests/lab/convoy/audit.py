@@ -1,7 +1,5 @@
 """What must hold when nothing more happens: I7, and that nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Random ledgers: what orders ought to say, and what is made of it on the way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random

@@ -1,7 +1,5 @@
 """The convoy in memory: ledgers in, lanes of orders out, under a clock that the test holds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -21,12 +21,7 @@ class Guard:
 
 def guards() -> list[Guard]:
     return [
-        Guard(
-            name=row["name"],
-            protects=row["protects"],
-            patch=Patch(file, row["text"], row["instead"]),
-            asks=tuple(row["asks"]),
-        )
+        Guard(row["name"], row["protects"], Patch(file, row["text"], row["instead"]), tuple(row["asks"]))
         for file, rows in tomllib.loads(TABLE.read_text()).items()
         for row in rows
     ]

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -72,12 +71,8 @@ def _function(module: str, name: str) -> FunctionType:
     found: object = importlib.import_module(module)
     for part in name.split("."):
         found = inspect.getattr_static(found, part)
-    if isinstance(found, property):
-        found = found.fget
-    if isinstance(found, cached_property):
-        found = found.func
-    if isinstance(found, staticmethod | classmethod):
-        found = found.__func__
+    for inside in ("fget", "func", "__func__"):  # of a property, of one that is cached, of a static or class method
+        found = getattr(found, inside, found)
     found = inspect.unwrap(found) if callable(found) else found
     if not isinstance(found, FunctionType):
         raise NoSuchPosition(f"{module}.{name} is no function")

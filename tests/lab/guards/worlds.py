@@ -31,11 +31,8 @@ class Missed:
 
 def missed_at_crash_points(guard: Guard, most: int) -> Missed | None:
     """The first of `most` worlds with one crash point, or none, in which something breaks without the guard."""
-    worlds = (
-        (f"{path.name}, {' and '.join(map(str, points)) or 'undisturbed'}", partial(_broken, path, points))
-        for path, points in runs()
-    )
-    return _missed(guard, worlds, most)
+    names = (f"{path.name}, {' and '.join(map(str, points)) or 'undisturbed'}" for path, points in runs())
+    return _missed(guard, zip(names, (partial(_broken, *each) for each in runs()), strict=True), most)
 
 
 def missed_by_seeds(guard: Guard, most: int) -> Missed | None:

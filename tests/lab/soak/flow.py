@@ -1,7 +1,5 @@
 """Good orders and ledgers at a steady rate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

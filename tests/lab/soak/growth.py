@@ -1,7 +1,5 @@
 """Whether a measure grew during a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median

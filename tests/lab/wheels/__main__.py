@@ -3,8 +3,6 @@
 `make wheels` runs it. It first copies the application out of this repository.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The ledger entries that the benchmarks apply: one event of each order in turn."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What AWS bills for a call, by its published rules, from the call's parameters and its answer."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

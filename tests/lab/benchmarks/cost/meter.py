@@ -1,7 +1,5 @@
 """Hooks on the SDK: they see every call that a function makes, whichever library makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -4,13 +4,13 @@ All of their figures omit what Stepward's own figure includes: the queue in fron
 own record, alerts and alarms, and a way to resubmit.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from stepward.cli.cost.estimate import Line
 
 FILE = Path(__file__).with_name("prices.json")
 """The public list prices of the peers (us-east-1, before any free tier), each with its source and its date."""
@@ -82,16 +82,6 @@ class Assumptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a bill."""
-
-    what: str
-    price: str
-    quantity: float
-    usd: float
-
-
-@dataclass(frozen=True, slots=True)
 class Bill:
     """What the orders cost on one peer, and a note that qualifies it."""
 
@@ -106,7 +96,7 @@ class Bill:
     @property
     def usd_of_engine(self) -> float:
         """The sum without the steps' own time, which costs the same on every engine."""
-        return sum(line.usd for line in self.lines if line.what != WORK)
+        return sum(line.usd for line in self.lines if line.name != WORK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,52 +112,53 @@ class Pricing:
 
     def standard(self) -> Bill:
         """Step Functions Standard: one transition for the start and one for each state."""
-        engine = self._line("state transitions", "sfn_standard_transition", self.given.steps + 1)
+        uses = {"state transitions": ("sfn_standard_transition", self.given.steps + 1)}
         note = "one function call for each step; history stored for 90 days at no charge"
-        return Bill("Step Functions Standard", (engine, *self._functions(self.given.steps)), note)
+        return Bill("Step Functions Standard", self._lines(uses, calls=self.given.steps), note)
 
     def express(self) -> Bill:
         """Step Functions Express, with its log: nothing else says how an order ended."""
-        given, memory_gb = self.given, EXPRESS_CHUNK_MB / 1024
-        lines = (
-            self._line("workflow requests", "sfn_express_request", 1),
-            self._line("workflow duration", "sfn_express_gb_second", given.express_ms / 1000 * memory_gb),
-            self._line("log of every event", "logs_gb", given.events * given.event_bytes / GB),
-            *self._functions(given.steps),
-        )
+        given = self.given
+        uses = {
+            "workflow requests": ("sfn_express_request", 1),
+            "workflow duration": ("sfn_express_gb_second", given.express_ms / 1000 * EXPRESS_CHUNK_MB / 1024),
+            "log of every event": ("logs_gb", given.events * given.event_bytes / GB),
+        }
         fits = given.express_ms <= EXPRESS_LIMIT_MS
         limit = "ends after five minutes" if fits else "CANNOT run it: it ends after five minutes"
-        return Bill("Step Functions Express", lines, f"{limit}; not durable: steps may run again from the start")
+        note = f"{limit}; not durable: steps may run again from the start"
+        return Bill("Step Functions Express", self._lines(uses, calls=given.steps), note)
 
     def durable(self) -> Bill:
         """Lambda durable functions: one operation for the start and one for each step, all in one function call."""
         given = self.given
-        stored = given.written_bytes / GB * given.stored_days / DAYS_A_MONTH
-        lines = (
-            self._line("durable operations", "durable_operation", given.steps + 1),
-            self._line("data written", "durable_gb_written", given.written_bytes / GB),
-            self._line("data stored", "durable_gb_month", stored),
-            *self._functions(1),
-        )
-        return Bill("Lambda durable functions", lines, "steps run in one function: no agent with limits of its own")
+        uses = {
+            "durable operations": ("durable_operation", given.steps + 1),
+            "data written": ("durable_gb_written", given.written_bytes / GB),
+            "data stored": ("durable_gb_month", given.written_bytes / GB * given.stored_days / DAYS_A_MONTH),
+        }
+        note = "steps run in one function: no agent with limits of its own"
+        return Bill("Lambda durable functions", self._lines(uses, calls=1), note)
 
     def temporal(self) -> Bill:
         """Temporal Cloud: one action for the start and one for each activity; the customer runs the workers."""
         given = self.given
         size_gb, open_hours = given.history_bytes / GB, given.busy_ms / 3_600_000
-        usage = (
-            self._line("actions", "temporal_action", given.steps + 1),
-            self._line("history, open", "temporal_active_gbh", size_gb * open_hours),
-            self._line("history, closed", "temporal_retained_gbh", size_gb * given.stored_days * HOURS_A_DAY),
-        )
-        spent = sum(line.usd for line in usage) / given.orders
-        support = self._line("support plan", "temporal_support", spent)
-        return Bill("Temporal Cloud", (*usage, support), "without the workers, which are hosts to run day and night")
+        uses = {
+            "actions": ("temporal_action", given.steps + 1),
+            "history, open": ("temporal_active_gbh", size_gb * open_hours),
+            "history, closed": ("temporal_retained_gbh", size_gb * given.stored_days * HOURS_A_DAY),
+        }
+        usage = self._lines(uses)
+        support = {"support plan": ("temporal_support", sum(line.usd for line in usage) / given.orders)}
+        note = "without the workers, which are hosts to run day and night"
+        return Bill("Temporal Cloud", usage + self._lines(support), note)
 
-    def _functions(self, calls: int) -> tuple[Line, ...]:
+    def _lines(self, uses: Mapping[str, tuple[str, float]], calls: int = 0) -> tuple[Line, ...]:
+        """What each order uses, priced for all of them, with the functions that run in so many calls."""
         seconds = self.given.busy_ms / 1000 * self.given.memory_mb / 1024
-        return self._line("function calls", "lambda_request", calls), self._line(WORK, "lambda_arm_gb_second", seconds)
-
-    def _line(self, what: str, price: str, each: float) -> Line:
-        quantity = each * self.given.orders
-        return Line(what, price, quantity, self.prices[price].of(quantity))
+        functions = {"function calls": ("lambda_request", calls), WORK: ("lambda_arm_gb_second", seconds)}
+        return tuple(
+            Line(name, each * self.given.orders, price, self.prices[price].of(each * self.given.orders))
+            for name, (price, each) in {**uses, **(functions if calls else {})}.items()
+        )

@@ -1,12 +1,13 @@
 """A Python environment for each peer, made at its first use from pinned and hash-checked packages."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).parents[4]
+from tests.lab.results import ROOT
+
 UV = ROOT / ".venv-tools" / "bin" / "uv"
 MADE_WITHIN_S = 300
 LOCK = "python -m tests.lab.benchmarks.peers --lock"
@@ -52,12 +53,17 @@ def _fingerprint(pinned: Path) -> str:
 
 
 def _run(*words: str) -> None:
-    command = [str(UV), "--quiet", *words]
+    output_of([str(UV), "--quiet", *words], MADE_WITHIN_S, f"uv {words[0]}")
+
+
+def output_of(command: Sequence[str], seconds: float, what: str, env: Mapping[str, str] | None = None) -> str:
+    """What a program prints; raises Unavailable with the last line of its complaint."""
+    piped: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     try:
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=MADE_WITHIN_S)  # noqa: S603 - uv, with words of our own
+        done = subprocess.run(command, cwd=ROOT, env=env, timeout=seconds, check=True, **piped)  # noqa: S603 - our own
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"uv {words[0]} took longer than {MADE_WITHIN_S} s") from error
+        raise Unavailable(f"{what} did not end within {seconds:g} s") from error
     except subprocess.CalledProcessError as error:
-        lines = str(error.stderr).strip().splitlines()
-        why = lines[-1].strip() if lines else f"exit code {error.returncode}"
-        raise Unavailable(f"its packages cannot be installed: {why}") from error
+        *_, why = str(error.stderr).strip().splitlines() or [f"exit code {error.returncode}"]
+        raise Unavailable(f"{what} failed: {why.strip()}") from error
+    return str(done.stdout)

@@ -1,16 +1,13 @@
 """How fast each peer, in its smallest usual form, runs an order of three steps that do nothing."""
 
-from __future__ import annotations
-
 import json
 import os
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tests.lab.benchmarks.peers.environments import ROOT, Unavailable, python_of
+from tests.lab.benchmarks.peers.environments import Unavailable, output_of, python_of
 from tests.lab.benchmarks.peers.measuring import SECONDS, Measured
+from tests.lab.results import Progress
 
 RUN_WITHIN_S = 180
 
@@ -59,30 +56,19 @@ class Skipped:
     reason: str
 
 
-def measure(peers: Sequence[Peer], seconds: float, progress: Callable[[str], None]) -> Iterator[Measured | Skipped]:
+def measure(peers: Sequence[Peer], seconds: float, progress: Progress) -> Iterator[Measured | Skipped]:
     """Measure each peer for `seconds` at each concurrency, one peer after another; skip those unavailable."""
+    own = ("AWS_", "PYTHON", "VIRTUAL_ENV")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(own)} | {SECONDS: str(seconds)}
     for peer in peers:
         try:
             progress(f"{peer.name}: its environment")
             python = python_of(peer.environment)
             progress(f"{peer.name}: orders, {seconds:g} s at each concurrency")
-            yield from _run([str(python), "-m", f"tests.lab.benchmarks.peers.runs.{peer.module}"], seconds)
+            command = [str(python), "-m", f"tests.lab.benchmarks.peers.runs.{peer.module}"]
+            yield from figures(output_of(command, RUN_WITHIN_S, "its run", env))
         except Unavailable as unavailable:
             yield Skipped(peer.name, str(unavailable))
-
-
-def _run(command: Sequence[str], seconds: float) -> Iterator[Measured]:
-    try:
-        piped: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
-        done = subprocess.run(  # noqa: S603 - our own module in an environment that we made
-            command, cwd=ROOT, env=_environment(seconds), timeout=RUN_WITHIN_S, check=True, **piped
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"it did not end within {RUN_WITHIN_S} s") from error
-    except subprocess.CalledProcessError as error:
-        lines = str(error.stderr).strip().splitlines()
-        raise Unavailable(lines[-1] if lines else f"it ended with {error.returncode}") from error
-    yield from figures(done.stdout)
 
 
 def figures(output: str) -> Iterator[Measured]:
@@ -90,8 +76,3 @@ def figures(output: str) -> Iterator[Measured]:
     for line in output.splitlines():
         if line.startswith("{"):
             yield Measured(**json.loads(line))
-
-
-def _environment(seconds: float) -> dict[str, str]:
-    own = ("AWS_", "PYTHON", "VIRTUAL_ENV")
-    return {name: value for name, value in os.environ.items() if not name.startswith(own)} | {SECONDS: str(seconds)}

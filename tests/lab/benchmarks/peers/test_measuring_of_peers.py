@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.benchmarks.machine import Machine
-from tests.lab.benchmarks.peers.environments import NAMES, ROOT
+from tests.lab.benchmarks.peers.environments import NAMES
 from tests.lab.benchmarks.peers.measuring import (
     CONCURRENCIES,
     SECONDS,
@@ -18,6 +18,7 @@ from tests.lab.benchmarks.peers.measuring import (
     percentile,
 )
 from tests.lab.benchmarks.peers.speed import PEERS, Peer, Skipped, figures, measure
+from tests.lab.results import ROOT
 
 pytestmark = pytest.mark.lab
 
