@@ -1,11 +1,14 @@
 """What the instruments print at their end, and store in build/bench."""
 
 import json
+import os
+import platform
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 from rich.console import Console, RenderableType
 from rich.table import Table
 
@@ -41,3 +44,31 @@ def verdict(console: Console, faults: Sequence[str], *summaries: str) -> int:
         style = "red" if faults else "green"
         console.print(summary, style=style, markup=False, highlight=False, soft_wrap=True)
     return 1 if faults else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where something was measured; `busy` is how many processes wanted a core in the minute before."""
+
+    cores: int
+    memory_gb: int
+    system: str
+    python: str
+    busy: float
+
+    @staticmethod
+    def here() -> "Machine":
+        """This machine, now."""
+        return Machine(
+            os.cpu_count() or 1,
+            round(psutil.virtual_memory().total / 1e9),
+            f"{platform.system()} {platform.machine()}",
+            platform.python_version(),
+            round(os.getloadavg()[0], 1),
+        )
+
+    def __str__(self) -> str:
+        """One line, with a warning if the machine was busy."""
+        text = f"{self.cores} cores, {self.memory_gb} GB, {self.system}, Python {self.python}, load {self.busy:g}"
+        idle = self.busy < self.cores / 2
+        return text if idle else f"{text}: TOO BUSY with other things; these figures say little"

@@ -10,8 +10,7 @@ from rich.console import Console
 from tests.lab.benchmarks import engine, growth, startup
 from tests.lab.benchmarks.convoy import convoys
 from tests.lab.benchmarks.cost import cost
-from tests.lab.benchmarks.machine import Machine
-from tests.lab.results import ROOT, Progress, Result, store
+from tests.lab.results import ROOT, Machine, Progress, Result, store
 
 PARTS: Mapping[str, Callable[[Progress], Result]] = {
     "cost": cost.measure,

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.lab.benchmarks.kills import Spoiled, bench
-from tests.lab.benchmarks.machine import Machine
-from tests.lab.results import Progress, store, table
+from tests.lab.results import Machine, Progress, store, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def recoveries(limits: Sequence[float], wake_s: float, times: int, progress: Pro
     """Kill `times` agents and Schedulers for each complete-by, with a Supervisor that wakes every `wake_s` seconds."""
     for limit in limits:
         progress(f"complete-by {limit:g} s: deploying")
-        with bench(limit) as victim, victim.stage.supervised(wake_s):
+        with bench(limit) as victim, victim.scene.stage.supervised(wake_s):
             victim.warm_up()
             kinds = {
                 "agent in mid-call": victim.kill_agent,

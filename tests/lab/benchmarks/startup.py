@@ -32,12 +32,10 @@ ENVIRONMENT: Mapping[str, str] = {
 PROGRAMS: Mapping[str, str] = {
     "an empty Python": "pass",
     BESIDE: "import boto3; boto3.client('dynamodb'); boto3.client('sqs')",
-    "submission": "import submission; submission.handler.worker",
-    "scheduler": "import scheduler; scheduler.handler.worker",
-    "agent": "import agent; agent.handler.worker",
-    "supervisor": "import supervisor; supervisor.handler.worker",
-    "ledger": "import ledger; ledger.handler.worker",
-    "convoy": "import convoy; convoy.handler.worker",
+    **{
+        name: f"import {name}; {name}.handler.worker"
+        for name in ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
+    },
 }
 """Each up to the point where it could take its first message."""
 

@@ -16,7 +16,7 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.factories import of_lanes
 from tests.lab.convoy.record import held
 from tests.lab.convoy.replay import Replay, said
-from tests.lab.convoy.scripts import Book
+from tests.lab.convoy.scripts import Book, has_order
 
 Entry = dict[str, Any]
 
@@ -53,10 +53,6 @@ def sent(books: Iterable[Book], order_id: str) -> list[Entry]:
     return [
         written for book in books for written in book.entries if has_order(written) and written["orderId"] == order_id
     ]
-
-
-def has_order(written: Any) -> bool:
-    return isinstance(written, dict) and "orderId" in written
 
 
 def at_rest(left: Left, lane: Lane) -> None:

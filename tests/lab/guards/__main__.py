@@ -13,8 +13,7 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from tests.lab.guards.asking import NoAnswer, ask, missed_by
-from tests.lab.guards.catalogue import Guard, guards
-from tests.lab.guards.switch import NoSuchPosition
+from tests.lab.guards.switch import Guard, NoSuchPosition, guards
 from tests.lab.guards.worlds import Missed, missed_at_crash_points, missed_by_seeds, runs
 
 errors = Console(stderr=True, highlight=False)

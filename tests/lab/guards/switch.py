@@ -1,8 +1,9 @@
-"""Switches a guard off in the running process: its function gets the code of the changed source."""
+"""Reads the guards of guards.toml, and switches one off: its function gets the code of the changed source."""
 
 import ast
 import importlib
 import inspect
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from types import CodeType, FunctionType
 
 import stepward
 
+TABLE = Path(__file__).with_name("guards.toml")
 FUNCTIONS = Path(stepward.__file__).parents[1]
 
 
@@ -25,6 +27,24 @@ class Patch:
     file: str
     text: str
     instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard: what it protects, how it is switched off, and the tests that miss it."""
+
+    name: str
+    protects: str
+    patch: Patch
+    asks: tuple[str, ...]
+
+
+def guards() -> list[Guard]:
+    return [
+        Guard(row["name"], row["protects"], Patch(file, row["text"], row["instead"]), tuple(row["asks"]))
+        for file, rows in tomllib.loads(TABLE.read_text()).items()
+        for row in rows
+    ]
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from stepward.testing.faults.enumeration import points_of
 from stepward.testing.faults.path import NOT_REACHED, Path, run
 from stepward.testing.faults.pulse import Point
 from tests.lab.crash_points.paths import PATHS
-from tests.lab.guards.catalogue import Guard
-from tests.lab.guards.switch import switched_off
+from tests.lab.guards.switch import Guard, switched_off
 from tests.lab.worlds.cast import live
 
 OF_THE_ENGINE = ("stepward/domain/", "stepward/app/")

@@ -1,13 +1,14 @@
 """Good orders and ledgers at a steady rate."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from orders.demo.ledgers import CUSTOMERS
 from orders.demo.stage import Stage
+from tests.lab.convoy.world import order
 
 BY_LEDGER = 4
 """One in this many orders comes in a ledger."""
@@ -53,10 +54,6 @@ class Flow:
         self.ledgers += 1
         self.by_ledger += orders
 
-    def _events(self, number: int) -> Iterator[Mapping[str, Any]]:
-        order_id = f"soak-led-{self.seed}-{number:06d}"
-        content = {name: self.template[name] for name in ("submittedAt", "currency", "items")}
-        yield {"orderId": order_id, "sequence": 1, "op": "create", **content}
-        for sequence in range(2, EVENTS + 1):
-            end = {"end": True} if sequence == EVENTS else {}
-            yield {"orderId": order_id, "sequence": sequence, "op": "add", "amount": "1.00", **end}
+    def _events(self, number: int) -> Sequence[Mapping[str, Any]]:
+        create, *adds = order(f"soak-led-{self.seed}-{number:06d}", EVENTS, end=True)
+        return [create | {name: self.template[name] for name in ("submittedAt", "currency", "items")}, *adds]

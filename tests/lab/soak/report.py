@@ -1,13 +1,26 @@
-"""What a soak shows at its end: its samples, and what grew."""
+"""What a soak shows at its end: its samples, and which measures grew."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import methodcaller
+from statistics import median
 
 from rich.table import Table
 
 from tests.lab.results import table
-from tests.lab.soak.growth import Limit, Trend, trend
 from tests.lab.soak.sampling import TABLES, Sample
+
+WARM_UP = 3
+"""The first third of a run does not count: functions start, and queues and tables fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much a measure may rise: by a share of its earlier value, and by an absolute number."""
+
+    share: float
+    absolute: float
+
 
 NOISE = Limit(share=0.5, absolute=15)
 """Of messages and due tasks: one kill delays some of them."""
@@ -22,6 +35,29 @@ MEASURES: Mapping[str, tuple[Callable[[Sample], float], Limit]] = {
     "MB of the largest function process": (lambda sample: sample.worker_mb, MORE_MEMORY),
     **{f"rows per order in {name}": (methodcaller("rows_per_order", name), MORE_ROWS) for name in TABLES},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The medians of a measure in both halves of a run, and the highest later one that is allowed."""
+
+    earlier: float
+    later: float
+    most: float
+
+    @property
+    def grew(self) -> bool:
+        return self.later > self.most
+
+
+def trend(series: Sequence[float], limit: Limit) -> Trend:
+    """The trend after the warm-up; too few values never grow."""
+    counted = series[len(series) // WARM_UP :]
+    earlier, later = counted[: len(counted) // 2], counted[len(counted) // 2 :]
+    if not earlier:
+        return Trend(0, 0, 0)
+    before = median(earlier)
+    return Trend(before, median(later), before * (1 + limit.share) + limit.absolute)
 
 
 def findings(samples: Sequence[Sample]) -> Iterator[str]:

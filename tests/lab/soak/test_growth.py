@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.lab.soak.growth import Limit, trend
+from tests.lab.soak.report import Limit, trend
 
 TIGHT = Limit(share=0.1, absolute=0)
 

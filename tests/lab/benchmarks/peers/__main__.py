@@ -8,14 +8,13 @@ import typer
 from rich.console import Console
 
 from tests.lab.benchmarks import engine
-from tests.lab.benchmarks.machine import Machine
 from tests.lab.benchmarks.peers import environments
 from tests.lab.benchmarks.peers.cost import Assumptions, Pricing, prices
 from tests.lab.benchmarks.peers.measuring import CONCURRENCIES, Measured
 from tests.lab.benchmarks.peers.own import own_bills
 from tests.lab.benchmarks.peers.speed import PEERS, measure
 from tests.lab.benchmarks.peers.tables import assumptions_table, bills_table, break_even_table, speed_table
-from tests.lab.results import store
+from tests.lab.results import Machine, store
 
 OWN_ORDERS = 3_000
 OWN = "the real use cases and batch handling over the memory twins, one thread; no network, nothing on disk"

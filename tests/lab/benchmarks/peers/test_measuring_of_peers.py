@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.benchmarks.machine import Machine
 from tests.lab.benchmarks.peers.environments import NAMES
 from tests.lab.benchmarks.peers.measuring import (
     CONCURRENCIES,
@@ -18,7 +17,7 @@ from tests.lab.benchmarks.peers.measuring import (
     percentile,
 )
 from tests.lab.benchmarks.peers.speed import PEERS, Peer, Skipped, figures, measure
-from tests.lab.results import ROOT
+from tests.lab.results import ROOT, Machine
 
 pytestmark = pytest.mark.lab
 
