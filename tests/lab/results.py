@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 ROOT = Path(__file__).parents[2]
+errors = Console(stderr=True, highlight=False)
+out = Console(width=None if sys.stdout.isatty() else 150)
 Progress = Callable[[str], None]
 Result = tuple[object, Sequence[RenderableType]]
 """What was measured, dataclasses included, and the tables that show it."""
@@ -58,7 +61,6 @@ class Machine:
 
     @staticmethod
     def here() -> "Machine":
-        """This machine, now."""
         return Machine(
             os.cpu_count() or 1,
             round(psutil.virtual_memory().total / 1e9),

@@ -80,11 +80,9 @@ class Cloud:
             pass
 
     def wait(self, seconds: float) -> None:
-        """Let time pass for everybody."""
         self.time.shift(seconds)
 
     def supervise(self) -> None:
-        """Wake the Supervisor once."""
         self.sweep({}, LambdaContext("supervisor", "r-1", now() + 50_000, now))
         self._account_for_log()
 

@@ -55,7 +55,6 @@ class IndexedStore(MemoryTaskStore):
     writes: int = 0
 
     def fill(self, tasks: Sequence[Task]) -> None:
-        """Add many tasks at once."""
         self.tasks |= {task.order_id: task for task in tasks}
         for task in tasks:
             self.listed[self.shard_of(task.order_id)].append((task.due or 0, task.order_id))

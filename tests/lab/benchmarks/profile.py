@@ -1,8 +1,6 @@
 """Shows where time goes: in the engine by a sampling profiler, at start-up by Python's import times."""
 
-import os
 import re
-import subprocess
 import sys
 from collections import Counter
 
@@ -26,12 +24,9 @@ def of_engine(orders: int = 2000) -> str:
 
 def of_imports(program: str) -> str:
     """Milliseconds that a function spends in the imports of each package; measuring adds a little to each."""
-    code = f"import sys; sys.path.insert(0, {str(bundle('local', Project.here()).path)!r}); {program}"
-    environment = {**startup.ENVIRONMENT, "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-X", "importtime", "-S", "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our words
+    told = startup.start(program, bundle("local", Project.here()).path, "-X", "importtime")
     taken: Counter[str] = Counter()
-    for microseconds, module in _IMPORT.findall(done.stderr):
+    for microseconds, module in _IMPORT.findall(told):
         taken[module.partition(".")[0]] += int(microseconds)
     return "\n".join(f"{each / 1000:8.1f} ms  {package}" for package, each in taken.most_common(MOST))
 

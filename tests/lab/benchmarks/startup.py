@@ -90,10 +90,18 @@ def _sizes(code: Path) -> Mapping[str, float]:
 
 def _start(program: str, code: Path) -> tuple[float, float]:
     before, began = _children(), perf_counter()
+    start(program, code)
+    return (perf_counter() - began) * 1000, (_children() - before) * 1000
+
+
+def start(program: str, code: Path, *options: str) -> str:
+    """Run a program on the bundle; what it prints as errors."""
     text = f"import sys; sys.path.insert(0, {str(code)!r}); {program}"
     environment = {**ENVIRONMENT, "PATH": os.environ["PATH"]}
-    subprocess.run([sys.executable, "-S", "-c", text], env=environment, check=True)  # noqa: S603 - our own words
-    return (perf_counter() - began) * 1000, (_children() - before) * 1000
+    command = [sys.executable, *options, "-S", "-c", text]
+    told = subprocess.PIPE if options else None
+    done = subprocess.run(command, env=environment, check=True, stderr=told, text=True)  # noqa: S603 - our own words
+    return done.stderr
 
 
 def _children() -> float:

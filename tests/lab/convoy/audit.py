@@ -33,7 +33,6 @@ class Left:
     alerts: MemoryAlerts = field(default_factory=MemoryAlerts)
 
     def commands(self, order_id: str, command: str) -> Iterator[AuditEntry]:
-        """The operators' commands of this kind that were applied."""
         return (e for e in AuditLog(self.shared_records).of(order_id) if e.applied and e.command == command)
 
 
@@ -117,7 +116,6 @@ def _possible(left: Left, lane: Lane, entries: Sequence[Entry]) -> dict[int, lis
 
 
 def replacement(rules: LaneRules, order_id: str, position: int) -> Entry:
-    """What the operator puts in the place of an event."""
     numbered = {"sequence": position} if rules.sequenced else {}
     return {"orderId": order_id, **numbered, "op": "add", "amount": "9.99"}
 

@@ -97,7 +97,6 @@ class ConvoyWorld(World):
         return text
 
     def asks(self, command: LaneCommand) -> None:
-        """Send an operator's command to the lanes."""
         body = encode_command(command)
         send(self.events, lane_messages([LaneMessage(command.order_id, f"command-{next(self.names)}", body)]))
 

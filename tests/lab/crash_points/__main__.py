@@ -1,13 +1,11 @@
 """Tries every crash point of every path and prints what survived; ends with 1 if anything did not."""
 
 import json
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
 
@@ -15,11 +13,10 @@ from stepward.testing.faults.enumeration import Tally, at_call, total
 from stepward.testing.faults.path import Path, run
 from stepward.testing.faults.pulse import Point
 from tests.lab.crash_points.paths import PATHS
+from tests.lab.results import errors, out
 
 FIGURES = ("calls", "points", "pairs", "survived", "lost")
 KNOWN = ", ".join(PATHS)
-errors = Console(stderr=True, highlight=False)
-out = Console(width=None if sys.stdout.isatty() else 150)
 
 
 def main(

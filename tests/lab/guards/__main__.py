@@ -1,23 +1,19 @@
 """Switches every guard off, one at a time, and prints what misses it; ends with 1 if nothing does."""
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
 
 from tests.lab.guards.asking import NoAnswer, ask, missed_by
 from tests.lab.guards.switch import Guard, NoSuchPosition, guards
 from tests.lab.guards.worlds import Missed, missed_at_crash_points, missed_by_seeds, runs
-
-errors = Console(stderr=True, highlight=False)
-out = Console(width=None if sys.stdout.isatty() else 150)
+from tests.lab.results import errors, out
 
 MOST_TOLD = 60
 

@@ -27,7 +27,6 @@ class Results:
     broken: list[str] = field(default_factory=list)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """One phase of a test has ended."""
         if report.failed and report.when != "call":
             self.broken.append(f"{report.nodeid}: {report.longreprtext}")
         elif report.when == "call":

@@ -30,7 +30,6 @@ class Flow:
 
     @property
     def sent(self) -> int:
-        """The number of orders sent so far."""
         return self.direct + self.by_ledger
 
     def send_until(self, seconds: float) -> None:

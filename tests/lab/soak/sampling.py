@@ -49,7 +49,6 @@ class Sampler:
         self.dynamodb = boto3.client("dynamodb", **access(stage.endpoint))
 
     def sample(self, at: float, orders: int) -> Sample:
-        """Take one sample."""
         tables = {name: getattr(self.stage.deployment, f"{name}_table") for name in TABLES}
         # A leak shows in the largest process, which lives longest; restarts would hide it in a sum.
         workers = [_resident(process) for process in functions_of(self.cloud, bool)]

@@ -74,7 +74,6 @@ def _up(booking: Path, binaries: Path, tools: Mapping[str, str]) -> Iterator[Cal
 
 
 def _send(booking: Path, stepward: Callable[..., str]) -> Mapping[str, str]:
-    """The state of each trip once all have ended, or time is up."""
     trip = json.loads((booking / "trip.json").read_text())
     ids = [f"trip-{number}" for number in range(1, TRIPS + 1)]
     for order_id in ids:

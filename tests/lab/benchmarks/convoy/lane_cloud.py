@@ -22,10 +22,9 @@ from stepward.wiring.clock import now
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
 from tests.lab.benchmarks.cloud import FUNCTION, bill_log, forget_loggers
-from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
 from tests.lab.benchmarks.cost.billing import requests_of
 from tests.lab.benchmarks.cost.meter import Meter, metered
-from tests.lab.benchmarks.workload import AGENTS
+from tests.lab.benchmarks.workload import AGENTS, adds, creates, ledgers
 
 CALLS = ("GetItem", "Query", "PutItem", "BatchWriteItem", "TransactWriteItems")
 FEW = 100

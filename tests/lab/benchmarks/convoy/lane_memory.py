@@ -17,9 +17,8 @@ from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Poller
 from stepward.wiring.clock import now
-from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
 from tests.lab.benchmarks.engine import MemoryLog
-from tests.lab.benchmarks.workload import AGENTS, line, order_id
+from tests.lab.benchmarks.workload import AGENTS, adds, creates, ledgers, line, order_id
 from tests.unit.engine.world import Clock
 
 CONSUMERS = 8

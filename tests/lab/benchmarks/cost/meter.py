@@ -66,11 +66,9 @@ class Meter:
         self.calls.clear()
 
     def before_call(self, params: Mapping[str, Any], context: dict[str, Any], **_: object) -> None:
-        """Remember the parameters of the call."""
         context[_REQUEST] = params
 
     def after_call(self, parsed: Mapping[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:
-        """Bill the call."""
         if self.function and _REQUEST in context:
             with self.lock:
                 self.calls.append(Call(self.function, model.name))

@@ -25,7 +25,6 @@ def of(found: Measured) -> Sequence[Table]:
 
 
 def payloads(found: Mapping[int, Quantities]) -> Table:
-    """How the bill grows with the size of an order."""
     rows = [(f"{items} lines", *_billed(counted)[:5]) for items, counted in found.items()]
     return table("A 3-step order of so many lines, batch 10", *_COLUMNS, rows=rows, boxed=False)
 

@@ -8,11 +8,10 @@ import typer
 from rich.console import Console
 
 from tests.lab.benchmarks import engine
-from tests.lab.benchmarks.peers import environments
 from tests.lab.benchmarks.peers.cost import Assumptions, Pricing, prices
 from tests.lab.benchmarks.peers.measuring import CONCURRENCIES, Measured
 from tests.lab.benchmarks.peers.own import own_bills
-from tests.lab.benchmarks.peers.speed import PEERS, measure
+from tests.lab.benchmarks.peers.speed import PEERS, measure, pin
 from tests.lab.benchmarks.peers.tables import assumptions_table, bills_table, break_even_table, speed_table
 from tests.lab.results import Machine, store
 
@@ -28,7 +27,7 @@ def main(
     """Price and measure the peers, show both, and write `peers-cost.json` and `peers-speed.json`."""
     console = Console()
     if lock:
-        environments.lock()
+        pin()
         return
     if only != "speed":
         _price(console)

@@ -34,12 +34,10 @@ class Price:
     date: str
 
     def of(self, quantity: float) -> float:
-        """The price of `quantity` units, in US dollars."""
         return self.usd * quantity / self.per
 
 
 def prices() -> Mapping[str, Price]:
-    """Every price by its name."""
     return {name: Price(**raw) for name, raw in json.loads(FILE.read_text()).items()}
 
 
@@ -107,7 +105,6 @@ class Pricing:
     prices: Mapping[str, Price]
 
     def bills(self) -> Sequence[Bill]:
-        """One bill for each peer."""
         return [self.standard(), self.durable(), self.temporal(), self.express()]
 
     def standard(self) -> Bill:

@@ -15,7 +15,6 @@ _BILLS = ("engine", "for", "quantity", "USD")
 
 
 def bills_table(bills: Sequence[Bill], given: Assumptions) -> Table:
-    """Each bill, line by line."""
     made = table(f"{given.orders:,} orders of {given.steps} steps, list prices", *_BILLS)
     made.columns[1].justify = "left"
     for bill in bills:
@@ -28,7 +27,6 @@ def bills_table(bills: Sequence[Bill], given: Assumptions) -> Table:
 
 
 def break_even_table(own: Sequence[Bill], bills: Sequence[Bill], given: Assumptions) -> Table:
-    """From how many orders a month Stepward is cheaper."""
     rows = []
     for bill in bills:
         found = [break_even(mine, bill, given.orders) for mine in own]
@@ -38,12 +36,10 @@ def break_even_table(own: Sequence[Bill], bills: Sequence[Bill], given: Assumpti
 
 
 def assumptions_table(given: Assumptions) -> Table:
-    """Every assumption."""
     return table("Assumed", "assumption", "value", rows=[(name, f"{value:,}") for name, value in asdict(given).items()])
 
 
 def speed_table(found: Sequence[Measured | Skipped]) -> Table:
-    """Each engine at each concurrency."""
     columns = ("engine", "at once", "orders", "orders/s", "p50 ms", "p99 ms")
     return table("three steps that do nothing, on this machine", *columns, rows=map(_speeds, found))
 
