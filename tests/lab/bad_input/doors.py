@@ -1,21 +1,46 @@
-"""The doors of orders and their steps, each with a good message and one beside it."""
+"""What a door is, and the doors of orders and their steps, each with a good message and one beside it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from stepward.app.intake import Intake, Received
 from stepward.domain.errors import RetryLater
 from stepward.domain.messages import Pause, Resubmit, Undo
+from stepward.domain.rejects import Reject
 from stepward.testing.settings import REPLY_QUEUES as ALLOWED
 from stepward.testing.settings import REPLY_TO as URL
 from stepward.wire.messages import decode_request, encode
 from tests.factories import ORDER_ID, answer, order_text
-from tests.lab.bad_input.seen import Door, Seen
 from tests.unit.engine.world import World, operation
 
 NEIGHBOUR = "neighbour-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was rejected of a message, how many history entries it left, and what is wrong with its order now."""
+
+    rejects: tuple[Reject, ...]
+    history: int
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One way in for messages such as `good`.
+
+    `pass_in` hands over a message, and beside it one of another order, in one batch if the door takes batches; `worked`
+    says whether the one beside it had its effect. `whole`: a reject holds the message as it came. `quiet`: what is
+    understood may change nothing.
+    """
+
+    good: str
+    pass_in: Callable[[str], Seen]
+    worked: Callable[[], bool]
+    whole: bool = False
+    quiet: bool = False
 
 
 def _door(

@@ -18,7 +18,7 @@ from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
 from stepward.wire.order_event import stored_event
 from tests.factories import MINUTE
-from tests.lab.bad_input.seen import Door, Seen
+from tests.lab.bad_input.doors import Door, Seen
 from tests.lab.convoy.record import RecordedLanes
 from tests.lab.convoy.world import ConvoyWorld, entry
 

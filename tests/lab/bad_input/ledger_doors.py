@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from tests.factories import MINUTE
+from tests.lab.bad_input.doors import Door, Seen
 from tests.lab.bad_input.lane_doors import NEIGHBOUR, ORDER, create, received, seen, shop, webhook
-from tests.lab.bad_input.seen import Door, Seen
 from tests.lab.convoy.world import ConvoyWorld, entry
 
 POINTER = json.dumps({"ledgerId": "L-1", "customerId": "c1", "objectKey": "ledgers/1.jsonl"})

@@ -8,9 +8,8 @@ import typer
 from rich.console import Console
 
 from tests.lab.benchmarks import engine
-from tests.lab.benchmarks.peers.cost import Assumptions, Pricing, prices
+from tests.lab.benchmarks.peers.cost import Assumptions, Pricing, own_bills, prices
 from tests.lab.benchmarks.peers.measuring import CONCURRENCIES, Measured
-from tests.lab.benchmarks.peers.own import own_bills
 from tests.lab.benchmarks.peers.speed import PEERS, measure, pin
 from tests.lab.benchmarks.peers.tables import assumptions_table, bills_table, break_even_table, speed_table
 from tests.lab.results import Machine, store

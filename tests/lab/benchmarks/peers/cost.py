@@ -1,15 +1,16 @@
-"""What a million orders cost on the peers, by list price; every assumption is a field.
+"""What a million orders cost on the peers and on Stepward, by list price; every assumption is a field.
 
-All of their figures omit what Stepward's own figure includes: the queue in front and its consumer, the order's
+All figures of the peers omit what Stepward's own figure includes: the queue in front and its consumer, the order's
 own record, alerts and alarms, and a way to resubmit.
 """
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stepward.cli.cost import estimate
 from stepward.cli.cost.estimate import Line
 
 FILE = Path(__file__).with_name("prices.json")
@@ -21,6 +22,9 @@ EXPRESS_CHUNK_MB = 64
 EXPRESS_TICK_MS = 100
 EXPRESS_LIMIT_MS = 300_000
 WORK = "the steps' own time"
+BATCHES = (10, 1)
+MONTH = "a month, whatever the orders"
+NOTE = "with the queue in front, the order's record, alarms and metrics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +163,29 @@ class Pricing:
             Line(name, each * self.given.orders, price, self.prices[price].of(each * self.given.orders))
             for name, (price, each) in {**uses, **(functions if calls else {})}.items()
         )
+
+
+def own_bills(given: Assumptions) -> Sequence[Bill]:
+    """Stepward's bill for full batches and for single messages, each with one month's fixed costs."""
+    return [_bill(given, batch) for batch in BATCHES]
+
+
+def break_even(own: Bill, peer: Bill, orders: int) -> int | None:
+    """From how many orders a month `own` is cheaper, where both bill `orders` in a month; None if never."""
+    fixed = sum(line.usd for line in own.lines if line.name == MONTH)
+    saved = (peer.usd - (own.usd - fixed)) / orders
+    return math.ceil(fixed / saved) if saved > 0 else None
+
+
+def _bill(given: Assumptions, batch: int) -> Bill:
+    worked, idle = (_estimate(given, batch, wait) for wait in (given.step_ms, 0))
+    work = (worked.order_usd - idle.order_usd) * given.orders
+    lines = [replace(it, quantity=it.quantity * given.orders, usd=it.usd * given.orders) for it in idle.per_order]
+    of_work = Line(WORK, work / estimate.prices()["gigabyte-second"]["usd"], "gigabyte-second", work)
+    of_month = Line(MONTH, 1, "", worked.month_usd)
+    return Bill(f"Stepward, batches of {batch}", (*lines, of_work, of_month), NOTE)
+
+
+def _estimate(given: Assumptions, batch: int, operation_ms: float) -> estimate.Estimate:
+    assumed = replace(estimate.Assumptions(), memory_mb=given.memory_mb, operation_ms=operation_ms)
+    return estimate.estimate(estimate.measured(), steps=given.steps, batch=batch, assumed=assumed)

@@ -5,9 +5,8 @@ from dataclasses import asdict
 
 from rich.table import Table
 
-from tests.lab.benchmarks.peers.cost import WORK, Assumptions, Bill
+from tests.lab.benchmarks.peers.cost import WORK, Assumptions, Bill, break_even
 from tests.lab.benchmarks.peers.measuring import Measured
-from tests.lab.benchmarks.peers.own import break_even
 from tests.lab.benchmarks.peers.speed import Skipped
 from tests.lab.results import table
 

@@ -4,8 +4,7 @@ from datetime import date
 import pytest
 
 from stepward.cli.cost.estimate import Line
-from tests.lab.benchmarks.peers.cost import Assumptions, Bill, Price, Pricing, prices
-from tests.lab.benchmarks.peers.own import MONTH, break_even, own_bills
+from tests.lab.benchmarks.peers.cost import MONTH, Assumptions, Bill, Price, Pricing, break_even, own_bills, prices
 
 pytestmark = pytest.mark.lab
 
