@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from stepward.app.intake import Intake, Received
 from stepward.domain.errors import RetryLater
-from stepward.domain.messages import Pause, Resubmit, Undo
+from stepward.domain.messages import Command, Pause, Resubmit, Undo
 from stepward.domain.rejects import Reject
 from stepward.testing.settings import REPLY_QUEUES as ALLOWED
 from stepward.testing.settings import REPLY_TO as URL
 from stepward.wire.messages import decode_request, encode
-from tests.factories import ORDER_ID, answer, order_text
+from tests.factories import ORDER_ID, T0, answer, order_text
 from tests.unit.engine.world import World, operation
 
 NEIGHBOUR = "neighbour-1"
@@ -92,38 +91,24 @@ def requests() -> Door:
     return _door(world, good, neighbour, serve.handle, lambda: f"{NEIGHBOUR}/reserve" in done)
 
 
-def _scheduler(good: Callable[[World], str]) -> Door:
+def _scheduler(command: Command | None = None) -> Door:
+    """Takes this command, or the reply to its first request."""
     world = World()
     for order_id in (ORDER_ID, NEIGHBOUR):
         world.submit.handle(order_text(order_id))
     first, neighbour = list(world.drain(world.queues.scheduler))
     schedule = world.schedule()
     schedule.handle(first)
-    tasks = world.store.tasks
-    return _door(world, good(world), neighbour, schedule.handle, lambda: tasks[NEIGHBOUR].steps["reserve"].attempt == 1)
-
-
-def _resubmission(_: World) -> str:
-    return encode(Resubmit(ORDER_ID, "reserve", 1, "an operator", "why"))
-
-
-def _pause(world: World) -> str:
-    return encode(Pause(ORDER_ID, "an operator", "why", asked_at=world.clock.now))
-
-
-def _undo(_: World) -> str:
-    return encode(Undo(ORDER_ID, "an operator", "why"))
-
-
-def _reply(world: World) -> str:
-    return encode(answer(decode_request(world.queues.agents["worker"].bodies[0])))
+    tasks, requested = world.store.tasks, world.queues.agents["worker"].bodies[0]
+    good = encode(command or answer(decode_request(requested)))
+    return _door(world, good, neighbour, schedule.handle, lambda: tasks[NEIGHBOUR].steps["reserve"].attempt == 1)
 
 
 ORDER_DOORS: Mapping[str, Callable[[], Door]] = {
     "orders": orders,
-    "scheduler": partial(_scheduler, _resubmission),
-    "commands": partial(_scheduler, _pause),
-    "undos": partial(_scheduler, _undo),
-    "replies": partial(_scheduler, _reply),
+    "scheduler": lambda: _scheduler(Resubmit(ORDER_ID, "reserve", 1, "an operator", "why")),
+    "commands": lambda: _scheduler(Pause(ORDER_ID, "an operator", "why", asked_at=T0)),
+    "undos": lambda: _scheduler(Undo(ORDER_ID, "an operator", "why")),
+    "replies": _scheduler,
     "requests": requests,
 }

@@ -63,10 +63,6 @@ def taken(world: ConvoyWorld, *texts: str) -> None:
         pass
 
 
-def events() -> Door:
-    return _door(shop(), json.dumps(create(ORDER, end=True, asOf="2026-01-01T00:00:00Z")))
-
-
 def later_events() -> Door:
     """What changes an order that is there, while something waits behind a gap."""
     world = shop()
@@ -79,19 +75,12 @@ def unnumbered_events() -> Door:
     return _door(shop(LaneRules(sequenced=False)), json.dumps({**unnumbered, **BROUGHT}))
 
 
-def webhooks() -> Door:
-    return _door(shop(), webhook())
+def case(name: str) -> Any:
+    return json.loads((FIELD_CASES / f"{name}.json").read_text())
 
 
 def webhook() -> str:
-    found = json.loads((FIELD_CASES / "vendor_shopify_like.json").read_text())
-    return json.dumps(found["deliveries"][1])
-
-
-def numbered_messages() -> Door:
-    """What another shop numbers itself."""
-    found = json.loads((FIELD_CASES / "vendor_commercetools_like.json").read_text())
-    return _door(shop(), json.dumps(found["messages"][1]))
+    return json.dumps(case("vendor_shopify_like")["deliveries"][1])
 
 
 def _blocked() -> ConvoyWorld:
@@ -148,11 +137,11 @@ def received(number: int, text: str) -> Received:
 
 
 LANE_DOORS: Mapping[str, Callable[[], Door]] = {
-    "events": events,
+    "events": lambda: _door(shop(), json.dumps(create(ORDER, end=True, asOf="2026-01-01T00:00:00Z"))),
     "later events": later_events,
     "events without numbers": unnumbered_events,
-    "webhooks": webhooks,
-    "numbered messages": numbered_messages,
+    "webhooks": lambda: _door(shop(), webhook()),
+    "numbered messages": lambda: _door(shop(), json.dumps(case("vendor_commercetools_like")["messages"][1])),
     "retries": partial(commanded, RETRY),
     "skips": partial(commanded, SkipEvent(ORDER, 2, "ann", "not needed", "a-1")),
     "replacements": partial(commanded, ReplaceEvent(ORDER, 2, CORRECTED, "ann", "corrected", "a-1")),

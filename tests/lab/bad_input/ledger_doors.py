@@ -10,6 +10,7 @@ from tests.lab.bad_input.doors import Door, Seen
 from tests.lab.bad_input.lane_doors import NEIGHBOUR, ORDER, create, received, seen, shop, webhook
 from tests.lab.convoy.world import ConvoyWorld, entry
 
+ENTRIES = [create(ORDER), entry(ORDER, 2, "add", amount="1.50"), create("ord-2")]
 POINTER = json.dumps({"ledgerId": "L-1", "customerId": "c1", "objectKey": "ledgers/1.jsonl"})
 
 
@@ -18,11 +19,11 @@ def _door(
     good: str,
     put: Callable[[str], str] = str,
     others: Callable[[str], Sequence[str]] = lambda _: (),
-    length: Callable[[str], int] = lambda _: 0,
+    entries_in: Callable[[str], int] = lambda _: 0,
 ) -> Door:
     """Where ledgers come in: `put` makes a ledger's message of the text; what it sends goes on into the lanes.
 
-    `others` are the orders that its remaining entries create, `length` how many entries it has, if that can be told.
+    `others` are the orders that its remaining entries create, `entries_in` counts its entries, if that can be told.
     """
     awaited: list[str] = []
     sent: list[int] = []
@@ -36,10 +37,8 @@ def _door(
     def pass_in(text: str) -> Seen:
         awaited[:] = [NEIGHBOUR, *others(text)]
         found = seen(world, partial(walk, put(text), ledger("L-2", json.dumps(create(NEIGHBOUR)))))
-        went_on = sent[-1] if sent else 0
-        return (
-            found if went_on >= length(text) else replace(found, wrong=f"of {length(text)} entries {went_on} went on")
-        )
+        length, went_on = entries_in(text), sent[-1] if sent else 0
+        return found if went_on >= length else replace(found, wrong=f"of {length} entries {went_on} went on")
 
     return Door(good, pass_in, lambda: all(order_id in world.store.tasks for order_id in awaited))
 
@@ -47,11 +46,6 @@ def _door(
 def ledger(ledger_id: str, *entries: str) -> str:
     """The text of a ledger of these entries, as they are written."""
     return f'{{"ledgerId":"{ledger_id}","customerId":"c1","entries":[{",".join(entries)}]}}'
-
-
-def ledgers() -> Door:
-    good = ledger("L-1", *map(json.dumps, [create(ORDER), entry(ORDER, 2, "add", amount="1.50"), create("ord-2")]))
-    return _door(shop(), good)
 
 
 def pointers() -> Door:
@@ -90,9 +84,9 @@ def lines(good: str) -> Door:
 
 
 LEDGER_DOORS: Mapping[str, Callable[[], Door]] = {
-    "ledgers": ledgers,
+    "ledgers": lambda: _door(shop(), ledger("L-1", *map(json.dumps, ENTRIES))),
     "pointers": pointers,
     "entries": entries,
-    "lines": partial(lines, json.dumps(entry(ORDER, 2, "add", amount="1.50"))),
+    "lines": partial(lines, json.dumps(ENTRIES[1])),
     "webhook lines": partial(lines, webhook()),
 }

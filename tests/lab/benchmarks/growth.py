@@ -122,7 +122,7 @@ def _billed(deployed: Cloud, model: dict[str, dict[str, str]], tasks: int, overd
     began = perf_counter()
     deployed.supervise()
     lasted = (perf_counter() - began) * 1000
-    asked = [call.operation for call in deployed.meter.calls]
+    asked = [operation for _, operation in deployed.meter.calls]
     reads = asked.count("BatchGetItem") + asked.count("GetItem")
     units = deployed.meter.bill.totals["read units"]
     return Sweep("moto", tasks, overdue, reads, asked.count("Query"), asked.count("PutItem"), lasted, units)

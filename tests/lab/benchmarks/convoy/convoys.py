@@ -1,7 +1,6 @@
 """How fast the convoy applies ledger entries, what they cost, and what a hot order does to the others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from rich.table import Table
@@ -19,16 +18,6 @@ ON_CLOUD = ((1, 200), (100, 200), (400, 800))
 HOT = (0, 1_000, 10_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """Everything that was measured; `usd` is the price of a million entries, by "kind orders batch"."""
-
-    paces: Sequence[Pace]
-    counted: Sequence[Counted]
-    usd: Mapping[str, float]
-    hot: Sequence[Beside]
-
-
 def measure(progress: Progress) -> Result:
     """How many ledger entries the convoy applies, and what they cost."""
     paces, found = [], []
@@ -42,11 +31,12 @@ def measure(progress: Progress) -> Result:
     for events in HOT:
         progress(f"sending 100 orders behind one of {events} events")
         hot.append(beside(events))
-    carried = Carried(paces, found, priced(found), hot)
-    return carried, [_pace_table(paces), _counted_table(carried), _hot_table(hot)]
+    results = {"paces": paces, "counted": found, "usd": (usd := priced(found)), "hot": hot}
+    return results, [_pace_table(paces), _counted_table(found, usd), _hot_table(hot)]
 
 
 def priced(found: Sequence[Counted]) -> Mapping[str, float]:
+    """US dollars for a million entries, by "kind orders batch"."""
     by_batch: dict[tuple[str, int], dict[int, Mapping[str, float]]] = {}
     for each in found:
         by_batch.setdefault((each.what, each.orders), {})[each.batch] = each.billed
@@ -76,7 +66,7 @@ def _pace_table(paces: Sequence[Pace]) -> Table:
     return table("Convoy, memory twins, one process", *columns, rows=rows, boxed=False)
 
 
-def _counted_table(found: Carried) -> Table:
+def _counted_table(found: Sequence[Counted], usd: Mapping[str, float]) -> Table:
     names = ("write units", "read units", "fifo requests", "invocations")
     rows = [
         [
@@ -85,9 +75,9 @@ def _counted_table(found: Carried) -> Table:
             f"{sum(it.calls.values()):.2f}",
             *(f"{it.billed.get(name, 0):.2f}" for name in names),
             f"{it.applied_per_s:,.0f}",
-            f"{found.usd[f'{it.what} {it.orders} {it.batch}']:.2f}",
+            f"{usd[f'{it.what} {it.orders} {it.batch}']:.2f}",
         ]
-        for it in found.counted
+        for it in found
     ]
     counts = "calls to DynamoDB, its units, requests to FIFO queues, runs"
     columns = ("", "orders", "batch", "entries", "calls", "writes", "reads", "FIFO", "runs", "applied/s", "$/million")

@@ -78,7 +78,7 @@ class LaneCloud:
             raise RuntimeError(f"{applied} of {len(entries)} entries were applied")
         splitting, applying = split - begun, perf_counter() - split
         bill_log(self.log, self.meter)
-        operations = [call.operation for call in self.meter.calls]
+        operations = [operation for _, operation in self.meter.calls]
         calls = {name: operations.count(name) / applied for name in CALLS if name in operations}
         billed = {name: total / applied for name, total in sorted(self.meter.bill.totals.items())}
         return Counted(what, orders, batch, applied, applied / splitting, applied / applying, calls, billed)
