@@ -35,13 +35,11 @@ class Flow:
     def send_until(self, seconds: float) -> None:
         """Send every order and ledger that is due within `seconds` of the beginning."""
         due = int(seconds * self.rate * (BY_LEDGER - 1) / BY_LEDGER)
-        self.stage.send([self._order(number) for number in range(self.direct, due)])
+        ids = (f"soak-{self.seed}-{number:06d}" for number in range(self.direct, due))
+        self.stage.send([json.dumps({**self.template, "orderId": order_id}) for order_id in ids])
         self.direct = max(self.direct, due)
         if seconds >= (self.ledgers + 1) * LEDGER_EVERY_S:
             self._send_ledger(max(1, int(seconds * self.rate / BY_LEDGER) - self.by_ledger))
-
-    def _order(self, number: int) -> str:
-        return json.dumps({**self.template, "orderId": f"soak-{self.seed}-{number:06d}"})
 
     def _send_ledger(self, orders: int) -> None:
         """Send a ledger of whole orders, their events interleaved."""

@@ -13,7 +13,11 @@ _COLUMNS = ("", "write units", "read units", "SQS requests", "invocations", "mes
 
 def of(found: Measured) -> Sequence[Table]:
     """What orders of every measured number of steps cost, alone and in full batches; the bill of three steps."""
-    usd = {key: estimate(found, steps=key[0], batch=key[1]).order_usd * MILLION for key in _measured(found)}
+    usd = {
+        (steps, batch): estimate(found, steps=steps, batch=batch).order_usd * MILLION
+        for steps, by_batch in found.orders.items()
+        for batch in by_batch
+    }
     rows = [
         [f"{steps} steps, batch {batch}", *_billed(found.orders[steps][batch]), f"{usd[steps, batch]:,.2f}"]
         for steps, batch in usd
@@ -27,10 +31,6 @@ def of(found: Measured) -> Sequence[Table]:
 def payloads(found: Mapping[int, Quantities]) -> Table:
     rows = [(f"{items} lines", *_billed(counted)[:5]) for items, counted in found.items()]
     return table("A 3-step order of so many lines, batch 10", *_COLUMNS, rows=rows, boxed=False)
-
-
-def _measured(found: Measured) -> Sequence[tuple[int, int]]:
-    return [(steps, batch) for steps, by_batch in found.orders.items() for batch in by_batch]
 
 
 def _billed(counted: Quantities) -> Sequence[str]:
