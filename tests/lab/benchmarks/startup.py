@@ -25,6 +25,7 @@ _URLS = {name: f"{_SQS}/{queue}" for name, queue in {**_QUEUES, "agent-payments"
 ENVIRONMENT: Mapping[str, str] = {
     **CREDENTIALS,
     **Stack({name: name for name in TABLES}, _URLS, "arn:aws:sns:us-east-1:111122223333:alerts", "stepward").env(),
+    "AWS_LAMBDA_FUNCTION_NAME": "measured",
     "AWS_EC2_METADATA_DISABLED": "true",
     "STEPWARD_AGENT": "payments",
     "STEPWARD_REQUESTS_QUEUE": _URLS["agent-payments"],
