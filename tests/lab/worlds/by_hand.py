@@ -1,9 +1,8 @@
 """A world without chance: whoever tests says which message is handled next, by whom, and what goes wrong meanwhile."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Any
 
 from stepward.domain.workflow.definition import Call
@@ -11,30 +10,30 @@ from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults import audit
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.gate import Chances, Gate
+from stepward.testing.faults.judge import Judge
+from stepward.testing.faults.ledger import Ledger
 from stepward.testing.faults.loop import Loop
-from stepward.testing.faults.record import Died
+from stepward.testing.faults.profile import CALM, Mood
+from stepward.testing.faults.pulse import Fault, Kill, Kind, Pulse
 from stepward.testing.memory.shared_records import MemorySharedRecords
-from stepward.testing.memory.task_store import MemoryTaskStore
-from stepward.testing.seeded.chances import Chances
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import LATENCY, Mailbox, Message
-from stepward.testing.seeded.people import People
-from stepward.testing.seeded.ports import Store
-from stepward.testing.seeded.profile import CALM, Mishap
-from stepward.testing.seeded.remote import Remote
-from stepward.testing.seeded.stage import SETTINGS, Cast, Stage
-from stepward.testing.services import Mood
+from stepward.testing.parts import Parts
+from stepward.testing.ports import JudgedTasks
+from stepward.testing.pump import Line, Part
+from stepward.testing.seeded.cast import SETTINGS
+from stepward.testing.services import Behaviour, Service, Services
+from stepward.testing.sqs.messages import Stored
 from tests.factories import MINUTE
-from tests.planned_app import PlannedApp, works
+from tests.planned_app import PlannedApp
 
 COPIES = 2
 BACKLOG = 3
 SITES = {
-    Mishap.DIES_BEFORE: ("the send to the Scheduler", "the send to agents", "the reply"),
-    Mishap.LOSES_ANSWER: ("the submission", "a write"),
-    Mishap.THROTTLED: ("the alert", "the summary of alerts"),
+    Kind.DIES_BEFORE: ("queues.to_scheduler", "queues.to_agents", "queues.reply"),
+    Kind.ANSWER_LOST: ("store.submit", "store.save"),
+    Kind.FAILS: ("alerts.send", "alerts.summarise"),
 }
-"""Where each mishap that can be armed strikes."""
+"""Where each fault that can be armed strikes."""
 
 
 def nothing() -> None:
@@ -42,141 +41,149 @@ def nothing() -> None:
 
 
 @dataclass(slots=True)
-class HandGate(Gate):
+class HandPulse(Pulse):
     """Lets everything through, but for what is armed, once; `before_write` is what others do before the next write."""
 
-    armed: Mishap | None = None
     before_write: Callable[[], None] = nothing
 
-    def _mishap(self, site: str, about: str) -> tuple[Mishap, Random] | None:  # noqa: ARG002 - as Gate has it
-        if site == "a write":
+    def pass_on(
+        self, name: str, args: Sequence[Any], do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None
+    ) -> Any:
+        if name == "store.save":
             others_act, self.before_write = self.before_write, nothing
             others_act()
-        if self.armed is None or site not in SITES[self.armed]:
-            return None
-        mishap, self.armed = self.armed, None
-        return mishap, Random(0)  # noqa: S311 - thrown by nobody
+        return Pulse.pass_on(self, name, args, do, fault, half)
 
-    def clear(self) -> None:
-        self.armed, self.before_write = None, nothing
+    def arm(self, kind: Kind | None) -> None:
+        """Have this happen once, and nothing else that was to happen."""
+        self.before_write = nothing
+        self.kills = [Kill("", 1, kind, SITES[kind])] if kind else []
 
 
 @dataclass(slots=True)
-class Listing(Store):
+class Listing(JudgedTasks):
     """The state store, whose index lists every task, and those that are due twice."""
 
-    inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=lambda _: 0))
-
-    def _due(self, shard: int, until: int) -> list[str]:
-        due = list(self.inner.due(shard, until))
-        return [*due, *self.inner.tasks, *due]
+    def due(self, shard: int, until: int) -> Iterator[str]:
+        due = list(JudgedTasks.due(self, shard, until))
+        yield from [*due, *self.tasks, *due]
 
 
 @dataclass(slots=True)
-class Services(Remote):
+class HandServices(Services):
     """Honest services that behave as `moods` say, call by call, and then work; others act while a call hangs."""
 
     moods: list[Mood | None] = field(default_factory=list)
+
+    def behaviour_of(self, service: Service, order_id: str, effect: str, call: Call) -> Behaviour:  # noqa: ARG002
+        return Behaviour(self.moods.pop(0) if self.moods else None, "as the test wants", late=1)
+
+
+@dataclass
+class HandParts(Parts):
+    """The parts of a world by hand; `meanwhile` is what others do while a service hangs."""
+
     meanwhile: Callable[[], None] = nothing
 
-    def _mood(self, _name: str) -> tuple[Mood, Random] | None:
-        mood = self.moods.pop(0) if self.moods else None
-        return (mood, Random(0)) if mood else None  # noqa: S311 - thrown by nobody
+    def make_store(self) -> JudgedTasks:
+        return Listing(shard_of=self.shard_of)
 
-    def _hang(self, _dice: Random) -> None:
-        self.gate.here.waited = True
-        others_act, self.meanwhile = self.meanwhile, nothing
-        others_act()
+    def make_services(self, ledger: Ledger) -> Services:
+        return HandServices(self._hang, self._now, self.note, self.judge.called, ledger)
+
+    def served(self) -> Any:
+        return self.services.call
+
+    def _hang(self, seconds: float) -> None:
+        if seconds:
+            self.gate.here.waited = True
+            others_act, self.meanwhile = self.meanwhile, nothing
+            others_act()
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A message on its way, and when it may come at the earliest."""
+    """A message in its queue."""
 
-    message: Message
-    at: int
+    queue: str
+    line: Line
+    stored: Stored
 
-
-@dataclass(slots=True)
-class Bag(Mailbox):
-    """All queues as one bag: what is in it can be delivered in any order, twice, late or never."""
-
-    mail: list[Mail] = field(default_factory=list)
-
-    def waiting_in(self, queue: str) -> int:
-        return sum(mail.message.queue == queue for mail in self.mail)
-
-    def handled(self, message: Message, copy: int) -> int | None:
-        """Have one instance handle it. None if the queue may forget it, else after how long it is back."""
-        part = self.parts[message.queue]
-        back = self._handled(message, part, copy)
-        if back is None:
-            part.handled(message)
-        return back
-
-    def _arrive(self, message: Message, wait: int, received: int = 1) -> None:  # noqa: ARG002 - as Mailbox has it
-        self.mail.append(Mail(message, self.gate.loop.now + wait - LATENCY))
+    def forget(self) -> None:
+        self.line.queue.delete(self.stored.handle)
 
 
 @dataclass(slots=True)
-class HandWorld(Stage):
-    """The real use cases, two of each part, over the ports of the seeded worlds; `faults` are what the judge found.
+class HandWorld:
+    """The real use cases, two of each part; `faults` are what the judge found.
 
-    `skews` says how far the clock of each instance is ahead, in milliseconds.
+    The clock of every second instance is `ahead` milliseconds ahead.
     """
 
     plan: Plan
-    skews: dict[str, int]
+    ahead: int
     faults: list[str] = field(default_factory=list)
+    hand: HandPulse = field(default_factory=HandPulse)
+    parts: HandParts = field(init=False)
+    supervisor: Part = field(default_factory=lambda: Part("supervisor", copies=COPIES))
 
     def __post_init__(self) -> None:
         loop = Loop()
-        self.gate = HandGate(loop, Chances(0, frozenset()), Diary(loop), CALM)
-        self.mailbox = Bag(self.gate)
-        people = People(self.gate, self.mailbox, undoable=False, write=lambda _order_id, _dice: "")
-        settings = replace(SETTINGS, shards=1)
-        self.cast = Cast(PlannedApp(self.plan), self.plan, self.plan, people, _works, 0, settings)
-        self.assemble(Listing, Services)
-        self.parts.skews, self.parts.post.backlog = self.skews, BACKLOG
+        self.parts = HandParts(
+            app=PlannedApp(self.plan),
+            settings=replace(SETTINGS, shards=1),
+            gate=Gate(loop, Chances(0, frozenset()), Diary(loop), CALM),
+            pulse=self.hand,
+            visibility=0,
+            skew=self.ahead,
+            copies=dict.fromkeys(("submission", "scheduler", "agent"), COPIES),
+            backlog=BACKLOG,
+        )
 
     @property
-    def bag(self) -> Bag:
-        assert isinstance(self.mailbox, Bag)
-        return self.mailbox
-
-    @property
-    def hand(self) -> HandGate:
-        assert isinstance(self.gate, HandGate)
-        return self.gate
-
-    @property
-    def services(self) -> Services:
-        assert isinstance(self.parts.remote, Services)
-        return self.parts.remote
+    def judge(self) -> Judge:
+        return self.parts.judge
 
     @property
     def now(self) -> int:
-        return self.gate.loop.now
+        return self.parts.loop.now
 
     def pass_time(self, milliseconds: int) -> None:
-        self.gate.loop.now += milliseconds
+        self.parts.loop.now += milliseconds
 
-    def deliver(self, message: Message, copy: int) -> int | None:
-        try:
-            return self.bag.handled(message, copy)
-        except Broken as broken:
-            self.faults.append(str(broken))
-            return None
+    def behave(self, moods: Sequence[Mood | None], meanwhile: Callable[[], None] = nothing) -> None:
+        """How services behave from now on; `meanwhile` is what others do while one hangs."""
+        assert isinstance(self.parts.services, HandServices)
+        self.parts.services.moods, self.parts.meanwhile = list(moods), meanwhile
+
+    def mail(self, *queues: str) -> list[Mail]:
+        """All messages of these queues, or of all, as they were sent; each can be delivered in any order."""
+        lines = self.parts.pump.lines.items()
+        found = [Mail(name, line, stored) for name, line in lines for stored in line.queue.stored]
+        return sorted(
+            (mail for mail in found if not queues or mail.queue in queues), key=lambda mail: mail.stored.sent_at
+        )
+
+    def deliver(self, mail: Mail, copy: int, *, again: bool = False) -> None:
+        """Have one instance handle a message. It stays if it is to come `again`, or was not handled."""
+        line = mail.line
+        line.doubled = int(again)
+        with self._judged():
+            self.parts.pump.work(line, [line.queue.hand_out(mail.stored)], copy)
+        line.doubled = 0
 
     def sweep(self, copy: int) -> None:
         """Have one Supervisor sweep; it may die.
 
         Each has leases of its own: whatever leases save, correctness must not rest on them.
         """
-        instance = f"supervisor-{copy}"
-        with self._judged(), suppress(Died), self.gate.invocation(instance, instance, None):
-            plain = self.parts.of("supervisor", copy).supervisor(instance, self.parts.post.agents)
+
+        def act(instance: str) -> None:
+            plain = self.parts.supervisor(instance)
             replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords())).sweep(lambda: MINUTE)
+
+        with self._judged():
+            self.parts.pump.invoke(self.supervisor, "", act, wish=copy)
 
     def dues(self) -> list[int]:
         return [task.due for task in self.judge.tasks.tasks.values() if task.due is not None]
@@ -204,7 +211,3 @@ class HandWorld(Stage):
             yield
         except Broken as broken:
             self.faults.append(str(broken))
-
-
-def _works(_agent: str, _operation: str, call: Call) -> Mapping[str, Any]:
-    return works(call)

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -14,9 +13,9 @@ from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.audit import waiting
-from stepward.testing.seeded.profile import Mishap
-from stepward.testing.seeded.stage import SETTINGS
-from stepward.testing.services import Mood
+from stepward.testing.faults.profile import Mood
+from stepward.testing.faults.pulse import Kind
+from stepward.testing.seeded.cast import SETTINGS
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.depth import machine
@@ -62,15 +61,14 @@ PLANS = [
     ),
 ]
 UNDOABLE = PLANS[2:]
-PARTS = ("submission", "scheduler", "worker", "supervisor")
 MISHAPS = {
-    "dies before sending": Mishap.DIES_BEFORE,
-    "answer is lost": Mishap.LOSES_ANSWER,
-    "nobody hears": Mishap.THROTTLED,
+    "dies before sending": Kind.DIES_BEFORE,
+    "answer is lost": Kind.ANSWER_LOST,
+    "nobody hears": Kind.FAILS,
 }
 FAULTS = ["none"] * 5 + ["comes again", "never comes", *MISHAPS]
 MOODS = [None, Mood.FAILS, Mood.DECLINES, Mood.BREAKS, Mood.DIES_BEFORE, Mood.DIES_AFTER, Mood.HANGS]
-WORKER = "agent worker"
+WORKER = "agent-worker"
 TO_THE_ENGINE = ("orders", "scheduler", "responses")
 copies = st.integers(0, COPIES - 1)
 picks = st.integers(0, 9)
@@ -95,25 +93,25 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     @initialize(plan=st.sampled_from(PLANS), ahead=st.sampled_from([SETTINGS.timing.skew_margin, 2_500, 0]))
     def deploy(self, plan: Plan, ahead: int) -> None:
         """The clock of every second instance is `ahead` of the others by up to the margin."""
-        self.world = HandWorld(plan, {f"{part}-1": ahead for part in PARTS})
+        self.world = HandWorld(plan, ahead)
         self.somebody_orders(number=1, priority="normal")
         self._handle(0, 0)
 
     @rule(number=st.integers(1, 2), priority=st.sampled_from(["normal", "normal", "high"]))
     def somebody_orders(self, number: int, priority: str) -> None:
         order_id = f"ord-{number}"
-        self.world.bag.send("orders", order_id, order_text(order_id, priority=priority, replyTo=REPLY_TO))
+        self.world.parts.post("orders", order_text(order_id, priority=priority, replyTo=REPLY_TO))
 
-    @precondition(lambda self: self._mail(*TO_THE_ENGINE))
+    @precondition(lambda self: self.world.mail(*TO_THE_ENGINE))
     @rule(pick=picks, copy=copies, fault=st.sampled_from(FAULTS), rival=st.none() | picks)
     def a_message_reaches_the_engine(self, pick: int, copy: int, fault: str, rival: int | None) -> None:
         """`rival` is a message that somebody else handles between this one's read and its write."""
         self._break(fault)
         if rival is not None:
             self.world.hand.before_write = lambda: self._handle(rival, 1 - copy)
-        self._deliver(self._mail(*TO_THE_ENGINE), pick, copy, fault)
+        self._deliver(self.world.mail(*TO_THE_ENGINE), pick, copy, fault)
 
-    @precondition(lambda self: self._mail(WORKER))
+    @precondition(lambda self: self.world.mail(WORKER))
     @rule(
         pick=picks,
         copy=copies,
@@ -124,26 +122,26 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     def an_agent_works(self, pick: int, copy: int, fault: str, moods: list[Mood | None], hangs: int) -> None:
         """While a call hangs, time passes, a Supervisor sweeps, and what it frees may run elsewhere."""
         self._break(fault)
-        self.world.services.moods = list(moods)
-        self.world.services.meanwhile = lambda: self._others_act(hangs, 1 - copy)
-        self._deliver(self._mail(WORKER), pick, copy, fault)
+        self.world.behave(moods, lambda: self._others_act(hangs, 1 - copy))
+        self._deliver(self.world.mail(WORKER), pick, copy, fault)
 
     @rule(count=st.integers(1, 4))
     def messages_are_delivered_smoothly(self, count: int) -> None:
-        self.world.hand.clear()
+        self._break("none")
         for _ in range(count):
             self._handle(0, 0)
 
-    @precondition(lambda self: self._mail(WORKER))
+    @precondition(lambda self: self.world.mail(WORKER))
     @rule(copy=copies, late=passing, fault=st.sampled_from(FAULTS))
     def every_agent_is_dead(self, copy: int, late: int, fault: str) -> None:
         """All requests are lost; well past complete-by a Supervisor sweeps, and the Scheduler handles what it sends."""
         world = self.world
         self._break(fault)
-        world.bag.mail = [mail for mail in world.bag.mail if mail.message.queue != WORKER]
+        for mail in world.mail(WORKER):
+            mail.forget()
         world.pass_time(36 * SECOND + late)
         world.sweep(copy)
-        for mail in self._mail("scheduler"):
+        for mail in self.world.mail("scheduler"):
             self._deliver([mail], 0, copy, "none")
 
     @rule(milliseconds=passing)
@@ -177,7 +175,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         failed = list(self._in_error())
         order_id, step, attempt = failed[pick % len(failed)]
         text = encode(Resubmit(order_id, step, max(0, attempt + seen), "ada", "fixed"))
-        self._click(order_id, text, clicks)
+        self._click(text, clicks)
 
     @precondition(lambda self: self.world.judge.tasks.tasks)
     @rule(pick=picks, kind=st.sampled_from([Undo, Cancel, Pause, Resume, Resume]), clicks=st.integers(1, 2))
@@ -186,7 +184,7 @@ class OrdersUnderFaults(RuleBasedStateMachine):
         orders = list(self.world.judge.tasks.tasks)
         order_id = orders[pick % len(orders)]
         if kind in (Pause, Resume) or self.world.plan in UNDOABLE:
-            self._click(order_id, encode(kind(order_id, "ada", "so it shall be")), clicks)
+            self._click(encode(kind(order_id, "ada", "so it shall be")), clicks)
 
     @invariant()
     def what_happened_was_right(self) -> None:
@@ -206,33 +204,26 @@ class OrdersUnderFaults(RuleBasedStateMachine):
             self._settle()
             self.world.verdict()
             assert not self.world.faults
-            rejected = self.world.parts.rejects.inner.kept.values()
+            rejected = self.world.parts.rejects.kept.values()
             assert all("other content" in reject.reason for reject in rejected), "I1"
 
-    def _mail(self, *queues: str) -> list[Mail]:
-        return [mail for mail in self.world.bag.mail if mail.message.queue in queues]
-
-    def _click(self, order_id: str, text: str, clicks: int) -> None:
+    def _click(self, text: str, clicks: int) -> None:
         for _ in range(clicks):
-            self.world.bag.send("scheduler", order_id, text)
+            self.world.parts.post("scheduler", text)
 
     def _deliver(self, waiting: list[Mail], pick: int, copy: int, fault: str) -> None:
-        mail, bag = waiting[pick % len(waiting)], self.world.bag.mail
-        handled = fault == "never comes" or self.world.deliver(mail.message, copy) is None
-        if handled and fault != "comes again" and mail in bag:
-            bag.remove(mail)
+        mail = waiting[pick % len(waiting)]
+        if fault == "never comes":
+            mail.forget()
+        else:
+            self.world.deliver(mail, copy, again=fault == "comes again")
 
     def _break(self, fault: str) -> None:
-        self.world.hand.clear()
-        self.world.hand.armed = MISHAPS.get(fault)
+        self.world.hand.arm(MISHAPS.get(fault))
 
     def _handle(self, pick: int, copy: int) -> None:
-        bag = self.world.bag.mail
-        if bag:
-            mail = bag.pop(pick % len(bag))
-            back = self.world.deliver(mail.message, copy)
-            if back is not None:
-                bag.append(replace(mail, at=self.world.now + back))
+        if waiting := self.world.mail():
+            self.world.deliver(waiting[pick % len(waiting)], copy)
 
     def _others_act(self, milliseconds: int, copy: int) -> None:
         self.world.pass_time(milliseconds)
@@ -243,14 +234,14 @@ class OrdersUnderFaults(RuleBasedStateMachine):
     def _settle(self) -> None:
         """No more faults: all messages come, time passes, and the Supervisor sweeps, until nothing waits."""
         world = self.world
-        world.hand.clear()
-        world.services.moods.clear()
+        self._break("none")
+        world.behave([])
         for _ in range(60):
-            while ripe := [mail for mail in world.bag.mail if mail.at <= world.now]:
-                self._handle(world.bag.mail.index(ripe[0]), 0)
-            if not world.dues():
+            while ripe := [mail for mail in world.mail() if mail.stored.visible_at <= world.now]:
+                world.deliver(ripe[0], 0)
+            upcoming = min([*world.dues(), *(mail.stored.visible_at for mail in world.mail())], default=0)
+            if not upcoming:
                 return
-            upcoming = min([*world.dues(), *(mail.at for mail in world.bag.mail)])
             world.pass_time(max(20 * SECOND, upcoming - world.now))
             world.sweep(0)
 

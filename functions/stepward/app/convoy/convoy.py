@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
+from zlib import crc32
 
 from stepward.app.convoy.alerting import LaneAlerting
 from stepward.app.convoy.dry_run import read_event
@@ -125,7 +126,11 @@ class Convoy:
         for entry in outcome.history:
             self.telemetry.record(lane.order_id, entry)
         for rejection in outcome.rejections:
-            self._keep(rejection, messages[rejection.message])
+            received, body = messages[rejection.message], rejection.event.body
+            if body != received.body:
+                # Of a command, which may come again when another event stops the lane: each keeps a name of its own.
+                received = replace(received, message_id=f"{received.message_id}/{crc32(body.encode()):08x}")
+            self._keep(rejection, received)
         self.alerting.alert(lane, self.now())
 
     def _keep(self, rejection: Rejection, received: Received) -> None:

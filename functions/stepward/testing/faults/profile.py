@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
 from stepward.testing.faults.loop import MINUTE, SECOND
-from stepward.testing.services import Mood
+from stepward.testing.faults.pulse import Kind
 
 
-class Mishap(StrEnum):
-    """What can go wrong around one call of a port."""
+class Mood(StrEnum):
+    """What can go wrong around one call of a remote service."""
 
-    DIES_BEFORE = "dies before"
-    DIES_AFTER = "dies after"
-    THROTTLED = "is throttled at"
-    LOSES_ANSWER = "never hears the answer of"
-    REPEATS = "repeats, after a lost answer,"
-    PAUSES_BEFORE = "is held up before"
-    PAUSES_AFTER = "is held up after"
-    PARTLY = "gets only a part through"
+    FAILS = "refuses the connection"
+    DECLINES = "declines"
+    BREAKS = "answers with a broken connection, after the effect,"
+    DIES_BEFORE = "sees its caller die before the effect"
+    DIES_AFTER = "sees its caller die after the effect"
+    HANGS = "hangs"
+    ANSWERS_LATE = "answers late"
+    EXECUTES_LATE = "times out, and executes later,"
+    EXECUTES_TWICE = "executes twice"
 
 
 class Delivery(StrEnum):
@@ -66,7 +68,7 @@ def profile(dice: Random) -> Profile:
         calls=dice.choice([0, 0.05, 0.15, 0.35]),
         mail=dice.choice([0, 0.01, 0.05, 0.15]),
         people=dice.choice([0, 0.1, 0.4, 0.8]),
-        mishaps=_some(dice, Mishap),
+        mishaps=_some(dice, [kind for kind in Kind if kind is not Kind.SUPERSEDED]),
         moods=_some(dice, Mood),
         deliveries=_some(dice, Delivery),
         honest=dice.random() < 0.75,
@@ -74,7 +76,7 @@ def profile(dice: Random) -> Profile:
     )
 
 
-def _some(dice: Random, kinds: type[StrEnum]) -> Weights:
+def _some(dice: Random, kinds: Iterable[StrEnum]) -> Weights:
     weights = {str(kind): dice.choice([0, 1, 1, 4]) for kind in kinds}
     return weights if any(weights.values()) else dict.fromkeys(weights, 1)
 

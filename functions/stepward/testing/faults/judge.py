@@ -16,10 +16,10 @@ from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.task_store import MemoryTaskStore
-from stepward.testing.seeded.gate import Gate
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 
@@ -93,8 +93,9 @@ class Judge:
 
     def replied(self, reply: Reply) -> None:
         """S6: an agent answers, though not past the deadline of its call."""
-        here = self.gate.here
-        if here.deadline is not None and self.clock(here.instance) >= here.deadline:
+        here, now = self.gate.here, self.gate.loop.now
+        held_up = now - (now if here.called_at is None else here.called_at)
+        if here.deadline is not None and self.clock(here.instance) - held_up >= here.deadline:
             raise Broken("S6", reply.order_id, f"{reply.step} was answered past its complete-by")
 
     def called(self, order_id: str, effect: str, call: Call) -> None:
