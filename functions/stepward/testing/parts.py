@@ -236,7 +236,8 @@ class Parts:
             made = self.assembly(instance)
             intake = made.intake(handler(made, instance))
             for done, message in enumerate(batch, 1):
-                self.note(order_id_hint(message.body), f"{instance} receives {kind_of(message)} from {queue}")
+                if self.gate.diary.is_kept:
+                    self.note(order_id_hint(message.body), f"{instance} receives {kind_of(message)} from {queue}")
                 intake.accept(as_message(queue, message))
                 yield done
 

@@ -73,7 +73,8 @@ class Line:
 
     def ready_at(self) -> int | None:
         """When the part can take a message (epoch ms); None if none waits, or all its processes are busy."""
-        return self.queue.ready_at() if self.part.is_free else None
+        at = self.queue.ready_at()
+        return at if at is not None and self.part.is_free else None
 
 
 @dataclass(slots=True)

@@ -169,12 +169,12 @@ class _Tap:
                 return found(*args, **kwargs)
             several = args and isinstance(args[0], list | tuple) and len(args[0]) > 1
             half = partial(found, args[0][:1], *args[1:], **kwargs) if several else None
-            if part := getattr(self._inner, f"half_of_{attribute}", None):
-                half = partial(part, *args, **kwargs)
+            if half_of is not None:
+                half = partial(half_of, *args, **kwargs)
             call = partial(_at_once, found, *args, **kwargs)
             return self._pulse.pass_on(name, args, call, self._fault, half)
 
-        name = f"{self._name}.{attribute}"
+        name, half_of = f"{self._name}.{attribute}", getattr(self._inner, f"half_of_{attribute}", None)
         setattr(self, attribute, counted)
         return counted
 

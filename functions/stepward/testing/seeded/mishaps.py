@@ -36,6 +36,8 @@ class Mishaps(Pulse):
         kind = Kind(gate.profile.pick(dice, gate.profile.mishaps))
         gate.diary.counts[kind] += 1
         gate.diary.note(about, f"{gate.here.instance} calls {name}: {kind}")
+        if half is None and args and isinstance(args[0], list | tuple):
+            half = tuple  # of one message, half is none
         hold_up = partial(self.hold_up, dice)
         return self.go_wrong(kind, do, partial(fault, f"{name}: {kind}"), half or do, hold_up)
 

@@ -6,10 +6,10 @@ promises none.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from zlib import crc32
 
 from stepward.testing.sqs.messages import BatchAnswer, NotTaken, Received, Stored, Taken
 from stepward.testing.sqs.rules import (
@@ -25,7 +25,6 @@ from stepward.testing.sqs.rules import (
 )
 
 Clock = Callable[[], int]
-_IDS = uuid.UUID("5b1f3a52-7f0e-4c5c-9d0d-6d1c1b7f6f10")
 
 
 def _nothing_fails(_: Entry) -> str:
@@ -182,7 +181,7 @@ class MemoryQueue:
 
     def _store(self, entry: Entry, visible_at: int) -> Stored:
         number = next(self._numbers)
-        message_id = str(uuid.uuid5(_IDS, f"{self.name}/{number}"))
+        message_id = f"{crc32(self.name.encode()):08x}-0000-4000-8000-{number:012x}"
         stored = Stored(
             self.name, number, message_id, entry.body, entry.group, entry.deduplication, self.clock(), visible_at
         )
