@@ -11,7 +11,7 @@ from typing import Any
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.intake import Received as Message
-from stepward.domain.errors import Rejected
+from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Outcome, Reply, ToScheduler
 from stepward.testing.application import through
 from stepward.testing.faults.ledger import Ledger
@@ -174,7 +174,7 @@ class Parts:
         """Whether the requested service may take time; if not, its operation runs without handing over to others."""
         try:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
-        except Rejected:
+        except (Rejected, NotUnderstood):
             return False
         return bool(service and service.may_wait)
 
@@ -237,7 +237,7 @@ def understood(text: str) -> ToScheduler | None:
     """The message as the Scheduler reads it; None if it is for somebody else."""
     try:
         return decode_for_scheduler(text)
-    except Rejected:
+    except (Rejected, NotUnderstood):
         return None
 
 

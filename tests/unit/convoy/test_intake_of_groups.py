@@ -38,7 +38,7 @@ def intake(convoy: Noting) -> LaneIntake:
     def decode(text: str) -> object:
         return decode_for_lane(text, EventMessage)
 
-    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry())  # type: ignore[arg-type]
+    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry(), lambda: 0)  # type: ignore[arg-type]
 
 
 def messages(*bodies: str) -> list[Received]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
@@ -175,6 +175,11 @@ class Post:
     def backlogged(self) -> frozenset[str]:
         """See the port."""
         return self.gate.through("the count of backlogs", self._backlogged)
+
+    @property
+    def reachable(self) -> Collection[str]:
+        """See the port."""
+        return frozenset(self.agents)
 
     def _backlogged(self) -> frozenset[str]:
         found = frozenset(agent for agent in self.agents if self.waiting(f"agent {agent}") > self.backlog)
