@@ -35,7 +35,7 @@ from stepward.wire.messages import decode_for_scheduler, decode_request
 from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
-RECEIVES, RECEIVES_IN_ORDER = 5, 100
+RECEIVES, RECEIVES_IN_ORDER, RECEIVES_OF_REQUESTS = 5, 100, 1_000
 """How often a message is received before it moves to its dead-letter queue; the second is for FIFO queues."""
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
@@ -72,7 +72,9 @@ class Parts:
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
         self.services = Services(self.pump.wait, self._now, self.note, self.judge.called, ledger)
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
-        agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
+        agents = {
+            agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in self.plan.agents
+        }
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
         self.queues = JudgedQueues(
