@@ -32,7 +32,7 @@ PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 UNKNOWN = "agent worker does not know operation reserve; deploy it"
 NO_QUEUE = "agent worker has no queue; deploy it"
 ABSENT = frozenset({"worker"})
-WITH_FALLBACK = Plan("line", 1, (planned("reserve", exhausted=(falls_back("other", undo="free"), ALERTS)),))
+WITH_FALLBACK = Plan("line", 1, (planned("reserve", undo="release", exhausted=(falls_back("other"), ALERTS)),))
 
 
 def unknown(life: Life, at: int | None = None) -> Decision:
@@ -133,11 +133,12 @@ def test_a_note_that_comes_after_the_success_changes_nothing() -> None:
     assert life.ignored(life.apply(answer(request, Outcome.NOT_UNDERSTOOD, error=UNKNOWN)))
 
 
-def test_a_step_whose_agent_has_no_queue_is_not_claimed_until_it_has_one() -> None:
+@pytest.mark.parametrize("every", [1, 10])
+def test_a_step_whose_agent_has_no_queue_is_not_claimed_until_it_has_one(every: int) -> None:
     """D1, case 4: no attempt, no failure; one alert, and a place in the list."""
     life = Life(sequence("reserve", threshold=1), absent=ABSENT)
     told = waits(life.start())
-    for minute in range(1, 12 * 60):
+    for minute in range(every, 12 * 60, every):
         decision = life.check(at=T0 + minute * MINUTE)
         told += waits(decision)
         if waits(decision):
