@@ -14,7 +14,7 @@ from stepward.adapters.sqs.delivery import BACKLOG
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
-from stepward.domain.errors import Rejected
+from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.testing.application import through
@@ -46,7 +46,7 @@ from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
 PORTS = ("store", "queues", "rejects", "shared_records", "alerts", "notices", "lanes")
-RECEIVES, RECEIVES_IN_ORDER = 5, 100
+RECEIVES, RECEIVES_IN_ORDER, RECEIVES_OF_REQUESTS = 5, 100, 1_000
 """How often a message is received before it moves to its dead-letter queue; the second is for FIFO queues."""
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
@@ -124,7 +124,7 @@ class Parts:
         self.queues = JudgedQueues(
             self._queue("scheduler"),
             self._queue("responses"),
-            {agent: self._queue(f"agent-{agent}", longest) for agent in self.agents()},
+            {agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in self.agents()},
             self.backlog,
             {agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
             judge=self.judge,
@@ -221,7 +221,7 @@ class Parts:
         """Whether the requested service may take time; if not, its operation runs without handing over to others."""
         try:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
-        except Rejected:
+        except (Rejected, NotUnderstood):
             return False
         return bool(service and service.may_wait)
 

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 
 from stepward.app.intake import Received as Message
-from stepward.domain.errors import Rejected, RetryLater, Transient
+from stepward.domain.errors import NotUnderstood, Rejected, RetryLater, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.pulse import Pulse
@@ -258,7 +258,7 @@ def understood(text: str) -> ToScheduler | None:
     """The message as the Scheduler reads it; None if it is for somebody else."""
     try:
         return decode_for_scheduler(text)
-    except Rejected:
+    except (Rejected, NotUnderstood):
         return None
 
 

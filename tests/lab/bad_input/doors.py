@@ -51,7 +51,7 @@ def _door(
     quiet: bool = True,
 ) -> Door:
     """A door that takes one message at a time."""
-    intake = Intake(handle, world.rejects, world.telemetry)
+    intake = Intake(handle, world.rejects, world.telemetry, world.clock)
 
     def alone(name: str, text: str) -> Seen:
         before, history = set(world.rejects.kept), len(world.telemetry.history)
