@@ -12,7 +12,7 @@ from orders.shops.sources import SOURCES
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.lane import LaneRules
-from stepward.domain.errors import RetryLater, StepwardError
+from stepward.domain.errors import StepwardError
 from stepward.domain.history import HistoryKind
 from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
@@ -124,8 +124,6 @@ def seen(world: ConvoyWorld, handle: Callable[[], None]) -> Seen:
     before, history = set(world.rejects.kept), len(world.telemetry.history)
     try:
         handle()
-    except RetryLater:  # it looks like a command of newer code, and waits for that
-        return Seen((), 1, "; ".join(_faults(world)))
     except StepwardError as error:
         return Seen((), 0, f"it comes again and again: {error!r}")
     rejects = tuple(world.rejects.kept[key] for key in world.rejects.kept.keys() - before)
