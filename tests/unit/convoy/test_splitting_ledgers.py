@@ -56,7 +56,7 @@ def test_each_entry_goes_to_the_group_of_its_order(world: ConvoyWorld) -> None:
 
     assert [message.attributes["MessageGroupId"] for message in received] == ["A", "A", "B"]
     assert bodies(world) == [("A", 0), ("A", 1), ("B", 2)]
-    assert world.shared_records.kept["ledger/c1/L1"].body["done"]
+    assert world.shared_records.kept["ledger/c1|L1"].body["done"]
 
 
 def test_a_ledger_that_is_done_is_a_duplicate_when_it_comes_again(world: ConvoyWorld) -> None:
