@@ -118,9 +118,8 @@ def redrive(
         raise UserError(f"no undelivered message of {queue} has an id that begins with {message}; list them: {hint}")
     more = len(seen) == limit
     if as_json:
-        documents = [
-            _document(each, connection) | {"action": action} for each, action in zip(found, actions, strict=True)
-        ]
+        acted = zip(found, actions, strict=True)
+        documents = [_document(each, connection) | {"action": action} for each, action in acted]
         print_json({"queue": queue, "messages": documents, "more": more})
         return
     if found:
