@@ -12,7 +12,9 @@ from stepward.domain.convoy.commands import ReplaceEvent, SkipEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.key import named
 from stepward.testing import Engine, Order, crash_points
-from tests.unit.testing.shop import ALL, app, charge, fulfilment
+from stepward.testing.aws.engine import AwsEngine
+from stepward.testing.harness import Harness
+from tests.unit.testing.shop import ALL, app, charge, fulfilment, reserve
 
 apart = replace(fulfilment, per_customer=True)
 per_customer = App("shop", workflow=apart)
@@ -39,7 +41,7 @@ def two() -> Engine:
     return Engine(per_customer)
 
 
-def both(engine: Engine, **more: Any) -> list[Order]:
+def both(engine: Harness, **more: Any) -> list[Order]:
     return [engine.submit(apart, {"orderId": "1042", "customerId": each, **more}) for each in CUSTOMERS]
 
 
@@ -193,6 +195,27 @@ def test_no_crash_point_mixes_up_two_customers() -> None:
 
     order = {"orderId": "1042", "customerId": "acme"}
     assert crash_points(per_customer, order, before=neighbour, after=untouched).points > 60
+
+
+def test_the_real_functions_keep_two_customers_apart_from_door_to_mail() -> None:
+    """The same on moto: rows, groups, notices and alerts carry the key, and outsiders read its parts."""
+    with AwsEngine(per_customer) as engine:
+        engine.service(reserve).declines("out of stock", times=1)
+        failed, processed = both(engine)
+        text = json.dumps(ledger("initech", CREATE))
+        url = engine.stack.queues["ledgers"]
+        engine.sqs.send_message(QueueUrl=url, MessageBody=text, MessageGroupId="initech", MessageDeduplicationId="1")
+        engine.run()
+
+        third = engine.order("1042", "initech")
+        assert [order.state for order in (failed, processed, third)] == ["Error", "Processed", "Processed"]
+        (alert,) = engine.alerts
+        assert "Step reserve of order 1042 (workflow fulfilment, customer acme) ended in Error" in alert
+        assert "  stepward show 1042 --customer acme\n" in alert
+        assert '  stepward resubmit 1042 reserve --customer acme --why "..."\n' in alert
+        told = {(each["orderId"], each["workflow"], each["customerId"], each["status"]) for each in engine.notices}
+        assert ("1042", "fulfilment", "acme", "failed") in told
+        assert ("1042", "fulfilment", "globex/eu", "completed") in told
 
 
 def test_the_default_application_keys_tasks_by_order_id_alone() -> None:

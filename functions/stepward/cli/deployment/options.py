@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
 
@@ -90,18 +90,17 @@ def for_deployment(run: Callable[..., None]) -> Callable[..., None]:
     If it is about an order, it takes those of `_address`, too.
     """
 
-    def command(
-        *, stack: str, local: bool, endpoint: str, region: str, customer: str = "", workflow: str = "", **given: object
-    ) -> None:
+    def command(*, stack: str, local: bool, endpoint: str, region: str, **given: Any) -> None:
+        address = [given.pop(parameter.name) for parameter in addressed]
         if local and endpoint:
             raise typer.BadParameter("give --local or an endpoint (option or environment), not both")
         with _errors_reported():
-            run(Target(stack, local, endpoint, region, customer, workflow), **given)
+            run(Target(stack, local, endpoint, region, *address), **given)
 
     own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
-    shared = list(inspect.signature(_options, eval_str=True).parameters.values())
-    if any(parameter.name == "order" for parameter in own):
-        shared = [*inspect.signature(_address, eval_str=True).parameters.values(), *shared]
+    is_about_an_order = any(parameter.name == "order" for parameter in own)
+    addressed = list(inspect.signature(_address, eval_str=True).parameters.values()) if is_about_an_order else []
+    shared = [*addressed, *inspect.signature(_options, eval_str=True).parameters.values()]
     command.__name__, command.__doc__ = run.__name__, run.__doc__
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
     # Typer takes a command's options from its signature.
