@@ -53,7 +53,7 @@ class StepwardStack(Stack):
         self._output_queues(parts.queues)
         self._output_tables(parts.tables, parts.objects)
         self._output_functions(functions)
-        workflows = {"names": app.keys.workflows, "perCustomer": sorted(app.keys.per_customer)}
+        workflows = {"names": list(app.keys.workflows), "perCustomer": sorted(app.keys.per_customer)}
         self._output({"Workflows": self.to_json_string(workflows)})
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
         acknowledge(functions=functions, parts=parts)

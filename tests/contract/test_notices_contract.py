@@ -100,6 +100,8 @@ def test_a_notice_says_what_became_of_which_order_and_when(world: World) -> None
     assert step == {
         "type": "order.status",
         "orderId": "ord-1",
+        "workflow": None,
+        "customerId": None,
         "correlationId": "checkout-1",
         "status": "step-completed",
         "step": "charge",

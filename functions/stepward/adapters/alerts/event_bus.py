@@ -68,7 +68,8 @@ def detail(alert: Alert, workflow: str = "") -> str:
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
-    facts = {"alertId": alert.alert_id, **named(alert.order_id, workflow), "reason": alert.reason, "at": alert.at}
+    order = {name: value for name, value in named(alert.order_id, workflow).items() if value}
+    facts = {"alertId": alert.alert_id, **order, "reason": alert.reason, "at": alert.at}
     return json.dumps(facts | about)
 
 
