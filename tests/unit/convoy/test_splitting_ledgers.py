@@ -71,6 +71,14 @@ def test_a_ledger_that_is_done_is_a_duplicate_when_it_comes_again(world: ConvoyW
     assert world.telemetry.count(HistoryKind.DUPLICATE) == 1
 
 
+def test_no_two_ledgers_share_their_progress(world: ConvoyWorld) -> None:
+    """A customer's id may hold a `/`, and so may a ledger's."""
+    split(world, world.ledger("b/c", *order("A", 2), customer="a"))
+    split(world, world.ledger("c", *order("B", 2), customer="a/b"))
+
+    assert bodies(world) == [("A", 0), ("A", 1), ("B", 0), ("B", 1)]
+
+
 def test_another_ledger_under_a_known_name_is_refused_and_kept(world: ConvoyWorld) -> None:
     world.run(*order("A", 2))
 

@@ -85,6 +85,17 @@ def test_another_customers_create_does_not_take_the_lane_of_an_order_that_came_b
     assert (order.state, engine.parts.lanes.lanes, engine.alerts) == ("Processed", {}, [])
 
 
+@pytest.mark.parametrize("ahead", [{"op": "add", "sequence": 2}, {"op": "add"}])
+def test_an_event_that_comes_ahead_names_the_lanes_customer(engine: Engine, ahead: dict[str, Any]) -> None:
+    """Parked, or without a position: it is there, and its customer's from then on."""
+    engine.send(ledger("acme", ahead))
+    engine.send(ledger("globex", {"op": "add", "sequence": 3}))
+    engine.run()
+
+    assert (lane(engine).customer_id, lane(engine).highest) == ("acme", ahead.get("sequence", 0))
+    assert rejected(engine) == [("customerId", OTHERS)]
+
+
 def test_an_event_that_names_no_customer_is_not_another_ones(engine: Engine) -> None:
     engine.send({"orderId": "1042", **CREATE})
     engine.run()
