@@ -72,7 +72,7 @@ class Keys:
         key = str(TaskKey(order_id, named if apart or named != self.default else "", customer_id if apart else ""))
         if len(key) > LONGEST_KEY:
             reason = f"makes the key workflow~customerId~orderId {len(key)} characters long; the limit is {LONGEST_KEY}"
-            raise Rejected("customerId", reason)
+            raise Rejected("customerId", f"{reason}. Use a shorter customerId or orderId")
         return key
 
 

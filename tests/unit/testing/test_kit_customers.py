@@ -9,9 +9,9 @@ import pytest
 
 from stepward import App
 from stepward.domain.convoy.commands import ReplaceEvent, SkipEvent
-from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.key import named
-from stepward.testing import Engine, Order, crash_points
+from stepward.testing import Engine, Order, Settings, crash_points
 from stepward.testing.aws.engine import AwsEngine
 from stepward.testing.harness import Harness
 from tests.unit.testing.shop import ALL, app, charge, fulfilment, reserve
@@ -46,33 +46,28 @@ def both(engine: Harness, **more: Any) -> list[Order]:
 
 
 @pytest.mark.parametrize("sequenced", [True, False])
-def test_another_customers_ledger_neither_creates_nor_deletes_nor_blocks(engine: Engine, *, sequenced: bool) -> None:
+def test_another_customers_ledger_neither_creates_nor_deletes_nor_blocks(*, sequenced: bool) -> None:
     """FIELD_CASES_2 10: its shipped order was undone and refunded, and nobody was told."""
-    if not sequenced:
-        rules = replace(engine.settings.lane_rules, sequenced=False)
-        engine.parts.settings = engine.settings = replace(engine.settings, lane_rules=rules)
-        engine.parts.tapped = replace(engine.parts.tapped, settings=engine.settings)
-    own = [CREATE, {"op": "add", "sequence": 2, "amount": "1.00"}]
-    foreign = [CREATE, DELETE, {"op": "nonsense", "sequence": 3}]
-    strip = [[{k: v for k, v in each.items() if sequenced or k != "sequence"} for each in it] for it in (own, foreign)]
-    engine.send(ledger("acme", *strip[0]))
-    engine.run()
 
-    engine.send(ledger("globex", *strip[1]))
-    engine.run()
+    def send(customer: str, *events: Mapping[str, Any], name: str = "L1") -> None:
+        left_out = () if sequenced else ("sequence",)
+        bare = [{field: value for field, value in event.items() if field not in left_out} for event in events]
+        engine.send(ledger(customer, *bare, name=name))
+        engine.run()
 
-    order = engine.order("1042")
-    assert (order.state, order.effects, order.task.undoing) == ("Processed", ALL, "")
-    assert rejected(engine) == [("customerId", OTHERS)] * 3
-    before = lane(engine)
-    assert (before.last, before.highest, before.blocked, before.customer_id) == (2, 2, None, "acme")
-    assert (engine.alerts, list(before.offsets)) == ([], [] if sequenced else ["acme|L1"])
+    with Engine(app, Settings(lane_rules=LaneRules(sequenced=sequenced))) as engine:
+        send("acme", CREATE, {"op": "add", "sequence": 2, "amount": "1.00"})
+        send("globex", CREATE, DELETE, {"op": "nonsense", "sequence": 3})
 
-    last = {"op": "add", "end": True, **({"sequence": 3} if sequenced else {})}
-    engine.send(ledger("acme", last, name="L2"))
-    engine.run()
-    assert (lane(engine).last, lane(engine).end) == (3, 3)
-    engine.verdict()
+        order, left = engine.order("1042"), lane(engine)
+        assert (order.state, order.effects, order.task.undoing) == ("Processed", ALL, "")
+        assert rejected(engine) == [("customerId", OTHERS)] * 3
+        assert (left.last, left.highest, left.blocked, left.customer_id) == (2, 2, None, "acme")
+        assert (engine.alerts, list(left.offsets)) == ([], [] if sequenced else ["acme|L1"])
+
+        send("acme", {"op": "add", "sequence": 3, "end": True}, name="L2")
+        assert (lane(engine).last, lane(engine).end) == (3, 3)
+        engine.verdict()
 
 
 def test_another_customers_create_does_not_take_the_lane_of_an_order_that_came_by_its_queue(engine: Engine) -> None:
@@ -227,7 +222,3 @@ def test_the_real_functions_keep_two_customers_apart_from_door_to_mail() -> None
         told = {(each["orderId"], each["workflow"], each["customerId"], each["status"]) for each in engine.notices}
         assert ("1042", "fulfilment", "acme", "failed") in told
         assert ("1042", "fulfilment", "globex/eu", "completed") in told
-
-
-def test_the_default_application_keys_tasks_by_order_id_alone() -> None:
-    assert app.keys.key("1042", "acme") == "1042"
