@@ -104,6 +104,11 @@ class Config:
         return self._text("STEPWARD_REQUESTS_QUEUE")
 
     @property
+    def workflow(self) -> str:
+        """The name of the default workflow, for notices and alerts; empty if it is not told."""
+        return self.env.get("STEPWARD_WORKFLOW", "")
+
+    @property
     def lanes_table(self) -> str:
         """Name of the table of the orders' lanes."""
         return self._text("STEPWARD_LANES_TABLE")

@@ -1,4 +1,7 @@
-"""The ports: what the core needs from outside. Each has an AWS adapter and a twin in memory."""
+"""The ports: what the core needs from outside. Each has an AWS adapter and a twin in memory.
+
+An `order_id` in them is the key of the order's task (`domain/key.py`).
+"""
 
 from __future__ import annotations
 

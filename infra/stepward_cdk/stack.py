@@ -44,7 +44,7 @@ class StepwardStack(Stack):
             queues=Queues(self, "Queues", agents=agents, settings=settings),
             tables=Tables(self, "Tables", settings=settings),
             objects=LedgerObjects(self, "Ledgers", settings=settings),
-            alerts=Alerts(self, "Alerts", settings=settings),
+            alerts=Alerts(self, "Alerts", settings=settings, workflow=app.workflow.name),
         )
         functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
@@ -53,6 +53,8 @@ class StepwardStack(Stack):
         self._output_queues(parts.queues)
         self._output_tables(parts.tables, parts.objects)
         self._output_functions(functions)
+        workflows = {"names": list(app.keys.workflows), "perCustomer": sorted(app.keys.per_customer)}
+        self._output({"Workflows": self.to_json_string(workflows)})
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
         acknowledge(functions=functions, parts=parts)
 

@@ -87,9 +87,9 @@ def test_a_notice_says_what_became_of_which_order_and_when(world: World) -> None
     world.notices.post(world.notice("replies-shop"))
     world.notices.post(world.notice("replies-shop", status=Status.COMPLETED, step="", correlation_id="", revision=9))
     step, end = sorted(world.arrived("replies-shop"), key=lambda notice: notice["revision"])
-    order = {"type": "order.status", "orderId": "ord-1", "correlationId": "checkout-1"}
+    names = {"orderId": "ord-1", "workflow": None, "customerId": None, "correlationId": "checkout-1"}
     state = {"status": "step-completed", "step": "charge", "revision": 4, "at": "2027-01-15T08:00:00.000Z"}
-    assert step == order | state
+    assert step == {"type": "order.status"} | names | state
     assert end == {**step, "correlationId": None, "status": "completed", "step": None, "revision": 9}
     assert world.lost() == []
 

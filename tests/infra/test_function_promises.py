@@ -151,6 +151,14 @@ def test_every_function_has_the_timing_of_the_deployment(template: Template) -> 
     assert template.body["Outputs"]["Shards"]["Value"] == "6"
 
 
+def test_people_and_the_functions_that_tell_them_know_the_names_of_the_workflows(template: Template) -> None:
+    """S17: an order id alone addresses an order of the default workflow."""
+    for name in ("scheduler", "supervisor", "convoy"):
+        assert template.environment(template.function(name))["STEPWARD_WORKFLOW"] == "sample"
+    outputs = {name: output["Value"] for name, output in template.body["Outputs"].items()}
+    assert json.loads(outputs["Workflows"]) == {"names": ["sample"], "perCustomer": []}
+
+
 def test_scheduler_and_supervisor_have_the_queue_of_every_agent(template: Template) -> None:
     """S4: and the same addresses are an output, for people and tools."""
     expected = {agent: template.requests_queue(agent) for agent in AGENTS}

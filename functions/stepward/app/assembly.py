@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stepward.app.supervisor.supervise import Supervise
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
+    from stepward.domain.key import Keys
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.definition import Operation
@@ -57,6 +58,10 @@ class Application(Protocol):
     @property
     def sources(self) -> Sequence[Source]:
         """What turns the events of shops into ours."""
+
+    @property
+    def keys(self) -> Keys:
+        """Makes the keys of the tasks."""
 
     def plan(self, complete_within: timedelta | None = None) -> Plan:
         """What is frozen with an order."""
@@ -120,6 +125,7 @@ class Assembly:
             queues=self.queues,
             telemetry=self.telemetry,
             schema=self.app.order or OrderMessage,
+            keys=self.app.keys,
             plan=self.app.plan(self.settings.complete_within),
             timing=self.settings.timing,
             now=self.now,
@@ -177,6 +183,7 @@ class Assembly:
             rejects=self.rejects,
             telemetry=self.telemetry,
             sources=self.app.sources,
+            keys=self.app.keys,
             now=self.now,
             customer=self.settings.ledger_customer,
         )
@@ -190,7 +197,7 @@ class Assembly:
         from stepward.wire.convoy import decode_for_lane
         from stepward.wire.order_event import EventMessage, stored_event
 
-        schema = self.app.event or EventMessage
+        schema, keys = self.app.event or EventMessage, self.app.keys
         convoy = Convoy(
             lanes=self.lanes,
             effects=Effects(self.submission(), self.transition(instance, claims=False)),
@@ -199,10 +206,10 @@ class Assembly:
             audit_log=AuditLog(self.shared_records),
             telemetry=self.telemetry,
             rules=self.settings.lane_rules,
-            decode=partial(stored_event, schema=schema),
+            decode=partial(stored_event, schema=schema, keys=keys),
             now=self.now,
         )
-        decode = partial(decode_for_lane, schema=schema, sources=self.app.sources)
+        decode = partial(decode_for_lane, schema=schema, sources=self.app.sources, keys=keys)
         return LaneIntake(convoy, decode, self.rejects, self.telemetry, self.now)
 
     def intake(self, handle: Callable[[str], None]) -> Intake:

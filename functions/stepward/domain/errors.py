@@ -7,6 +7,7 @@ StepwardError
 │   └── NotUnderstood  newer code wrote it; it waits, as it is, for code that knows it
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
+│   └── OtherCustomer  it names another customer than that of its order
 ├── Corrupt          a record that cannot be understood; the others go on, an operator looks at it
 ├── WorkflowError    a workflow definition that cannot work; fix the definition
 └── Misconfigured    the deployment lacks a setting; fix the setting it names
@@ -68,6 +69,10 @@ class Rejected(StepwardError):
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+
+
+class OtherCustomer(Rejected):
+    """A message that names another customer than that of its order; the order stays untouched."""
 
 
 class Corrupt(StepwardError):

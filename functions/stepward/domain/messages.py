@@ -1,4 +1,7 @@
-"""The messages between the parts: to the Scheduler, to the Agents, and back; and those to people."""
+"""The messages between the parts: to the Scheduler, to the Agents, and back; and those to people.
+
+In each of them `order_id` is the task's key, which names workflow and customer, too, where they are needed.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,9 @@ class Undo(_Asked):
 @dataclass(frozen=True, slots=True)
 class Cancel(_Asked):
     """To the Scheduler: the submitter no longer wants the order."""
+
+    customer_id: str = ""
+    """The customer that the submitter named, or empty; an order of another customer is not cancelled."""
 
 
 @dataclass(frozen=True, slots=True)

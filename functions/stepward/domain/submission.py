@@ -8,7 +8,7 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An accepted order: its id, its canonical JSON text, and the hash that tells a duplicate from a conflict."""
+    """An accepted order: its task's key, its canonical text, and the hash that tells a duplicate from a conflict."""
 
     order_id: str
     body: str

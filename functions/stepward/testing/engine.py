@@ -95,8 +95,8 @@ class Engine(Harness):
                 json.dumps(message), group=str(message.get("customerId") or "all"), deduplication=name
             )
         else:
-            body = json.dumps(message)
-            send(self.parts.events, lane_messages([LaneMessage(str(message.get("orderId")), name, body)]))
+            key = self.key(str(message.get("orderId")), str(message.get("customerId") or ""))
+            send(self.parts.events, lane_messages([LaneMessage(key, name, json.dumps(message))]))
 
     def post(self, queue: str, text: str) -> None:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from stepward.domain.errors import Permanent, Transient
+from stepward.domain.key import in_idempotency_key
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
@@ -148,8 +149,7 @@ class Services:
 
     def call(self, operation: Operation, call: Call) -> Mapping[str, Any]:
         """Call the service, and have it misbehave as it was told."""
-        order_id = str(call.order["orderId"])
-        effect = call.idempotency_key.removeprefix(f"{order_id}/")
+        order_id, effect = in_idempotency_key(call.idempotency_key)
         service = self.of(operation)
         service.calls.append(call)
         self.called(order_id, effect, call)

@@ -30,7 +30,7 @@ from stepward.domain.messages import (
 from stepward.wire import strict_json
 from stepward.wire.checked_text import MAX_DEPTH, cleaned
 from stepward.wire.conversion import converted, fields, form
-from stepward.wire.order import OrderId
+from stepward.wire.order import KeyText
 
 MAX_RESULT_BYTES = 2_000
 MAX_ERROR_CHARACTERS = 1_000
@@ -41,7 +41,7 @@ _DEEPEST = MAX_DEPTH + 2
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _FIELDS: Mapping[str, Any] = {
-    "order_id": OrderId,
+    "order_id": KeyText,
     "step": _Name,
     "attempt": _Count,
     "who": str,
@@ -61,6 +61,7 @@ _FIELDS: Mapping[str, Any] = {
     "order": dict[str, Any],
     "priority": str,
     "tenant": str,
+    "customer_id": str,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
 _FORMS: Mapping[type[object], type[msgspec.Struct]] = {

@@ -10,7 +10,7 @@ from stepward.wiring.parts import Parts
 
 def alerts(parts: Parts) -> FirstNeeded:
     """Alerts to people and to programs."""
-    topic, bus = parts.config.alerts_topic, parts.config.event_bus
+    topic, bus, workflow = parts.config.alerts_topic, parts.config.event_bus, parts.config.workflow
 
     @cache
     def both() -> OperatorAlerts:
@@ -18,6 +18,8 @@ def alerts(parts: Parts) -> FirstNeeded:
         from stepward.adapters.alerts.event_bus import EventBus  # noqa: PLC0415
         from stepward.adapters.alerts.sns import SnsTopic  # noqa: PLC0415
 
-        return OperatorAlerts(SnsTopic(parts.client("sns"), topic), EventBus(parts.client("events"), bus))
+        return OperatorAlerts(
+            SnsTopic(parts.client("sns"), topic, workflow), EventBus(parts.client("events"), bus, workflow)
+        )
 
     return FirstNeeded(both)

@@ -55,4 +55,5 @@ def _notices(parts: Parts) -> CheckedNotices:
     def client(region: str) -> SQSClient:
         return cast("SQSClient", parts.client("sqs", region, config))
 
-    return CheckedNotices(SqsReplyQueues(client), parts.config.reply_queues, parts.telemetry)
+    notices = CheckedNotices(SqsReplyQueues(client), parts.config.reply_queues, parts.telemetry)
+    return replace(notices, workflow=parts.config.workflow)

@@ -23,7 +23,7 @@ PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
 class Alerts(Construct):
     """An encrypted topic to which the functions and CloudWatch's alarms publish, and the deployment's event bus."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, workflow: str) -> None:
         super().__init__(scope, construct_id)
         key = kms.Key(
             self,
@@ -44,6 +44,7 @@ class Alerts(Construct):
         self.addresses: Mapping[str, str] = {
             "STEPWARD_ALERTS_TOPIC": self.topic.topic_arn,
             "STEPWARD_EVENT_BUS": settings.event_bus,
+            "STEPWARD_WORKFLOW": workflow,
         }
 
     def grant_publish(self, function: lambda_.Function) -> None:

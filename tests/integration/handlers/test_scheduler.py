@@ -10,7 +10,7 @@ import scheduler
 import submission
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
+from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body, sample
 
 START = "sqs-scheduler-start.json"
 REPLY = "sqs-responses-reply.json"
@@ -194,3 +194,23 @@ def test_a_record_that_cannot_be_read_brings_only_its_own_message_back(deploymen
     assert failed(scheduler.handler(batch(START, bodies), None)) == ["m-0"]
 
     assert deployment.step("reserve").process_state is ProcessState.PROCESSING
+
+
+def test_another_customers_cancellation_is_a_reject(deployment: Deployment) -> None:
+    """FIELD_CASES_2 10."""
+
+    def cancel(customer: str) -> list[str]:
+        body = json.dumps({"type": "order.cancelled", "orderId": ORDER_ID, "customerId": customer})
+        submission.handler(batch("sqs-order-plain.json", [body]), None)
+        return failed(scheduler.handler(batch(START, deployment.taken("scheduler")), None))
+
+    submission.handler(batch("sqs-order-plain.json", [order_body(customerId="acme")]), None)
+    deployment.taken("scheduler")
+    before = deployment.task()
+
+    assert cancel("globex") == []
+    (reject,) = deployment.rejects()
+    assert (reject["OrderID"]["S"], reject["Field"]["S"]) == (ORDER_ID, "customerId")
+    assert deployment.task() == before
+    assert cancel("acme") == []
+    assert deployment.task().undoing

@@ -199,6 +199,19 @@ def test_an_order_id_with_signs_that_a_shell_reads_is_quoted(alert: Alert, noun:
     assert f"stepward {noun}show '$(reboot)'" in text(replace(alert, order_id="$(reboot)"))
 
 
+@pytest.mark.parametrize("alert", [FAILED, BLOCKED, GAP, IDLE])
+def test_an_alert_names_workflow_and_customer_apart_and_what_to_type_for_them(alert: Alert) -> None:
+    one = replace(alert, order_id="fulfilment~acme/eu~1042")
+    assert "1042 (workflow fulfilment, customer acme/eu)" in text(one, "fulfilment")
+    commands = [line for line in text(one, "fulfilment").splitlines() if line.startswith("  stepward")]
+    assert all(" 1042 " in line and "--customer acme/eu" in line and "--workflow" not in line for line in commands)
+    assert "1042 (customer acme/eu)" in subject(one)
+    told = {name: value["StringValue"] for name, value in attributes(one, "f").items() if "StringValue" in value}
+    assert (told["orderId"], told["workflow"], told["customerId"]) == ("1042", "fulfilment", "acme/eu")
+    assert attributes(alert, "fulfilment")["workflow"]["StringValue"] == "fulfilment"
+    assert "--workflow returns" in text(replace(alert, order_id="returns~~1042"), "fulfilment")
+
+
 def test_programs_read_what_there_is_to_know_of_an_alert() -> None:
     assert attributes(GAP)["trouble"] == {"DataType": "String", "StringValue": "gap"}
     assert "trouble" not in attributes(FAILED)

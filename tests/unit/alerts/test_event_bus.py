@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from moto import mock_aws
 
-from stepward.adapters.alerts.event_bus import EventBus
+from stepward.adapters.alerts.event_bus import EventBus, detail
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import Alert, LaneWaits, StepFailed
@@ -85,6 +85,13 @@ def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
     EventBus(events.client()).put([*lane, *alerts("a")])
     kinds = [entry["DetailType"] for entry in events.entries]
     assert kinds == ["stepward.step.failed", "stepward.lane.blocked", "stepward.lane.gap"]
+
+
+def test_machines_read_the_parts_of_a_key_apart() -> None:
+    (found,) = alerts("fulfilment~acme~1042")
+    named = {"orderId": "1042", "workflow": "fulfilment", "customerId": "acme"}
+    assert {name: json.loads(detail(found, "fulfilment"))[name] for name in named} == named
+    assert "customerId" not in json.loads(detail(replace(found, order_id="1042"), "fulfilment"))
 
 
 def test_no_alerts_make_no_call() -> None:

@@ -20,6 +20,7 @@ OUTPUTS = {
     "RejectsTableName": "rejects",
     "SharedRecordsTableName": "shared_records",
     "LanesTableName": "lanes",
+    "Workflows": '{"names": ["shop"], "perCustomer": ["shop"]}',
     "LedgersBucketName": "ledgers",
     "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
     "SupervisorFunctionName": "supervisor",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
+from stepward.domain.key import named
 from stepward.domain.messages import Alert, LaneWaits, StepWaits
 
 if TYPE_CHECKING:
@@ -34,11 +35,14 @@ class EventBus:
 
     client: EventBridgeClient
     bus: str = "default"
+    workflow: str = ""
+    """The name of the default workflow."""
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
         for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, *LANE_WAITS.values()):
-            deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
+            details = [Outgoing(detail(alert, self.workflow)) for alert in alerts if detail_type(alert) == kind]
+            deliver(details, partial(self._put, kind))
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
         with translated(f"event bus {self.bus}"):
@@ -60,16 +64,17 @@ def detail_type(alert: Alert) -> str:
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
-def detail(alert: Alert) -> str:
-    """What rules match and targets read; `at` is epoch milliseconds."""
+def detail(alert: Alert, workflow: str = "") -> str:
+    """What rules match and targets read; `at` is epoch milliseconds. `workflow` is the name of the default workflow."""
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     elif isinstance(alert, StepWaits):
         about = {"step": alert.step, "attempt": alert.attempt}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
-    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
-    return json.dumps(named | about)
+    order = {name: value for name, value in named(alert.order_id, workflow).items() if value}
+    facts = {"alertId": alert.alert_id, **order, "reason": alert.reason, "at": alert.at}
+    return json.dumps(facts | about)
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:

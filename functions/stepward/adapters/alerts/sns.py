@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
+from stepward.domain.key import named
 from stepward.domain.messages import Alert, StepFailed, StepWaits
 
 if TYPE_CHECKING:
@@ -27,22 +28,24 @@ class SnsTopic:
 
     client: SNSClient
     topic: str
+    workflow: str = ""
+    """The name of the default workflow."""
 
     def send(self, alert: Alert) -> None:
         """Publish one alert; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
-        self._publish(subject(alert), text(alert), attributes(alert))
+        self._publish(subject(alert), text(alert, self.workflow), attributes(alert, self.workflow))
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Publish many in one message; raises as `send` does."""
         counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
-        self._publish(summary_subject(alerts), summary(alerts), counts)
+        self._publish(summary_subject(alerts), summary(alerts, self.workflow), counts)
 
     def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
         with translated(self.topic):
             self.client.publish(TopicArn=self.topic, Subject=line, Message=message, MessageAttributes=named)
 
 
-def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
+def attributes(alert: Alert, workflow: str = "") -> dict[str, MessageAttributeValueTypeDef]:
     """The message attributes, which programs read."""
     match alert:
         case StepFailed():
@@ -51,9 +54,9 @@ def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
             about, attempt = {"step": alert.step, "trouble": "waits"}, alert.attempt
         case _:
             about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
-    named = {"alertId": alert.alert_id, "orderId": alert.order_id, **about}
+    facts = {"alertId": alert.alert_id, **named(alert.order_id, workflow), **about}
     texts: dict[str, MessageAttributeValueTypeDef] = {
-        name: {"DataType": "String", "StringValue": value} for name, value in named.items() if value
+        name: {"DataType": "String", "StringValue": value} for name, value in facts.items() if value
     }
     return {**texts, "attempt": _number(attempt)}
 

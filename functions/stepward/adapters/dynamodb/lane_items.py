@@ -38,6 +38,7 @@ class LaneItem(IndexedItem):
     unsequenced = UnicodeAttribute(attr_name="Unsequenced", null=True)
     as_of = NumberAttribute(attr_name="AsOf", null=True)
     done = UnicodeAttribute(attr_name="Done", null=True)
+    customer_id = UnicodeAttribute(attr_name="Customer", null=True)
 
 
 class LaneRowItem(Model):

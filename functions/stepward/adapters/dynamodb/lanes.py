@@ -121,6 +121,7 @@ class DynamoLanes:
             unsequenced=encode_positions(lane.unsequenced),
             as_of=lane.as_of,
             done=lane.done or None,
+            customer_id=lane.customer_id or None,
             **listing(lane.order_id, self.shards, due=lane.due, since=lane.needs_attention),
         )
 
@@ -139,6 +140,7 @@ class DynamoLanes:
                 unsequenced=decode_positions(item.unsequenced),
                 touched_at=whole(item.touched_at),
                 done=item.done or "",
+                customer_id=item.customer_id or "",
                 **{name: whole(getattr(item, name) or 0) for name in _COUNTS},
                 gap_since=_maybe(item.gap_since),
                 as_of=_maybe(item.as_of),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.domain.errors import Transient
+from stepward.domain.key import group
 from stepward.domain.messages import Instruction, Retry, StepRequest
 from stepward.wire.messages import encode
 
@@ -83,7 +84,7 @@ def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
 
 def lane_messages(events: Sequence[LaneMessage]) -> list[Outgoing]:
     """The messages to the lanes of orders; each order is its own group."""
-    return [Outgoing(event.body, event.order_id, event.name, alone=event.alone) for event in events]
+    return [Outgoing(event.body, group(event.order_id), event.name, alone=event.alone) for event in events]
 
 
 def _seconds(milliseconds: int) -> int:

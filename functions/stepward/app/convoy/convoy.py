@@ -18,7 +18,7 @@ from stepward.domain.convoy.decide import LaneDecision, Wanted, decide
 from stepward.domain.convoy.event import OrderEvent, sequence_name
 from stepward.domain.convoy.lane import Lane, LaneRules, opened
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
-from stepward.domain.errors import Corrupt, Transient
+from stepward.domain.errors import Corrupt, OtherCustomer, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.ports import Lanes, Rejects, Telemetry
@@ -112,10 +112,10 @@ class Convoy:
             case _:
                 assert_never(need)
 
-    def _perform(self, event: OrderEvent) -> str | Transient:
+    def _perform(self, event: OrderEvent) -> str | Transient | OtherCustomer:
         try:
             return self.effects.perform(event)
-        except Transient as error:
+        except (Transient, OtherCustomer) as error:
             return error
         except Corrupt as error:
             return f"the order's task cannot be read: {error}"

@@ -9,7 +9,8 @@ from typing import Any
 from stepward.app.optimistic import Race
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry
-from stepward.domain.messages import Message, Notice, Report, Retry, StepRequest, TaskAlert
+from stepward.domain.key import check_customer
+from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
@@ -54,6 +55,8 @@ class Transition:
         race = Race(order_id)
         while True:
             loaded = self._load(order_id, with_order=claims)
+            if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
+                check_customer(event.customer_id, loaded.order.get("customerId"))
             decision = self._decide(loaded, event)
             if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
                 return replace(decision, messages=_with_order(decision.messages, loaded.order))

@@ -15,6 +15,7 @@ from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.sequence import Fate, reception
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, Unreadable
+from stepward.domain.key import ANY, Keys
 from stepward.ports import Lanes, SharedRecords
 from stepward.wire.convoy import decode_for_lane
 from stepward.wire.envelope import Ignored
@@ -23,11 +24,11 @@ from stepward.wire.order import order_id_hint
 from stepward.wire.order_event import EventMessage, stored_event
 
 
-def opened_event(dead_letter: DeadLetter, lanes: Lanes) -> Opened:
+def opened_event(dead_letter: DeadLetter, lanes: Lanes, keys: Keys = ANY) -> Opened:
     """A dead letter of the queue of order events, read and judged; raises Transient."""
     hint = order_id_hint(dead_letter.body)
     try:
-        taken = decode_for_lane(dead_letter.body, EventMessage)
+        taken = decode_for_lane(dead_letter.body, EventMessage, keys=keys)
     except Rejected as fault:
         reason = f"the convoy will read it with its application's sources, or reject it: {fault}"
         return _opened(dead_letter, "an order event", hint, Judgement(Staleness.CURRENT, reason))
@@ -76,14 +77,13 @@ def _to_unreadable(dead_letter: DeadLetter, order_id: str, fault: Unreadable) ->
 
 def _opened(dead_letter: DeadLetter, what: str, order_id: str, judgement: Judgement, group: str = "") -> Opened:
     # The queue may hold a hash as the group; sent under the name that was hashed, the message gets the same group.
-    own = group or order_id
     return Opened(
         dead_letter,
         what,
         order_id,
         judgement,
         dead_letter.body,
-        own if fifo_id(own) == dead_letter.group else dead_letter.group,
+        group if group and fifo_id(group) == dead_letter.group else dead_letter.group,
     )
 
 

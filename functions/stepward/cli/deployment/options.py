@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
 
@@ -20,6 +20,10 @@ DEFAULT_STACK = "stepward"
 PANEL = "Which deployment"
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs; its keys are stable.")]
+Customer = Annotated[
+    str, typer.Option(help="The order's customer, where order ids are unique per customer.", show_default=False)
+]
+WorkflowName = Annotated[str, typer.Option("--workflow", help="The order's workflow.", show_default="the default one")]
 Stack = Annotated[
     str, typer.Option(envvar="STEPWARD_STACK", help="Name of the CloudFormation stack.", rich_help_panel=PANEL)
 ]
@@ -49,12 +53,17 @@ Region = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The name of a deployment, from the command line or the environment."""
+    """The name of a deployment, from the command line or the environment.
+
+    `customer` and `workflow` are given beside the id of an order; a hint names an order by its key instead.
+    """
 
     stack: str = DEFAULT_STACK
     local: bool = False
     endpoint: str = ""
     region: str = ""
+    customer: str = ""
+    workflow: str = ""
 
     def typed(self, *words: str) -> str:
         """A `stepward` command of these words for the same deployment, quoted for the shell."""
@@ -76,16 +85,22 @@ def reports_errors(run: Callable[P, None]) -> Callable[P, None]:
 
 
 def for_deployment(run: Callable[..., None]) -> Callable[..., None]:
-    """`run` as a command, with the options of `_options` in place of its first parameter."""
+    """`run` as a command, with the options of `_options` in place of its first parameter.
 
-    def command(*, stack: str, local: bool, endpoint: str, region: str, **given: object) -> None:
+    If it is about an order, it takes those of `_address`, too.
+    """
+
+    def command(*, stack: str, local: bool, endpoint: str, region: str, **given: Any) -> None:
+        address = [given.pop(parameter.name) for parameter in addressed]
         if local and endpoint:
             raise typer.BadParameter("give --local or an endpoint (option or environment), not both")
         with _errors_reported():
-            run(Target(stack, local, endpoint, region), **given)
+            run(Target(stack, local, endpoint, region, *address), **given)
 
     own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
-    shared = list(inspect.signature(_options, eval_str=True).parameters.values())
+    is_about_an_order = any(parameter.name == "order" for parameter in own)
+    addressed = list(inspect.signature(_address, eval_str=True).parameters.values()) if is_about_an_order else []
+    shared = [*addressed, *inspect.signature(_options, eval_str=True).parameters.values()]
     command.__name__, command.__doc__ = run.__name__, run.__doc__
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
     # Typer takes a command's options from its signature.
@@ -98,6 +113,9 @@ def for_deployment(run: Callable[..., None]) -> Callable[..., None]:
 def _options(
     *, stack: Stack = DEFAULT_STACK, local: Local = False, endpoint: Endpoint = "", region: Region = ""
 ) -> None: ...
+
+
+def _address(*, customer: Customer = "", workflow: WorkflowName = "") -> None: ...
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from stepward.cli.orders.view import state
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span, table
 from stepward.domain.errors import Corrupt, NotUnderstood
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import named
 from stepward.domain.task.record import ProcessState, Task
 from stepward.ports import TaskStore
 
@@ -71,12 +72,12 @@ def read_anew(order_ids: Iterator[str], load: Callable[[str], T | None], corrupt
             yield found
 
 
-def waiting_orders(store: TaskStore, corrupt: list[str]) -> Iterator[Waiting]:
-    """The orders that wait for an operator, the longest waiting first."""
+def waiting_orders(store: TaskStore, corrupt: list[str], workflow: str = "") -> Iterator[Waiting]:
+    """The orders that wait for an operator, the longest waiting first; `workflow` is the default workflow's name."""
     load = partial(store.load, with_order=False)
     for loaded in read_anew(store.needing_attention(), load, corrupt):
         if (since := loaded.task.needs_attention) is not None:
-            yield _waiting(loaded.task, since)
+            yield _waiting(loaded.task, since, workflow)
 
 
 def reasons(task: Task) -> Iterator[str]:
@@ -91,10 +92,10 @@ def reasons(task: Task) -> Iterator[str]:
         yield f"paused{f' by {paused.by}' if paused else ''}: {task.paused}"
 
 
-def _waiting(task: Task, since: int) -> Waiting:
+def _waiting(task: Task, since: int, workflow: str) -> Waiting:
     why = list(reasons(task))
     document = {
-        "orderId": task.order_id,
+        **named(task.order_id, workflow),
         "state": task.process_state,
         "since": since,
         "reasons": why,

@@ -22,6 +22,7 @@ from stepward.cli.orders.timeline import (
 )
 from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
 from stepward.domain.coordination.breaker import Mode
+from stepward.domain.key import spoken
 from stepward.domain.messages import Undo
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.task.staleness import staleness
@@ -70,7 +71,7 @@ def _headline(task: Task, plan: Plan) -> Text:
     why = [*([f"undo: {task.undoing}"] if task.undoing else []), *([f"paused: {task.paused}"] if task.paused else [])]
     return Text.assemble(
         ("Order ", ""),
-        (printable(task.order_id), "bold"),
+        (printable(spoken(task.order_id)), "bold"),
         ": ",
         state(task.process_state),
         f"\n{plan.workflow} version {plan.version}, submitted {submitted:%Y-%m-%d %H:%M:%S %Z}{took}",

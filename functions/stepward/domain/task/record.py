@@ -33,7 +33,7 @@ class ProcessState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One step of one order. Times are epoch milliseconds.
+    """One step of one order; `order_id` is the task's key. Times are epoch milliseconds.
 
     `complete_by` limits the running attempt, or how long a Pending step may wait for its next claim. `alert_by` is set
     until an operator has been alerted to the step's Error. A step in backoff is not claimed before `not_before`.
@@ -78,7 +78,7 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """All steps of one order, at one revision.
+    """All steps of one order, at one revision; `order_id` is the task's key.
 
     `due` is when the Supervisor has to check the task: early or on time, never late; None when nothing
     waits. `fence` counts the claims of all steps, so it only rises; `fence_base` was its value when an

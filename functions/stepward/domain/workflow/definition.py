@@ -125,15 +125,18 @@ class Workflow:
     """The steps of one kind of order, checked when the module is imported.
 
     `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself.
+    With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
+    is named.
     """
 
     name: str
     version: int
     steps: Sequence[Step]
     order: type[Any] | None = None
+    per_customer: bool = False
 
     def __post_init__(self) -> None:
-        check_workflow(self.plan())
+        check_workflow(self.plan(), per_customer=self.per_customer)
         asked = set(self._asked())
         check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(self.name, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
