@@ -79,7 +79,7 @@ TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "retry": Retry("ord-1", "charge", 2),
     "report": Report("ord-1"),
     "undo": Undo("ord-1", "ada", "sold twice"),
-    "cancel": Cancel("ord-1", "the submitter", "no longer wanted"),
+    "cancel": Cancel("ord-1", "the submitter", "no longer wanted", "acme"),
     "pause": Pause("ord-1", "ada", "stock is counted", NOW),
     "resume": Resume("ord-1", "ada", "counted", NOW),
     "resubmit": Resubmit("ord-1", "charge", 3, "ada", "card replaced"),

@@ -36,7 +36,7 @@ from tests.contract.worlds.store_worlds import NOW, DynamoWorld, on_dynamodb, or
 
 HERE = Path(__file__).parent
 TASK = replace(FULL_TASK, plan_id=s.PLAN.plan_id, steps={"reserve": FULL_STEP, "charge": FULL_TASK.steps["charge"]})
-LANE = replace(eventful(), revision=1)
+LANE = replace(eventful(), revision=1, customer_id="acme")
 ROWS = [stored(-2), stored(1), stored(2, "an operator skipped it")]
 
 
@@ -65,7 +65,7 @@ class Rows:
             "breaker/bank": s.BREAKER.body(),
             "lease/0": s.LEASE.to_body(),
             "alerts": {"times": list(s.TIMES)},
-            "ledger/shop/l-1": asdict(s.PROGRESS),
+            "ledger/shop|l-1": asdict(s.PROGRESS),
         }.items():
             assert self.records.write(SharedRecord(name, 1, body), replaces=None)
         return {
