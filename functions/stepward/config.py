@@ -13,6 +13,7 @@ from stepward.domain.errors import Misconfigured
 if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
+    from stepward.domain.origin import Origin
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
 
@@ -27,6 +28,13 @@ class Config:
     def region(self) -> str:
         """The region of the deployment; Lambda sets it."""
         return self._text("AWS_REGION")
+
+    @property
+    def origin(self) -> Origin:
+        """The deployment as its alerts name it; Powertools puts the same name into log lines and metrics."""
+        from stepward.domain.origin import Origin
+
+        return Origin(self.env.get("POWERTOOLS_SERVICE_NAME", ""), self.region)
 
     @property
     def orders_table(self) -> str:

@@ -20,13 +20,11 @@ _STATES = frozenset({"InFlight", "BreakerState"})
 
 
 def _logger() -> Logger:
-    """A logger without caller and service, which the log group tells anyway: each byte is billed.
+    """A logger without the caller, because each byte is billed; `service` is the deployment, by its stack.
 
     Its time format is the one that Lambda expects in JSON; to any other Lambda adds a second timestamp.
     """
-    logger = Logger(location=None, datefmt="%Y-%m-%dT%H:%M:%S.%FZ", utc=True)
-    logger.remove_keys(["service"])
-    return logger
+    return Logger(location=None, datefmt="%Y-%m-%dT%H:%M:%S.%FZ", utc=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,13 @@ def test_an_event_says_what_the_alert_says() -> None:
     assert json.loads(entry["Detail"])["alertId"] == "a/charge/3"
 
 
+def test_an_event_names_the_deployment_that_it_leaves() -> None:
+    """D3: a rule of one deployment matches no other one's events."""
+    events = FlakyEvents()
+    EventBus(events.client(), stack="shop-prod").put(alerts("a"))
+    assert json.loads(events.entries[0]["Detail"])["stack"] == "shop-prod"
+
+
 def test_an_entry_that_fails_once_is_put_again_alone() -> None:
     """S22: the answer is 200, and one entry was not taken."""
     events = FlakyEvents(lambda order, attempt: "ThrottlingException" if (order, attempt) == ("b", 1) else "")

@@ -1,4 +1,4 @@
-"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with the `alertId`."""
+"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with `alertId` and `stack`."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ class EventBus:
 
     client: EventBridgeClient
     bus: str = "default"
+    stack: str = ""
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
         for kind in (STEP_FAILED, UNDO_FAILED, *LANE_WAITS.values()):
-            deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
+            deliver(
+                [Outgoing(detail(a, self.stack)) for a in alerts if detail_type(a) == kind], partial(self._put, kind)
+            )
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
         with translated(f"event bus {self.bus}"):
@@ -57,14 +60,14 @@ def detail_type(alert: Alert) -> str:
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
-def detail(alert: Alert) -> str:
-    """What rules match and targets read; `at` is epoch milliseconds."""
+def detail(alert: Alert, stack: str = "") -> str:
+    """What rules match and targets read; `at` is epoch milliseconds, `stack` the deployment."""
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
-    return json.dumps(named | about)
+    return json.dumps(named | about | ({"stack": stack} if stack else {}))
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:

@@ -2,18 +2,20 @@
 
 The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
 `trouble` (String) and `attempt` (Number), without empty values, which SNS refuses; of a summary `alerts` and `orders`
-(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event.
+(Number); of both `stack` (String), the deployment. If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step`
+names its event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
 from stepward.domain.messages import Alert, StepFailed
+from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -26,6 +28,7 @@ class SnsTopic:
 
     client: SNSClient
     topic: str
+    origin: Origin = field(default_factory=Origin)
 
     def send(self, alert: Alert) -> None:
         """Publish one alert; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
@@ -37,8 +40,14 @@ class SnsTopic:
         self._publish(summary_subject(alerts), summary(alerts), counts)
 
     def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
+        line, message, named = self.origin.subject(line), self.origin.signed(message), {**named, **self._stack}
         with translated(self.topic):
             self.client.publish(TopicArn=self.topic, Subject=line, Message=message, MessageAttributes=named)
+
+    @property
+    def _stack(self) -> Mapping[str, MessageAttributeValueTypeDef]:
+        stack = self.origin.stack
+        return {"stack": {"DataType": "String", "StringValue": stack}} if stack else {}
 
 
 def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:

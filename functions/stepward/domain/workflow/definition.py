@@ -40,6 +40,8 @@ class Agent:
     max_concurrency: int = 10
     priority_queue: bool = False
     """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
+    services: tuple[str, ...] | None = None
+    """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
