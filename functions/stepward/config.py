@@ -162,6 +162,13 @@ class Config:
         return self._whole("STEPWARD_SHARDS", 4)
 
     @property
+    def most_shards(self) -> int:
+        """How many shards any deployment may have: work of an earlier one may wait in them."""
+        from stepward.domain.coordination.shards import MOST_SHARDS
+
+        return MOST_SHARDS
+
+    @property
     def lease_length(self) -> int:
         """How long a Supervisor holds a shard at most, in milliseconds: longer than a run, shorter than two periods."""
         from stepward.domain.coordination.lease import USUAL_LENGTH

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.coordination.breaker import Limits
+from stepward.domain.coordination.shards import MOST_SHARDS
 from stepward.domain.errors import Misconfigured
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
@@ -118,7 +119,7 @@ class Settings:
         within("skew_margin_ms", self.skew_margin_ms, 0, 600_000)
         within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
         within("supervise_minutes", self.supervise_minutes, 1, 60)
-        within("shards", self.shards, 1, 100)
+        within("shards", self.shards, 1, MOST_SHARDS)
         within("batch_size", self.batch_size, 1, 10)
         within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
         within("agent_batch_size", self.agent_batch_size, 1, 10)
