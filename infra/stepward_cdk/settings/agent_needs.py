@@ -96,7 +96,7 @@ def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
 
 def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
     """Refuse an agent whose service has no address, and the address of a service that no agent calls."""
-    callers = {name: agent.name for agent in workflow.agents for name in services_of(agent)}
+    callers = workflow.services
     for service, agent in callers.items():
         if service not in addresses:
             raise Misconfigured(
@@ -108,11 +108,6 @@ def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
             near = get_close_matches(service, callers, 1)
             advice = f"did you mean {near[0]}?" if near else "remove it, or name it in an agent's services=(...)"
             raise Misconfigured(f"service_urls: no agent calls {service}; {advice}")
-
-
-def services_of(agent: Agent) -> tuple[str, ...]:
-    """The services whose addresses an agent needs."""
-    return (agent.name,) if agent.services is None else agent.services
 
 
 def _check_queues(workflow: str, names: list[str]) -> None:

@@ -157,6 +157,12 @@ class Workflow:
         named = {operation.agent.name: operation.agent for operation in self._asked()}
         return [named[name] for name in sorted(named)]
 
+    @property
+    def services(self) -> Mapping[str, str]:
+        """The services that need an address, each with an agent that calls it."""
+        called = {agent.name: (agent.name,) if agent.services is None else agent.services for agent in self.agents}
+        return {service: agent for agent, services in called.items() for service in services}
+
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations, forward and undo, that this workflow asks of `agent`, by name."""
         return {operation.name: operation for operation in self._asked() if operation.agent.name == agent}
