@@ -96,8 +96,8 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             change(FakeFacts(shards={1: 9, 5: 2, 7: 14}), shards=4),
             "shards",
             (
-                f"shards = 4 gives up 5, 7 of 8 shards, in which 16 orders wait; write shards = 8 in {FILE} until they "
-                "have ended"
+                f"shards = 4 gives up 5, 7 of 8 shards, in which 16 orders wait; write shards = 8 in {FILE} until that "
+                "has ended"
             ),
         ),
         (

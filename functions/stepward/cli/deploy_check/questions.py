@@ -55,9 +55,11 @@ def shards(change: Change) -> Iterator[str]:
     old, new = change.before.settings.get("shards", 0), change.after.settings["shards"]
     held = {shard: count for shard in range(new, old) if (count := change.facts.in_shard(shard))}
     if held:
+        count = sum(held.values())
+        waiting = "an order waits" if count == 1 else f"{count} orders wait"
         yield (
-            f"shards = {new} gives up {', '.join(map(str, held))} of {old} shards, in which {sum(held.values())} "
-            f"orders wait; write shards = {old} in {change.file} until they have ended"
+            f"shards = {new} gives up {', '.join(map(str, held))} of {old} shards, in which {waiting}; "
+            f"write shards = {old} in {change.file} until that has ended"
         )
 
 
