@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -204,3 +205,22 @@ def test_every_agent_has_the_address_of_its_service_and_no_address_is_left_over(
 def test_an_agent_may_need_no_address_or_several() -> None:
     check_addresses(_workflow(()), {})
     check_addresses(_workflow(("bank", "fraud")), {"bank": "", "fraud": ""})
+
+
+def settings_table() -> str:
+    """Every setting, with its default and what it is."""
+    rows = [
+        f"| `{item.name}` | {'required' if item.name in REQUIRED else f'`{_toml(getattr(Settings(), item.name))}`'} "
+        f"| {item.metadata['says']} |"
+        for item in fields(Settings)
+    ]
+    return "\n".join(["| setting | default | is |", "| --- | --- | --- |", *rows])
+
+
+def _toml(value: object) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def test_the_page_for_operators_lists_every_setting() -> None:
+    """D2: it is made from the one place where they are described; if it differs, paste what this test expects."""
+    assert settings_table() in (PROJECT.root / "docs" / "operations.md").read_text()
