@@ -13,6 +13,7 @@ from cdk_nag import AwsSolutionsChecks
 from stepward.domain.errors import StepwardError
 from stepward.project import Project
 from stepward_cdk.functions.bundling import bundle
+from stepward_cdk.settings.agent_needs import check_addresses
 from stepward_cdk.settings.chosen import choose
 from stepward_cdk.stack import StepwardStack
 
@@ -35,6 +36,7 @@ def _synthesise(project: Project) -> None:
     settings = chosen.settings
     for note in chosen.notes:
         sys.stderr.write(f"{note}\n")
+    check_addresses(application.workflow, settings.service_urls)  # before the bundle, which takes its time
     code = bundle(settings.platform, project)
     StepwardStack(
         app,

@@ -86,7 +86,8 @@ def test_each_deployment_logs_under_its_own_name(shops: Mapping[str, Shop], clou
         groups = [it["PhysicalResourceId"] for it in resources if it["ResourceType"] == "AWS::Logs::LogGroup"]
         lines = [line for group in groups for line in logs.filter_log_events(logGroupName=group)["events"]]
         written = [json.loads(line["message"]) for line in lines if line["message"].startswith("{")]
-        assert {line["service"] for line in written if "service" in line} == {stack}
+        assert {line["service"] for line in written if "_aws" in line} == {stack}
+        assert {line["stack"] for line in written if "task" in line} == {stack}
 
 
 def test_no_resource_belongs_to_both(shops: Mapping[str, Shop], cloud_access: Access) -> None:
