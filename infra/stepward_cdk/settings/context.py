@@ -44,7 +44,7 @@ _WANTED = {
     int: ("a whole number", "4"),
     str: ("a text", '"text"'),
     tuple: ("a list of texts", '["one", "two"]'),
-    dict: ("a table of texts", '{ payments = "https://payments.example.com" }'),
+    dict: ("a table of texts", '{ bank = "https://bank.example.com" }'),
 }
 
 
