@@ -8,13 +8,14 @@ from aws_cdk import CfnOutput, Duration, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from stepward.domain.origin import Origin
 from stepward.domain.workflow.application import App
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
 from stepward_cdk.ledger_objects import LedgerObjects
 from stepward_cdk.queues import Queues
-from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of
+from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of, check_addresses
 from stepward_cdk.settings.settings import OLDEST_LEDGER_S, OLDEST_MESSAGE_S, Settings
 from stepward_cdk.tables import Tables
 from stepward_cdk.watching.alarms import Alarms
@@ -37,6 +38,9 @@ class StepwardStack(Stack):
             termination_protection=settings.lasting,
             env=Environment(region=settings.region) if settings.region else None,
         )
+        # A deployment is compared with these before it changes anything.
+        self.template_options.metadata = {"Stepward": settings.plain}
+        check_addresses(app.workflow, settings.service_urls)
         agents = agents_of(app.workflow, settings)
         parts = Parts(
             code=code,
@@ -113,6 +117,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         ledgers=list(functions.ledgers),
         agents=[agent.name for agent in agents],
         silence=Duration.minutes(parts.settings.silent_minutes),
+        origin=Origin(parts.settings.stack, parts.settings.region),
     )
 
 

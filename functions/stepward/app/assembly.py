@@ -86,6 +86,8 @@ class Settings(Protocol):
     @property
     def shards(self) -> int: ...  # noqa: D102
     @property
+    def most_shards(self) -> int: ...  # noqa: D102
+    @property
     def lease_length(self) -> int: ...  # noqa: D102
     @property
     def ledger_customer(self) -> str: ...  # noqa: D102
@@ -170,6 +172,7 @@ class Assembly:
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
             alerts=transition.alerts,
             shards=self.settings.shards,
+            most_shards=self.settings.most_shards,
         )
 
     def ledger(self) -> Split:

@@ -10,7 +10,7 @@ from stepward.wiring.parts import Parts
 
 def alerts(parts: Parts) -> FirstNeeded:
     """Alerts to people and to programs."""
-    topic, bus, workflow = parts.config.alerts_topic, parts.config.event_bus, parts.config.workflow
+    topic, bus = parts.config.alerts_topic, parts.config.event_bus
 
     @cache
     def both() -> OperatorAlerts:
@@ -18,8 +18,9 @@ def alerts(parts: Parts) -> FirstNeeded:
         from stepward.adapters.alerts.event_bus import EventBus  # noqa: PLC0415
         from stepward.adapters.alerts.sns import SnsTopic  # noqa: PLC0415
 
+        origin = parts.config.origin
         return OperatorAlerts(
-            SnsTopic(parts.client("sns"), topic, workflow), EventBus(parts.client("events"), bus, workflow)
+            SnsTopic(parts.client("sns"), topic, origin), EventBus(parts.client("events"), bus, origin)
         )
 
     return FirstNeeded(both)

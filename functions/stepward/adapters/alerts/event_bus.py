@@ -1,10 +1,10 @@
-"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with the `alertId`."""
+"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with `alertId` and `stack`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
 from stepward.domain.key import named
 from stepward.domain.messages import Alert, LaneWaits, StepWaits
+from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
@@ -35,13 +36,12 @@ class EventBus:
 
     client: EventBridgeClient
     bus: str = "default"
-    workflow: str = ""
-    """The name of the default workflow."""
+    origin: Origin = field(default_factory=Origin)
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
         for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, *LANE_WAITS.values()):
-            details = [Outgoing(detail(alert, self.workflow)) for alert in alerts if detail_type(alert) == kind]
+            details = [Outgoing(detail(alert, self.origin)) for alert in alerts if detail_type(alert) == kind]
             deliver(details, partial(self._put, kind))
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
@@ -64,17 +64,18 @@ def detail_type(alert: Alert) -> str:
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
-def detail(alert: Alert, workflow: str = "") -> str:
-    """What rules match and targets read; `at` is epoch milliseconds. `workflow` is the name of the default workflow."""
+def detail(alert: Alert, origin: Origin | None = None) -> str:
+    """What rules match and targets read; `at` is epoch milliseconds, `stack` and `workflow` are the `origin`'s."""
+    origin = origin or Origin()
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
     elif isinstance(alert, StepWaits):
         about = {"step": alert.step, "attempt": alert.attempt}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
-    order = {name: value for name, value in named(alert.order_id, workflow).items() if value}
+    order = {name: value for name, value in named(alert.order_id, origin.workflow).items() if value}
     facts = {"alertId": alert.alert_id, **order, "reason": alert.reason, "at": alert.at}
-    return json.dumps(facts | about)
+    return json.dumps(facts | about | ({"stack": origin.stack} if origin.stack else {}))
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:

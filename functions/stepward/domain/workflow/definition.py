@@ -40,6 +40,8 @@ class Agent:
     max_concurrency: int = 10
     priority_queue: bool = False
     """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
+    services: tuple[str, ...] | None = None
+    """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
@@ -157,6 +159,12 @@ class Workflow:
         """Every agent with an operation in this workflow, forward or undo, in the order of their names."""
         named = {operation.agent.name: operation.agent for operation in self._asked()}
         return [named[name] for name in sorted(named)]
+
+    @property
+    def services(self) -> Mapping[str, str]:
+        """The services that need an address, each with an agent that calls it."""
+        called = {agent.name: (agent.name,) if agent.services is None else agent.services for agent in self.agents}
+        return {service: agent for agent, services in called.items() for service in services}
 
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations, forward and undo, that this workflow asks of `agent`, by name."""
