@@ -54,6 +54,7 @@ class PowertoolsTelemetry:
             "by": entry.by,
             "reason": entry.note,
             "ms": entry.value,
+            "trace": entry.trace,
         }
         known = {key: value for key, value in keys.items() if value}
         log = self.logger.warning if WARNING in entry.kind.marks else self.logger.info

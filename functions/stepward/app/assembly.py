@@ -84,6 +84,8 @@ class Settings(Protocol):
     def lease_length(self) -> int: ...  # noqa: D102
     @property
     def ledger_customer(self) -> str: ...  # noqa: D102
+    @property
+    def keep_error_texts(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +147,13 @@ class Assembly:
             sleep=self.sleep,
             jitter=self.jitter,
             guard=guard or self.guard(name),
+            keep_error_texts=self.settings.keep_error_texts,
         )
 
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
         from stepward.app.agent.breakers import Breakers
+        from stepward.app.supervisor.defect_sweep import DefectSweep
         from stepward.app.supervisor.lane_sweep import LaneSweep
         from stepward.app.supervisor.leases import Leases
         from stepward.app.supervisor.supervise import Supervise
@@ -157,10 +161,11 @@ class Assembly:
 
         length, skew_margin = self.settings.lease_length, self.settings.timing.skew_margin
         transition = self.transition(instance)
-        tasks = TaskSweep(transition, Watch(Breakers(self.shared_records), agents, self.telemetry))
+        watch = Watch(Breakers(self.shared_records), agents, self.telemetry)
+        defects, tasks = DefectSweep(watch, self.now), TaskSweep(transition, watch)
         lanes = [LaneSweep(self.alerting(), skew_margin, self.now)] if self.lanes is not None else []
         return Supervise(
-            sweeps=[tasks, *lanes],
+            sweeps=[defects, tasks, *lanes],
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
             alerts=transition.alerts,
             shards=self.settings.shards,

@@ -98,7 +98,7 @@ class HistoryKind(StrEnum):
 class HistoryEntry:
     """One thing that happened, `at` epoch ms; `value` is its own measure, in milliseconds.
 
-    `by` is who held the step or who acted, `note` the reason.
+    `by` is who held the step or who acted, `note` the reason. `trace` is a traceback, for the log alone.
     """
 
     at: int
@@ -108,3 +108,4 @@ class HistoryEntry:
     by: str = ""
     note: str = ""
     value: int = 0
+    trace: str = ""

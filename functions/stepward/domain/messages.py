@@ -81,15 +81,16 @@ class Resubmit:
 
 
 class Outcome(StrEnum):
-    """How an attempt ended: done, or refused for good."""
+    """How an attempt ended: done, or refused for good. One that is failing has not ended: it goes on to complete-by."""
 
     OK = "ok"
     PERMANENT = "permanent"
+    FAILING = "failing"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what a failing one met."""
 
     order_id: str
     step: str
@@ -162,7 +163,43 @@ class LaneWaits:
         return f"{self.order_id}/event {self.event}/{self.trouble.value}/{self.at}"
 
 
-Alert = StepFailed | LaneWaits
+@dataclass(frozen=True, slots=True)
+class AgentDefect:
+    """To an operator: an agent's code or a setting is at fault since `since`, or no longer, if it is `over`.
+
+    `error` is the exception, `orders` counts the orders that met it, `place` is where it rose.
+    """
+
+    agent: str
+    operation: str
+    name: str
+    place: str
+    error: str
+    orders: int
+    since: int
+    at: int
+    over: bool = False
+    is_setting: bool = False
+
+    @property
+    def alert_id(self) -> str:
+        """The alert's name, the same each time it is sent."""
+        return f"{self.agent}/{self.operation}/{self.name}/{'over' if self.over else 'defect'}/{self.since}"
+
+    @property
+    def order_id(self) -> str:
+        """None: it is about no order."""
+        return ""
+
+    @property
+    def reason(self) -> str:
+        """What it says, in short."""
+        if self.over:
+            return f"{self.operation} works again; it had failed with {self.error}"
+        return f"{self.operation} fails with {self.error} in {self.orders} order{'' if self.orders == 1 else 's'}"
+
+
+Alert = StepFailed | LaneWaits | AgentDefect
 
 
 class Status(StrEnum):

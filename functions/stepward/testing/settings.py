@@ -28,3 +28,4 @@ class Settings:
     shards: int = 1
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""
+    keep_error_texts: bool = True

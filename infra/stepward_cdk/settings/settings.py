@@ -83,7 +83,10 @@ class Settings:
     breaker_failures: int = Limits().failures
     breaker_open_ms: int = Limits().open_for
     breaker_longest_ms: int = Limits().longest
-    """How many failures in a row open an agent's breaker, for how long at first, and for how long at most."""
+    """How many orders that fail in a row open an agent's breaker, for how long at first, and for how long at most."""
+    keep_error_texts: bool = True
+    """Whether the messages of exceptions are kept with orders, told in alerts and logged: they may hold personal data.
+    If not, only the names of their types are."""
     event_bus: str = "default"
     reply_accounts: tuple[str, ...] = ()
     reply_regions: tuple[str, ...] = ()

@@ -2,7 +2,8 @@
 
 The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
 `trouble` (String) and `attempt` (Number), without empty values, which SNS refuses; of a summary `alerts` and `orders`
-(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event.
+(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event. If an agent's code or a
+setting is at fault, `trouble` is `defect` or `over`, and `step` names agent and operation.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
-from stepward.domain.messages import Alert, StepFailed
+from stepward.domain.messages import AgentDefect, Alert, StepFailed
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -33,7 +34,7 @@ class SnsTopic:
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Publish many in one message; raises as `send` does."""
-        counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
+        counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts} - {""}))}
         self._publish(summary_subject(alerts), summary(alerts), counts)
 
     def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
@@ -46,6 +47,9 @@ def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
     match alert:
         case StepFailed():
             about, attempt = {"step": alert.step}, alert.attempt
+        case AgentDefect():
+            trouble, attempt = "over" if alert.over else "defect", 0
+            about = {"step": f"{alert.agent}.{alert.operation}", "trouble": trouble}
         case _:
             about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, **about}

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stepward.adapters.alerts import lane_texts
-from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.adapters.alerts import defect_texts, lane_texts
+from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed
 
 LONGEST_SUBJECT = 100
 LONGEST_REASON = 2000
@@ -20,15 +20,19 @@ def subject(alert: Alert) -> str:
     """One line of ASCII, at most 100 characters."""
     if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
+    if isinstance(alert, AgentDefect):
+        return _line(defect_texts.subject(alert))
     what = "undo" if alert.remaining_effects else "step"
     return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
 
 
 def text(alert: Alert) -> str:
-    """The text about one failed step, or one lane that waits."""
+    """The text about one failed step, one lane that waits, or one defect."""
     reason = _printable(alert.reason)[:LONGEST_REASON]
     if isinstance(alert, LaneWaits):
         return lane_texts.text(alert, reason)
+    if isinstance(alert, AgentDefect):
+        return defect_texts.text(alert, reason)
     order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
     return (
         f"{_what_failed(alert)}\n\n"
@@ -61,7 +65,7 @@ class _Part:
 
 
 def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
-    """The steps, then the lanes: each asks for other commands."""
+    """The steps, the lanes, then the defects: each asks for other commands."""
     if steps := [alert for alert in alerts if isinstance(alert, StepFailed)]:
         ids = list(dict.fromkeys(alert.order_id for alert in steps))
         reasons = [(alert.step, alert.reason) for alert in steps]
@@ -70,6 +74,9 @@ def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
         ids = list(dict.fromkeys(alert.order_id for alert in lanes))
         reasons = [(alert.trouble.value, alert.reason) for alert in lanes]
         yield _Part(lane_texts.headline(_orders(ids), len(ids)), ids, reasons, lane_texts.advice(lanes[0]))
+    if defects := [alert for alert in alerts if isinstance(alert, AgentDefect)]:
+        reasons = [(f"agent {alert.agent}", alert.reason) for alert in defects]
+        yield _Part(defect_texts.headline(len(defects)), (), reasons, defect_texts.ADVICE)
 
 
 def _orders(ids: Sequence[str]) -> str:
@@ -80,14 +87,13 @@ def _summary(part: _Part) -> str:
     kinds = Counter(kind for kind, _ in part.reasons).most_common()
     listed = "".join(f"  {line}\n" for line in _by_kind(part.reasons, kinds[:MOST_STEPS]))
     more = f"  and {len(kinds) - MOST_STEPS} other steps\n" if len(kinds) > MOST_STEPS else ""
-    ids = part.order_ids
-    return (
-        f"{part.headline}:\n\n"
-        f"{listed}{more}\n"
-        f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: "
-        f"{', '.join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])}\n\n"
-        f"{part.advice}"
-    )
+    return f"{part.headline}:\n\n{listed}{more}\n{_ids(part.order_ids)}{part.advice}"
+
+
+def _ids(ids: Sequence[str]) -> str:
+    """The first orders of a part; a defect is about none."""
+    shown = ", ".join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])
+    return f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: {shown}\n\n" if ids else ""
 
 
 def _advice(first: StepFailed) -> str:

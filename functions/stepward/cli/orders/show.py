@@ -42,8 +42,8 @@ def show(
 
     JSON: orderId, state, workflow, version, submittedAt, endedAt, due, undoing and paused (why, or null),
     needsAttentionSince, correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null),
-    agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error),
-    history (list of: at, kind, step, attempt, by, note), and with --order: order.
+    agent, state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error,
+    raised), history (list of: at, kind, step, attempt, by, note), and with --order: order.
     """
     connection = connect(target)
     loaded = order_named(target, connection, order)

@@ -63,6 +63,7 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
         fence=change.fence,
         started_at=change.now,
         not_before=None,
+        raised=None,
     )
     change.log(HistoryKind.CLAIMED, planned.name, attempt)
     change.messages.append(_request(change, planned))

@@ -67,6 +67,8 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
+        case Reply(outcome=Outcome.FAILING):
+            _keep_raised(change, record, event)
         case Reply():
             _reply(change, record, event)
         case AlertSent():
@@ -174,6 +176,15 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
     claim_ready(change, causation_id)
 
 
+def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Keep what the running attempt met; it goes on."""
+    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
+    if runs and _is_in_time(record, change.now):
+        change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
+    else:
+        _log_late(change, record, reply)
+
+
 def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     ours = is_claimed_by(record, reply)
     match record.process_state:
@@ -191,10 +202,16 @@ def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         case ProcessState.STOPPED if ours:
             resend(change, reply.token)
             change.messages.extend(status_notice(change.task, change.now))
-        case state:
+        case _:
             resend(change, reply.token)
-            note = f"answered {reply.outcome} for attempt {reply.attempt}; the step is {state} at {record.attempt}"
-            change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
+            _log_late(change, record, reply)
+
+
+def _log_late(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    note = (
+        f"answered {reply.outcome} for attempt {reply.attempt}; the step is {record.process_state} at {record.attempt}"
+    )
+    change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
 
 
 def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
@@ -225,6 +242,7 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         complete_by=None,
         ended_at=change.now,
         result=reply.result,
+        raised=None,
     )
     took = change.now - (record.started_at or change.now)
     change.log(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)

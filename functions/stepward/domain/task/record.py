@@ -37,7 +37,8 @@ class StepRecord:
 
     `complete_by` limits the running attempt, or how long a Pending step may wait for its next claim. `alert_by` is set
     until an operator has been alerted to the step's Error. A step in backoff is not claimed before `not_before`.
-    `policy` counts the policies applied so far, `rounds` the waits under the present one.
+    `policy` counts the policies applied so far, `rounds` the waits under the present one. `raised` is what the
+    operation raised in the newest attempt, as its agent reported it; a step that is Processed has none.
     """
 
     order_id: str
@@ -57,6 +58,7 @@ class StepRecord:
     not_before: int | None = None
     policy: int = 0
     rounds: int = 0
+    raised: str | None = None
 
     @property
     def is_compensation(self) -> bool:

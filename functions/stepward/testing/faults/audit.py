@@ -33,7 +33,7 @@ def held_wrongly(write: Write) -> Iterator[str]:
     for before, after in changes(write):
         if (after.process_state is PROCESSING) != (after.locked_by is not None):
             yield f"{after} is held by {after.locked_by}"
-        if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
+        if not any(fits(write, before, after) for fits in (_is_claim, _is_end, _is_late, _is_report)):
             yield f"{before} became {after} by {write.cause}"
 
 
@@ -162,6 +162,13 @@ def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
     """Whether this is the answer of an attempt that the undo had fenced: its result is stored."""
     stopped = before.process_state is STOPPED is after.process_state
     return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token == after.token
+
+
+def _is_report(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether the holder says what its operation raised, and goes on."""
+    cause = write.cause
+    failing = isinstance(cause, Reply) and cause.outcome is Outcome.FAILING and cause.token == before.token
+    return failing and before.process_state is PROCESSING and after == replace(before, raised=after.raised)
 
 
 def _undone_too_early(write: Write, compensation: StepRecord) -> bool:

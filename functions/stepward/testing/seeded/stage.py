@@ -8,7 +8,7 @@ from functools import partial
 
 from stepward.app.assembly import Application
 from stepward.domain.coordination.breaker import Limits
-from stepward.domain.messages import Alert, LaneWaits, Outcome, Reply, ToScheduler
+from stepward.domain.messages import Alert, LaneWaits, Outcome, Reply, StepFailed, ToScheduler
 from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
@@ -129,7 +129,7 @@ class Stage:
         self.judge.alerted(alert)
         if isinstance(alert, LaneWaits):
             self.cast.hear_of_lane(alert)
-        else:
+        elif isinstance(alert, StepFailed):
             self.cast.people.hear(alert)
 
     def _scheduled(self, message: Message) -> None:
