@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stepward.app.convoy.intake import LaneIntake
     from stepward.app.intake import Intake
     from stepward.app.ledger.split import Split
+    from stepward.app.scheduler.look import Look
     from stepward.app.scheduler.schedule import Schedule
     from stepward.app.scheduler.transition import Transition
     from stepward.app.submission import Submit
@@ -86,6 +87,8 @@ class Settings(Protocol):
     def ledger_customer(self) -> str: ...  # noqa: D102
     @property
     def keep_error_texts(self) -> bool: ...  # noqa: D102
+    @property
+    def at_once(self) -> Mapping[str, int]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +136,16 @@ class Assembly:
         from stepward.app.scheduler.audit_log import AuditLog
         from stepward.app.scheduler.schedule import Schedule
 
-        return Schedule(self.transition(instance, notices=self.notices), AuditLog(self.shared_records))
+        look = cache(self._look)  # made when first needed: few workflows have a fallback
+        transition = replace(self.transition(instance, notices=self.notices), look=lambda agents: look().at(agents))
+        return Schedule(transition, AuditLog(self.shared_records))
+
+    def _look(self) -> Look:
+        from stepward.app.agent.breakers import Breakers
+        from stepward.app.scheduler.look import Look
+
+        breakers = Breakers(self.shared_records)
+        return Look(breakers, self.queues, self.telemetry, self.now, self.settings.at_once)
 
     def agent(self, name: str, guard: Guard | None = None) -> Serve:
         """Calls the operations of one agent; `guard` is that of its process, if it has one already."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -29,3 +30,4 @@ class Settings:
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""
     keep_error_texts: bool = True
+    at_once: Mapping[str, int] = field(default_factory=dict)

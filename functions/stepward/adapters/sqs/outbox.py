@@ -62,6 +62,10 @@ class Outbox:
         """The backlogged agents; see `SqsQueues`."""
         return self.queues.backlogged()
 
+    def queued(self, agent: str) -> int | None:
+        """How many requests wait for an agent; see `SqsQueues`."""
+        return self.queues.queued(agent)
+
     def flush(self) -> Mapping[str, StepwardError]:
         """Send all that was collected; the errors, by the ids of the messages that have to come back."""
         with self._lock:

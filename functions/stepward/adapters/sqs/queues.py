@@ -47,9 +47,12 @@ class SqsQueues:
 
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once; raises Transient."""
-        return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+        return frozenset(agent for agent in self.agents if (self.queued(agent) or 0) > self.backlog)
 
-    def _waiting(self, agent: str) -> int:
+    def queued(self, agent: str) -> int | None:
+        """How many requests wait in the agent's queues, by SQS's estimate; None if it has no queue."""
+        if agent not in self.agents:
+            return None
         urgent = self.priority_queues.get(agent)
         return self._count(self.agents[agent]) + (self._count(urgent) if urgent else 0)
 

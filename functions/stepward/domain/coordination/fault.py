@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePath
 from typing import Any
 
 from stepward.domain.errors import Misconfigured, Transient
@@ -110,4 +109,6 @@ def _place(error: Exception) -> str:
     while trace.tb_next is not None:
         trace = trace.tb_next
     code = trace.tb_frame.f_code
-    return f"{PurePath(code.co_filename).name}:{trace.tb_lineno} {code.co_name}"[:LONGEST_TEXT]
+    return f"{code.co_filename.replace(chr(92), '/').rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}"[
+        :LONGEST_TEXT
+    ]

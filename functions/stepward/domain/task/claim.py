@@ -11,7 +11,7 @@ from stepward.domain.messages import Retry, StepRequest
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.undo_order import undo_waits_for
-from stepward.domain.workflow.plan import PlannedStep, forward_name
+from stepward.domain.workflow.plan import Exhausted, PlannedStep, forward_name
 
 CLAIMS_PER_THRESHOLD = 10
 
@@ -51,6 +51,7 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
     if change.fence - change.fence_base >= CLAIMS_PER_THRESHOLD * expected:
         change.fail(record, "the task was claimed too often; something drives it in a circle")
         return
+    record = _by_whom(change, planned, record)
     change.fence += 1
     attempt = record.attempt + 1
     change.steps[planned.name] = replace(
@@ -67,6 +68,28 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
     )
     change.log(HistoryKind.CLAIMED, planned.name, attempt)
     change.messages.append(_request(change, planned))
+
+
+def never_asked(record: StepRecord | None) -> bool:
+    """Whether nobody was asked for the step yet, or nobody since its fallback took over."""
+    return record is None or record.token is None
+
+
+def _by_whom(change: TaskChange, planned: PlannedStep, record: StepRecord) -> StepRecord:
+    """The step, given to its fallback if its agent is unavailable or full, and the fallback's is not.
+
+    That is for a step that its agent was never asked for, so there is nothing to undo. Otherwise the fallback takes
+    over when the step is overdue, and after the undo.
+    """
+    fallback, within = planned.next_policy(record.policy), planned.complete_within
+    why = change.outlook.refusal(planned.executor(record.policy).agent, within)
+    if not why or fallback.kind is not Exhausted.FALLBACK or not never_asked(record):
+        return record
+    if change.outlook.refusal(fallback.agent, within):
+        return record
+    note = f"{why}; {fallback.agent} takes over"
+    change.log(HistoryKind.FELL_BACK, record.name, record.attempt, note=note)
+    return replace(record, policy=record.policy + 1, rounds=0, failure_count=0)
 
 
 def claim_token(task: Task, causation_id: str, step: str, attempt: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
@@ -21,7 +22,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
-from stepward.domain.task.claim import claim, claim_ready, ready, resend
+from stepward.domain.task.claim import claim, claim_ready, never_asked, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -42,20 +43,44 @@ class AlertSent:
 OfStep = Retry | Resubmit | Reply | AlertSent
 OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
+NOTHING_KNOWN = Outlook()
 
 
-def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: Timing, claims: bool = True) -> Decision:
+def decide(
+    task: Task,
+    plan: Plan,
+    event: Event,
+    *,
+    now: int,
+    by: str,
+    timing: Timing,
+    claims: bool = True,
+    outlook: Outlook = NOTHING_KNOWN,
+) -> Decision:
     """What `event` makes of `task` at `now` (epoch ms), on behalf of the instance `by`.
 
-    Without `claims` the Scheduler is asked to claim what is ready. The task in the answer is the same object if
-    nothing is to be written. Raises Rejected if the event names a step that the task does not have.
+    Without `claims` the Scheduler is asked to claim what is ready. `outlook` is what is known of the agents in
+    question, see `in_question`. The task in the answer is the same object if nothing is to be written. Raises Rejected
+    if the event names a step that the task does not have.
     """
-    change = TaskChange(task, plan, now, by, timing, claims=claims and not isinstance(event, DeadlineCheck))
+    claims = claims and not isinstance(event, DeadlineCheck)
+    change = TaskChange(task, plan, now, by, timing, claims=claims, outlook=outlook)
     if isinstance(event, OfStep):
         _of_step(change, event)
     else:
         _of_task(change, event)
     return change.decision(list(ready(change)))
+
+
+def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
+    """The agents that a Scheduler has to know more of, since the decision claims a step that has a fallback."""
+    agents: set[str] = set()
+    for message in decision.messages:
+        if isinstance(message, StepRequest) and never_asked(before.steps.get(message.step)):
+            planned, policy = plan.by_name[message.step], decision.task.steps[message.step].policy
+            fallback = planned.next_policy(policy)
+            agents |= {message.agent, fallback.agent} if fallback.kind is Exhausted.FALLBACK else set()
+    return frozenset(agents)
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:

@@ -172,6 +172,11 @@ class Post:
             self.replied(reply)
         self._send("the reply", [("responses", reply.order_id, encode(reply), 0) for reply in replies])
 
+    def queued(self, agent: str) -> int | None:
+        """See the port."""
+        found = self.waiting(f"agent {agent}") if agent in self.agents else None
+        return self.gate.through("the count of requests", lambda: found)
+
     def backlogged(self) -> frozenset[str]:
         """See the port."""
         return self.gate.through("the count of backlogs", self._backlogged)
