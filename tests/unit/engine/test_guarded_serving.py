@@ -8,7 +8,8 @@ import pytest
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.serve import Serve
-from stepward.domain.coordination.breaker import Mode, Permit
+from stepward.domain.coordination.breaker import Breaker, Mode, Permit
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.health import Called, Health
 from stepward.domain.history import HistoryKind
@@ -193,3 +194,42 @@ def test_every_call_needs_a_new_permit() -> None:
         world.serve(operation(bank), guard=guard).handle(text)
 
     assert len(bank.asked) == 1
+
+
+def test_what_an_attempt_met_is_reported_once_by_whichever_instance() -> None:
+    """S5: and a call that a retry in the same delivery gets over is not reported at all."""
+    world, requests = slow_world(orders=2)
+    bank = Bank(world, up_at=T0 + 5 * MINUTE)
+    serves = [world.serve(operation(bank), guard=world.guard()) for _ in range(INSTANCES)]
+
+    deliveries = run_until_done(world, serves, requests)
+
+    assert min(deliveries.values()) > 2
+    assert world.reports() == ["OSError: connection refused"] * 2
+
+
+def test_nothing_is_reported_past_complete_by() -> None:
+    """S6: the shared record may have taken its time."""
+    world, (text,) = slow_world()
+
+    class Slow(Counting):
+        def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
+            world.clock.now += 20 * MINUTE * ("reported" in shared_record.body.get("blame", {}))
+            return Counting.write(self, shared_record, replaces=replaces)
+
+    world.shared_records = Slow()
+    with pytest.raises(RetryLater):
+        world.serve(operation(Bank(world, up_at=T0 + HOUR)), guard=world.guard()).handle(text)
+
+    assert world.shared_records.writes == 2
+    assert world.reports() == []
+
+
+def test_a_request_that_is_only_returned_is_not_reported() -> None:
+    world, (text,) = slow_world()
+    Breakers(world.shared_records).change("worker", lambda _: Breaker(Mode.OPEN, since=T0, until=T0 + HOUR))
+
+    with pytest.raises(RetryLater):
+        world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)).handle(text)
+
+    assert world.reports() == []
