@@ -83,6 +83,20 @@ def test_the_same_exception_in_several_orders_is_the_codes_and_blames_none(engin
     assert engine.clock.now >= defects(engine)[-1].since + QUIET
 
 
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("call", range(1, 7))
+def test_a_defect_is_told_whoever_dies(engine: Engine, call: int, after: bool) -> None:
+    """It is noted until the alert is out; one that went out before a death comes again, under the same id."""
+    engine.service(SHIP).returns(bad(lambda _: True, KeyError, "weight"))
+    submitted(engine, *[f"ord-{number}" for number in range(SEVERAL)])
+    engine.kill("supervisor", call, after=after)
+
+    engine.clock.move(180)  # whoever died holds its lease for 90 seconds
+
+    assert len({alert.alert_id for alert in defects(engine)}) == 1
+    assert len(defects(engine)) <= 2
+
+
 def test_a_defect_that_comes_back_soon_is_told_once(engine: Engine) -> None:
     service = engine.service(SHIP)
     for hour in range(3):
