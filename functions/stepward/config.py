@@ -176,13 +176,6 @@ class Config:
         return self._whole("STEPWARD_BACKLOG", 100)
 
     @property
-    def at_once(self) -> Mapping[str, int]:
-        """How many requests an agent serves at once, by its name (a JSON object): those that have or are a fallback."""
-        if not self.env.get("STEPWARD_AT_ONCE"):
-            return {}
-        return {agent: int(count) for agent, count in self._object("STEPWARD_AT_ONCE").items()}
-
-    @property
     def complete_within(self) -> timedelta | None:
         """A limit that replaces every step's own (milliseconds; 0 leaves the workflow's)."""
         limit = self._whole("STEPWARD_COMPLETE_WITHIN_MS", 0)

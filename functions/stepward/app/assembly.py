@@ -87,8 +87,6 @@ class Settings(Protocol):
     def ledger_customer(self) -> str: ...  # noqa: D102
     @property
     def keep_error_texts(self) -> bool: ...  # noqa: D102
-    @property
-    def at_once(self) -> Mapping[str, int]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +142,7 @@ class Assembly:
         from stepward.app.agent.breakers import Breakers
         from stepward.app.scheduler.look import Look
 
-        breakers = Breakers(self.shared_records)
-        return Look(breakers, self.queues, self.telemetry, self.now, self.settings.at_once)
+        return Look(Breakers(self.shared_records), self.queues, self.telemetry, self.now)
 
     def agent(self, name: str, guard: Guard | None = None) -> Serve:
         """Calls the operations of one agent; `guard` is that of its process, if it has one already."""

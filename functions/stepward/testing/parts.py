@@ -76,10 +76,7 @@ class Parts:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
         workflow = getattr(self.app, "workflow", None)
-        known = workflow.agents if workflow else ()
-        urgent = [agent.name for agent in known if agent.priority_queue]
-        at_once = {agent.name: agent.max_concurrency for agent in known}
-        self.settings = replace(self.settings, at_once={**at_once, **self.settings.at_once})
+        urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
         self.queues = JudgedQueues(
             self._queue("scheduler"),
             self._queue("responses"),

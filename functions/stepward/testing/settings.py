@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -30,4 +29,3 @@ class Settings:
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""
     keep_error_texts: bool = True
-    at_once: Mapping[str, int] = field(default_factory=dict)

@@ -23,7 +23,7 @@ class Functions(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, agents: Sequence[AgentNeeds], parts: Parts) -> None:
         super().__init__(scope, construct_id)
         self.submission = Submission(self, "Submission", parts=parts)
-        self.scheduler = Scheduler(self, "Scheduler", agents=agents, parts=parts)
+        self.scheduler = Scheduler(self, "Scheduler", parts=parts)
         self.agents = {needs.name: Agent(self, f"Agent-{needs.name}", needs=needs, parts=parts) for needs in agents}
         self.supervisor = Supervisor(self, "Supervisor", agents=agents, parts=parts)
         self.convoy = Convoy(self, "Convoy", parts=parts)

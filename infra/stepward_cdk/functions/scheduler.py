@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
 from stepward_cdk.permissions import READ_MANY, READ_ONE, WRITE
-from stepward_cdk.settings.agent_needs import AgentNeeds
 
 
 class Scheduler(Worker):
     """Takes instructions and replies, changes tasks, asks agents, and notifies submitters."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, agents: Sequence[AgentNeeds], parts: Parts) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, parts: Parts) -> None:
         queues, tables, settings = parts.queues, parts.tables, parts.settings
-        weighed = {needs.name: needs.requests_at_once for needs in agents if needs.is_weighed}
         super().__init__(
             scope,
             construct_id,
@@ -34,7 +29,6 @@ class Scheduler(Worker):
                 "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
                 **parts.for_deciding,
                 **settings.replies.environment,
-                **({"STEPWARD_AT_ONCE": json.dumps(weighed)} if weighed else {}),
             },
         )
         for source in (queues.scheduler, queues.responses):

@@ -24,8 +24,7 @@ class AgentNeeds:
     """One agent of the workflow: `longest_s` is the longest limit of its steps, forward or undo, in seconds.
 
     It calls its service at most `max_concurrency` times at once: functions times requests of each. Part of them
-    is reserved for a priority queue, so that ordinary requests cannot take them all. The Scheduler weighs it at a claim
-    if it has a fallback, or is one.
+    is reserved for a priority queue, so that ordinary requests cannot take them all.
     """
 
     name: str
@@ -33,7 +32,6 @@ class AgentNeeds:
     wanted_batch: int
     longest_s: int
     priority_queue: bool = False
-    is_weighed: bool = False
 
     @property
     def batch_size(self) -> int:
@@ -90,12 +88,7 @@ def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
             f"that takes {2 * LEAST_CONCURRENCY}"
         )
     return AgentNeeds(
-        agent.name,
-        agent.max_concurrency,
-        settings.agent_batch_size,
-        _longest(plan, agent.name),
-        agent.priority_queue,
-        any(len(who) > 1 and agent.name in who for who in ({e.agent for e in s.executors} for s in plan.steps)),
+        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_queue
     )
 
 

@@ -19,10 +19,11 @@ from tests.planned_app import PlannedApp
 from tests.unit.coordination.test_guard import Counting
 from tests.unit.engine.world import World
 
-PLAN = Plan("line", 1, (planned("pay", undo="refund", exhausted=(falls_back("other", undo="unpay"), ALERTS)),))
+AT_ONCE = 2
+PAY = planned("pay", undo="refund", exhausted=(falls_back("other", undo="unpay"), ALERTS), at_once=AT_ONCE)
+PLAN = Plan("line", 1, (PAY,))
 PAUSE = AgentPause("ada", "the bank works on it", T0)
 OPEN = Breaker(Mode.OPEN, since=T0, until=T0 + MINUTE)
-AT_ONCE = 2
 SERVED = AT_ONCE * MINUTE // SECOND
 
 
@@ -30,7 +31,7 @@ def deployed(*agents: str, plan: Plan = PLAN) -> tuple[World, Schedule, Counting
     """A deployment whose agents have queues and do not work; its Scheduler, and its shared records."""
     world, records = World(plan), Counting()
     world.queues, world.shared_records = MemoryQueues.new(world.clock, agents), records
-    return world, world.assembly(at_once={"worker": AT_ONCE}).scheduler("scheduler-1"), records
+    return world, world.assembly().scheduler("scheduler-1"), records
 
 
 def order(world: World, schedule: Schedule, order_id: str = "ord-1") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from stepward.app.agent.breakers import Breakers
@@ -24,13 +24,12 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Reads breakers and counts requests, and remembers both for two seconds; `at_once` is the agents' concurrency."""
+    """Reads breakers and counts requests, and remembers both for two seconds."""
 
     breakers: Breakers
     queues: Queues
     telemetry: Telemetry
     now: Callable[[], int]
-    at_once: Mapping[str, int]
     _seen: dict[str, _Seen] = field(default_factory=dict)
 
     def at(self, agents: Collection[str]) -> Outlook:
@@ -39,7 +38,6 @@ class Look:
         return Outlook(
             unavailable=frozenset(agent for agent, seen in found.items() if not seen.available),
             queued={agent: seen.queued for agent, seen in found.items()},
-            at_once=self.at_once,
         )
 
     def _of(self, agent: str) -> _Seen:

@@ -81,11 +81,12 @@ def _by_whom(change: TaskChange, planned: PlannedStep, record: StepRecord) -> St
     That is for a step that its agent was never asked for, so there is nothing to undo. Otherwise the fallback takes
     over when the step is overdue, and after the undo.
     """
-    fallback, within = planned.next_policy(record.policy), planned.complete_within
-    why = change.outlook.refusal(planned.executor(record.policy).agent, within)
-    if not why or fallback.kind is not Exhausted.FALLBACK or not never_asked(record):
+    within = planned.complete_within
+    why = change.outlook.refusal(planned.executor(record.policy), within)
+    if not why or planned.next_policy(record.policy).kind is not Exhausted.FALLBACK or not never_asked(record):
         return record
-    if change.outlook.refusal(fallback.agent, within):
+    fallback = planned.executor(record.policy + 1)
+    if change.outlook.refusal(fallback, within):
         return record
     note = f"{why}; {fallback.agent} takes over"
     change.log(HistoryKind.FELL_BACK, record.name, record.attempt, note=note)
