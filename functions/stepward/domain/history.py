@@ -98,7 +98,7 @@ class HistoryKind(StrEnum):
 class HistoryEntry:
     """One thing that happened, `at` epoch ms; `value` is its own measure, in milliseconds.
 
-    `by` is who held the step or who acted, `note` the reason. `trace` is a traceback, for the log alone.
+    `by` is who held the step or who acted, `note` the reason.
     """
 
     at: int
@@ -108,4 +108,10 @@ class HistoryEntry:
     by: str = ""
     note: str = ""
     value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEntry(HistoryEntry):
+    """An entry with a traceback, which is for the log alone: no record keeps it."""
+
     trace: str = ""

@@ -13,7 +13,7 @@ from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
 from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
 from stepward.domain.errors import Permanent, RetryLater, Transient
-from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.workflow.definition import Call, Operation
@@ -145,7 +145,7 @@ class Serve:
         return max(0, self.now() - (request.complete_by - request.budget))
 
     def _log(self, kind: HistoryKind, request: StepRequest, note: str, trace: str = "") -> None:
-        entry = HistoryEntry(self.now(), kind, request.step, request.attempt, request.agent, note, trace=trace)
+        entry = TracedEntry(self.now(), kind, request.step, request.attempt, request.agent, note, trace=trace)
         self.telemetry.record(request.order_id, entry)
 
 
