@@ -251,7 +251,8 @@ def _kind(message: Received) -> str:
 
 
 def _message(queue: str, message: Received) -> Message:
-    return Message(message.message_id, queue, int(message.attributes["SentTimestamp"]), message.body)
+    its = message.attributes
+    return Message(message.message_id, queue, int(its["SentTimestamp"]), message.body, its.get("MessageGroupId", ""))
 
 
 def _a_minute() -> int:

@@ -9,12 +9,14 @@ import msgspec
 
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import OrderEvent
+from stepward.domain.errors import Rejected
+from stepward.domain.fifo_ids import group_of
 from stepward.wire import strict_json
-from stepward.wire.checked_text import cleaned
+from stepward.wire.checked_text import check, cleaned
 from stepward.wire.conversion import converted, fields, form
 from stepward.wire.envelope import Ignored, open_envelope
-from stepward.wire.order import OrderId
-from stepward.wire.order_event import EventMessage, Source, adapted, event_of
+from stepward.wire.order import OrderId, order_id_hint
+from stepward.wire.order_event import EventMessage, Source, adapted, addressee, event_of, unusable
 
 LONGEST_TEXT = 200
 _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
@@ -36,14 +38,39 @@ def encode_command(command: LaneCommand) -> str:
 
 
 def decode_for_lane(
-    text: str, schema: type[EventMessage], sources: Sequence[Source] = ()
+    text: str, group: str = "", *, schema: type[EventMessage] = EventMessage, sources: Sequence[Source] = ()
 ) -> OrderEvent | LaneCommand | Ignored:
-    """The event or the command in a message; raises Rejected if it names no order."""
-    content = open_envelope(text)
-    if isinstance(content, Ignored):
-        return content
-    tag = content.get("type")
-    if isinstance(tag, str) and (kind := _COMMANDS.get(tag)):
-        command: LaneCommand = kind(**msgspec.structs.asdict(converted(content, _ANY_FORM)))
-        return command
-    return event_of(adapted(content, sources), schema)
+    """The event or the command in a message of this group ("": unknown); raises Rejected if nothing names an order.
+
+    An event that cannot be read, or that came in another order's group, has a fault and blocks its lane: if it were
+    passed over, the next one could be applied in its place.
+    """
+    try:
+        content = open_envelope(text, strict_json.parse_unchecked)
+        if isinstance(content, Ignored):
+            return content
+        tag = content.get("type")
+        kind = _COMMANDS.get(tag) if isinstance(tag, str) else None
+        event = content if kind else adapted(content, sources)
+        order_id = addressee(event)
+    except Rejected as fault:
+        return event_of(unusable(_meant(text, group, fault), None, fault, text), schema)
+    own = group_of(order_id)
+    strays = Rejected("messageGroupId", f"is {group!r}; what is for order {order_id} belongs to the group {own!r}")
+    if kind is None:
+        return event_of(event if group in {"", own} else {**event, "invalid": str(strays)}, schema, text)
+    if group not in {"", own}:
+        raise strays
+    check(content)
+    command: LaneCommand = kind(**msgspec.structs.asdict(converted(content, _ANY_FORM)))
+    return command
+
+
+def _meant(text: str, group: str, fault: Rejected) -> str:
+    """The order of a message that cannot be read: the one that its text names, else its group's; raises `fault`."""
+    if order_id := order_id_hint(text):
+        return order_id
+    try:
+        return addressee({"orderId": group})
+    except Rejected:
+        raise fault from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
@@ -14,7 +15,7 @@ from stepward.domain.errors import Corrupt, Rejected
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
-from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp, sized
+from stepward.wire.order import OrderId, ShortText, Timestamp, sized
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
@@ -72,8 +73,17 @@ def addressee(content: object) -> str:
     return converted(named, _Addressed).order_id
 
 
-def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessage) -> OrderEvent:
-    """The event in `content`; one that is not valid is an event with a fault. Raises Rejected without an order id."""
+class _BroughtBy(msgspec.Struct, frozen=True, rename="camel"):
+    ledger_id: ShortText | None = None
+    index: Index | None = None
+    customer_id: ShortText | None = None
+
+
+def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessage, text: str = "") -> OrderEvent:
+    """The event in `content`; one that is not valid is an event with a fault. Raises Rejected without an order id.
+
+    If it cannot be stored, the beginning of `text`, in which it came, is.
+    """
     order_id = addressee(content)
     try:
         return _valid(order_id, content, schema)
@@ -82,7 +92,7 @@ def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessa
     try:
         return _valid(order_id, stored, schema)
     except Rejected as fault:
-        return _faulty(order_id, stored, fault)
+        return _faulty(order_id, stored, fault, text or repr(content))
 
 
 def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -168,25 +178,34 @@ def unusable(order_id: str, sequence: object, fault: Rejected, text: str) -> dic
     return {"orderId": order_id, **numbered, **texts}
 
 
-def _faulty(order_id: str, content: Mapping[str, Any], fault: Rejected) -> OrderEvent:
+def _faulty(order_id: str, content: Mapping[str, Any], fault: Rejected, text: str) -> OrderEvent:
     """An event that blocks its lane."""
-    sequence, index = content.get("sequence"), content.get("index")
-    stored = content
+    sequence, brought = content.get("sequence"), _brought(content)
+    instead = {**unusable(order_id, sequence, fault, text), **brought}
     try:
-        body = strict_json.canonical(content)
-        if len(body) > MAX_ORDER_BYTES:
-            stored = unusable(order_id, sequence, fault, body)
+        body = sized(strict_json.canonical(content))
     except Rejected:
-        stored = unusable(order_id, sequence, fault, repr(content))
+        content = instead
+        body = strict_json.canonical(instead)
     return OrderEvent(
         order_id=order_id,
-        body=strict_json.canonical(stored),
-        digest=_digest(stored),
+        body=body,
+        digest=_digest(content),
         sequence=sequence if _is_sequence(sequence) else None,
-        ledger_id=ledger_name(content.get("customerId"), content.get("ledgerId")),
-        index=index if type(index) is int else 0,
+        ledger_id=ledger_name(brought.get("customerId"), brought.get("ledgerId")),
+        index=brought.get("index", 0),
         fault=cleaned(str(fault), LONGEST_FAULT),
     )
+
+
+def _brought(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The valid ones of the fields that say how an event came: a redelivery is recognised by them."""
+    found: dict[str, Any] = {}
+    for name in BROUGHT_BY:
+        with suppress(Rejected):
+            if name in content and converted({name: content[name]}, _BroughtBy):
+                found[name] = content[name]
+    return found
 
 
 def _is_sequence(value: object) -> TypeGuard[int]:

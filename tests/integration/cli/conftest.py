@@ -28,7 +28,6 @@ from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
 from stepward.wire.convoy import decode_for_lane
-from stepward.wire.order_event import EventMessage
 from tests.unit.cli.lives import TIMING, Life
 from tests.unit.cli_convoy.lane_lives import LaneLife
 
@@ -154,7 +153,7 @@ class Shop:
 
         def take(body: str) -> None:
             before()
-            command = decode_for_lane(body, EventMessage)
+            command = decode_for_lane(body)
             assert isinstance(command, RetryLane | SkipEvent | ReplaceEvent)
             life.ask(command)
 

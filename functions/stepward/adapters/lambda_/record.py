@@ -47,7 +47,7 @@ class SqsRecord:
     def message(self) -> Received:
         """The message in it."""
         sent_at = int(self._attributes.get("SentTimestamp") or 0)
-        return Received(self.message_id, self.queue, sent_at, str(self.raw["body"]))
+        return Received(self.message_id, self.queue, sent_at, str(self.raw["body"]), self.group)
 
     @property
     def _attributes(self) -> Mapping[str, str]:

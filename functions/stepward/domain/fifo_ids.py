@@ -9,6 +9,11 @@ _ACCEPTED = re.compile(r"[!-~]{1,128}")
 _HASHED = re.compile(r"sha256-[0-9a-f]{64}")
 
 
+def group_of(order_id: str) -> str:
+    """The message group that keeps what is for one order in its sequence."""
+    return fifo_id(order_id)
+
+
 def fifo_id(text: str) -> str:
     """The id for SQS: `text` itself if SQS accepts it, else its hash.
 
