@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from stepward.app.optimistic import Race
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Start
 from stepward.domain.reply_queues import Allowed, check
-from stepward.domain.submission import Submission
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
+from stepward.domain.task.wish import Wish
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
@@ -50,12 +52,35 @@ class Submit:
         The Scheduler gets a Start for a duplicate, too: the first one may be lost, and a second is harmless.
         """
         now, order = self.now(), accepted.order
-        outcome = self.store.submit(order, self._task(accepted, now), self.plan)
+        outcome, history = self._submit(order, self._task(accepted, now))
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, HistoryEntry(now, HistoryKind.CONFLICT))
             raise Rejected("orderId", f"{order.order_id!r} was submitted before with other content")
-        self.telemetry.record(order.order_id, HistoryEntry(now, _HISTORY[outcome]))
+        for entry in (HistoryEntry(now, _HISTORY[outcome]), *history):
+            self.telemetry.record(order.order_id, entry)
         self.queues.to_scheduler([Start(order.order_id)])
+
+    def _submit(self, order: Order, task: Task) -> tuple[Submission, tuple[HistoryEntry, ...]]:
+        """Put the order with its task, or with what its cancellation makes of that if it came first; what happened.
+
+        One write takes the place of the cancellation, so a death loses neither.
+        """
+        race, placed = Race(order.order_id), task
+        wish: Wish | None = None
+        history: tuple[HistoryEntry, ...] = ()
+        while isinstance(outcome := self.store.submit(order, placed, self.plan, meets=wish), Wish):
+            wish = outcome
+            placed, history = self._met(task, wish)
+            race.lost()
+        return outcome, history if outcome is Submission.ACCEPTED else ()
+
+    def _met(self, task: Task, wish: Wish) -> tuple[Task, tuple[HistoryEntry, ...]]:
+        # Rare, and no other submission decides anything.
+        from stepward.domain.task.decide import decide
+
+        now, by, timing = task.created_at, wish.who, self.timing
+        decision = decide(task, self.plan, wish.cancel, now=now, by=by, timing=timing, claims=False)
+        return decision.task, decision.history
 
     def _task(self, accepted: Accepted, now: int) -> Task:
         """The task of the order, with its submitter's reply queue; raises Rejected if that is not allowed."""

@@ -193,7 +193,7 @@ def _faulty(order_id: str, content: Mapping[str, Any], fault: Rejected, text: st
         digest=_digest(content),
         sequence=sequence if _is_sequence(sequence) else None,
         ledger_id=ledger_name(brought.get("customerId"), brought.get("ledgerId")),
-        index=brought.get("index", 0),
+        index=brought.get("index") or 0,
         fault=cleaned(str(fault), LONGEST_FAULT),
     )
 

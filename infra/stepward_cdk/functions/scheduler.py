@@ -36,7 +36,7 @@ class Scheduler(Worker):
         for requests in queues.of_agents:
             requests.queue.grant_send_messages(self.function)
         queues.scheduler.queue.grant_send_messages(self.function)  # a retry that comes early waits once more
-        tables.orders.grant(self.function, READ_MANY)
+        tables.orders.grant(self.function, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
         tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
         tables.rejects.grant(self.function, WRITE)
         tables.shared_records.grant(self.function, READ_ONE, WRITE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from stepward.domain.coordination.shared_record import SharedRecord
@@ -11,6 +11,7 @@ from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, S
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.record import Write
@@ -37,17 +38,31 @@ class Store:
     inner: MemoryTaskStore = field(default_factory=lambda: MemoryTaskStore(shard_of=shard_of))
     listed: dict[int, list[str]] = field(default_factory=dict)
 
-    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
         """See the port."""
-        outcome = Submission.ACCEPTED
+        outcome: Submission | Wish = Submission.ACCEPTED
 
         def put() -> bool:
             nonlocal outcome
-            outcome = self.inner.submit(order, task, plan)
+            outcome = self.inner.submit(order, task, plan, meets=meets)
+            if outcome is Submission.ACCEPTED and meets:
+                self.written(Write(replace(task, revision=1), task, self.gate.here.cause))
             return outcome is Submission.ACCEPTED
 
         name = f"order/{order.order_id}"
         return Submission.ACCEPTED if self.gate.write("the submission", name, put, about=order.order_id) else outcome
+
+    def remember(self, wish: Wish) -> Wish | None:
+        """See the port."""
+        return self.gate.through("a wish", lambda: self.inner.remember(wish), about=wish.order_id)
+
+    def wish(self, order_id: str) -> Wish | None:
+        """See the port."""
+        return self.gate.through("a read of a wish", lambda: self.inner.wish(order_id), about=order_id)
+
+    def drop(self, wish: Wish) -> None:
+        """See the port."""
+        self.gate.through("the end of a wish", lambda: self.inner.drop(wish), about=wish.order_id)
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """See the port."""
