@@ -19,6 +19,7 @@ class Submission(Worker):
             parts=parts,
             handler="submission.handler",
             timeout=queues.orders.consumer_timeout,
+            in_cycle=True,
             environment={
                 "STEPWARD_ORDERS_TABLE": tables.orders.table_name,
                 "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
@@ -32,4 +33,5 @@ class Submission(Worker):
         tables.orders.grant(self.function, READ_ONE, WRITE)  # it reads an existing order: a duplicate or a conflict
         tables.tasks.grant(self.function, READ_ONE, WRITE)  # it reads a cancellation that came before its order
         tables.rejects.grant(self.function, WRITE)
-        queues.scheduler.queue.grant_send_messages(self.function)
+        for queue in (queues.scheduler, queues.orders):  # it sends an order anew that fails for now
+            queue.queue.grant_send_messages(self.function)
