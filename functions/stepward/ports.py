@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.errors import Corrupt
     from stepward.domain.health import Health, Swept
     from stepward.domain.history import HistoryEntry
-    from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
+    from stepward.domain.messages import Alert, Instruction, Notice, Reply, ReportReject, StepRequest
     from stepward.domain.rejects import Reject
     from stepward.domain.submission import Order, Submission
     from stepward.domain.task.record import Loaded, ProcessState, Task
@@ -142,7 +142,7 @@ class Alerts(Protocol):
 class Notices(Protocol):
     """Notices to submitters."""
 
-    def post(self, notice: Notice) -> None:
+    def post(self, notice: Notice | ReportReject) -> None:
         """Post a notice to the submitter's queue; one that can never be posted is counted, and dropped.
 
         Raises Transient if the queue is busy or cannot be reached.

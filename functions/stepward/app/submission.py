@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from stepward.app.optimistic import Race
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Cancel, Start
+from stepward.domain.messages import Cancel, ReportReject, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
@@ -17,7 +19,7 @@ from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import Accepted, OrderMessage, accept
+from stepward.wire.order import Accepted, OrderMessage, accept, sender_of
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
@@ -36,7 +38,14 @@ class Submit:
     reply_queues: Allowed = field(default_factory=Allowed)
 
     def handle(self, text: str) -> None:
-        """Do what an order message says; raises Rejected or Transient."""
+        """Do what an order message says; raises Rejected, which its submitter is told, or Transient."""
+        try:
+            self._handle(text)
+        except Rejected as error:
+            self._tell(text, error)
+            raise
+
+    def _handle(self, text: str) -> None:
         wanted = accept(text, self.schema)
         match wanted:
             case Ignored():
@@ -81,6 +90,14 @@ class Submit:
         now, by, timing = task.created_at, wish.who, self.timing
         decision = decide(task, self.plan, wish.cancel, now=now, by=by, timing=timing, claims=False)
         return decision.task, decision.history
+
+    def _tell(self, text: str, error: Rejected) -> None:
+        """Have the Scheduler notify whoever sent a message that is rejected, by what that message itself says."""
+        with suppress(Rejected):
+            if sender := sender_of(text):
+                url, name = check(sender.reply_to, self.reply_queues).url, sha256(text.encode()).hexdigest()
+                told = ReportReject(sender.order_id, sender.correlation_id or "", url, name, str(error), self.now())
+                self.queues.to_scheduler([told])
 
     def _task(self, accepted: Accepted, now: int) -> Task:
         """The task of the order, with its submitter's reply queue; raises Rejected if that is not allowed."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Alert, Notice, Reply, StepRequest
+from stepward.domain.messages import Alert, Notice, Reply, ReportReject, StepRequest
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
 from stepward.domain.task.wish import Wish
@@ -90,13 +90,17 @@ class JudgedAlerts(MemoryAlerts):
 
 @dataclass(frozen=True, slots=True)
 class JudgedNotices:
-    """The notices to submitters; `posted` holds them all."""
+    """The notices to submitters; `posted` holds those of orders, `rejected` those of messages that were rejected."""
 
     judge: Judge
     posted: list[Notice] = field(default_factory=list)
+    rejected: list[ReportReject] = field(default_factory=list)
 
-    def post(self, notice: Notice) -> None:
+    def post(self, notice: Notice | ReportReject) -> None:
         """Record it; see the port."""
+        if isinstance(notice, ReportReject):
+            self.rejected.append(notice)
+            return
         self.judge.heard(notice)
         self.posted.append(notice)
 

@@ -45,8 +45,7 @@ class Worker(Construct):
     """One function of the deployment.
 
     `in_cycle` marks the Scheduler-Agent cycle, and what sends a message anew: Lambda would take them for runaway loops
-    after about 16 messages. The engine's own bound per task, and the pause before a message is sent anew, take the place
-    of Lambda's.
+    after about 16 messages. The engine bounds both: per task, and by the pause before a message is sent anew.
     """
 
     def __init__(

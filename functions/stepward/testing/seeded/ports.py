@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from stepward.domain.coordination.shared_record import SharedRecord
-from stepward.domain.messages import Alert, Instruction, Notice, Reply, Retry, StepRequest
+from stepward.domain.messages import Alert, Instruction, Notice, Reply, ReportReject, Retry, StepRequest
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task
@@ -214,9 +214,10 @@ class Submitters:
     gate: Gate
     heard: Callable[[Notice], None]
 
-    def post(self, notice: Notice) -> None:
+    def post(self, notice: Notice | ReportReject) -> None:
         """See the port."""
-        self.gate.through("the notice", lambda: self.heard(notice), about=notice.order_id)
+        if isinstance(notice, Notice):
+            self.gate.through("the notice", lambda: self.heard(notice), about=notice.order_id)
 
 
 @dataclass(slots=True)
