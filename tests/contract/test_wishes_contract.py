@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
+from stepward.domain.errors import Rejected
 from stepward.domain.submission import Submission
 from stepward.domain.task.wish import Wish
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
+    DynamoWorld,
     StoreWorld,
     changed,
     ids_in,
@@ -60,3 +64,15 @@ def test_a_wish_that_is_dropped_is_due_no_more_and_a_task_is_never_dropped(store
     assert list(store.due(0, wish.due)) == [other]
     assert task_in(store, other) == task
     assert store.submit(order_of(name), task_of(name), PLAN, meets=wish) is Submission.ACCEPTED
+
+
+def test_no_wish_waits_for_an_order_whose_task_was_deleted(stores: StoreWorld) -> None:
+    """Finished tasks may be deleted; their orders stay, and cannot come again."""
+    submitted(stores.store, "ord-1")
+    if isinstance(stores, DynamoWorld):
+        stores.client.delete_item(TableName=stores.tables.tasks, Key={"OrderID": {"S": "ord-1"}})
+    else:
+        del stores.store.tasks["ord-1"]
+
+    with pytest.raises(Rejected, match="orderId: 'ord-1' has ended, and its task was deleted since"):
+        stores.store.remember(Wish("ord-1", "ada", "x", NOW))

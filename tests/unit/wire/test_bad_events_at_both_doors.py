@@ -76,6 +76,11 @@ def test_a_bad_event_blocks_its_lane_at_both_doors(bad: str, *, numbered: bool) 
     assert blocked(direct)[1]
     assert direct.reasons() == split.reasons() == []
 
+    before = direct.lane().unsequenced
+    direct.retry("A")
+    directly(direct, bodies[1])
+    assert (direct.applied("A"), direct.lane().unsequenced) == ([1], before)
+
 
 @pytest.mark.parametrize("bad", [*BAD.values(), "hello", "[]", '{"orderId": 5, "op": "add"}', ""])
 def test_a_bad_event_that_names_no_order_blocks_the_lane_of_its_group(bad: str) -> None:
