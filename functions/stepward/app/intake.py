@@ -16,12 +16,16 @@ from stepward.wire.order import order_id_hint
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One message; `received_at` is epoch ms of its arrival in the queue named `source`."""
+    """One message; `received_at` is epoch ms of its arrival in the queue named `source`.
+
+    `group` is its message group as the queue has it; "" on a queue without groups.
+    """
 
     message_id: str
     source: str
     received_at: int
     body: str
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

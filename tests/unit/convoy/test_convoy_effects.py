@@ -31,6 +31,17 @@ def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:
     assert world.lane().deleted == 2
 
 
+def test_a_delete_of_an_order_whose_task_was_deleted_stops_its_lane() -> None:
+    """It ended long ago; there is nothing to wait for."""
+    world = ConvoyWorld()
+    world.run(entry("A", 1, "create"))
+    del world.store.tasks["A"]
+
+    world.run(entry("A", 2, "delete"))
+
+    assert blocked(world) == (2, "orderId: 'A' has ended, and its task was deleted since")
+
+
 def test_what_comes_after_a_delete_stops_the_order() -> None:
     world = ConvoyWorld()
     world.run(entry("A", 1, "create"), entry("A", 2, "delete"), entry("A", 3, "add"))
@@ -111,7 +122,7 @@ def test_a_corrupt_task_stops_the_order_at_its_cancellation() -> None:
 class Older(MemoryTaskStore):
     """A state store of older code than its records."""
 
-    def submit(self, order: object, task: object, plan: object) -> NoReturn:  # noqa: ARG002 - as the port has it
+    def submit(self, order: object, task: object, plan: object, *, meets: object = None) -> NoReturn:  # noqa: ARG002 - as the port has it
         raise NotUnderstood("an item with Signals")
 
 

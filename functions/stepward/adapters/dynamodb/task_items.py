@@ -31,3 +31,5 @@ class TaskItem(IndexedItem):
     reply_to = UnicodeAttribute(attr_name="ReplyTo", null=True)
     correlation_id = UnicodeAttribute(attr_name="CorrelationId", null=True)
     expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)
+    wish = UnicodeAttribute(attr_name="Wish", null=True)
+    """Of an order that has not come yet; whoever reads a task takes such an item for none."""
