@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from stepward.domain.backoff import absence
 from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
-from stepward.domain.task.backoff import absence
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.order import order_id_hint
 

@@ -13,7 +13,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
-from stepward.domain.origin import Origin
+from stepward.domain.deployment import Deployment
 from stepward_cdk.queues import WorkQueue
 
 FIVE_MINUTES = Duration.minutes(5)
@@ -34,7 +34,7 @@ class Watched:
     ledgers: Sequence[str]
     agents: Sequence[str]
     silence: Duration
-    origin: Origin
+    origin: Deployment
 
     def engine(
         self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES

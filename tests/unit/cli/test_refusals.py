@@ -5,7 +5,7 @@ import pytest
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.refusals import refusal
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
-from stepward.domain.task.staleness import dated
+from stepward.domain.staleness import dated
 from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
 
 HERE = Target(local=True)
