@@ -121,12 +121,12 @@ class Parts:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
-        self.queues = JudgedQueues(
-            self._queue("scheduler"),
-            self._queue("responses"),
-            {agent: self._queue(f"agent-{agent}", longest) for agent in self.agents()},
-            self.backlog,
-            {agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
+        self.queues = self.make_queues(
+            scheduler=self._queue("scheduler"),
+            responses=self._queue("responses"),
+            agents={agent: self._queue(f"agent-{agent}", longest) for agent in self.agents()},
+            backlog=self.backlog,
+            lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
             judge=self.judge,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
@@ -271,6 +271,10 @@ class Parts:
             max_receive_count=receives,
             **more,
         )
+
+    def make_queues(self, **queues: Any) -> JudgedQueues:
+        """The queues that the parts share."""
+        return JudgedQueues(**queues)
 
     def make_queue(self, kind: type[MemoryQueue], **more: Any) -> MemoryQueue:
         """One queue."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,12 @@ SETTINGS = Settings(
 
 @dataclass(slots=True)
 class Cast:
-    """An application before and after a deployment, and people around it; `orders` is how many are ordered.
+    """The releases of an application, oldest first, and people around it; `orders` is how many are ordered.
 
     What lives beside orders says more in the methods below.
     """
 
-    old: Application
-    new: Application
+    releases: Sequence[Application]
     people: People
     orders: int
     settings: Settings = SETTINGS
