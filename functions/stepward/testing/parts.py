@@ -91,7 +91,7 @@ class Parts:
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
         self.services = self.make_services(ledger)
         self._make_queues()
-        self.shared_records, self.rejects = JudgedSharedRecords(judge=self.judge), MemoryRejects()
+        self.shared_records, self.rejects = self.make_shared_records(), MemoryRejects()
         self.objects = MemoryLedgers()
         self.alerts, self.notices = JudgedAlerts(judge=self.judge, hear=self.hear), JudgedNotices(self.judge)
         self.tapped = self._tapped()
@@ -100,6 +100,10 @@ class Parts:
     def make_store(self) -> JudgedTasks:
         """The state store, empty."""
         return JudgedTasks(shard_of=self.shard_of)
+
+    def make_shared_records(self) -> JudgedSharedRecords:
+        """The shared records, empty."""
+        return JudgedSharedRecords(judge=self.judge)
 
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""

@@ -22,6 +22,7 @@ from tests.factories import order_text
 from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
+from tests.lab.worlds.newer import Skewed
 from tests.lab.worlds.plans import FAMILIES, LINE, releases
 from tests.planned_app import PlannedApp
 
@@ -70,6 +71,7 @@ def cast(gate: Gate) -> Ours:
         settings=replace(SETTINGS, lane_rules=rules_of_lanes),
         lanes=lanes,
         ours=lanes,
+        kind=Skewed,
         customers=Customers(gate, rules_of_lanes, undoable),
     )
 

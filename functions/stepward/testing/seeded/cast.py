@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from stepward.app.assembly import Application
 from stepward.domain.coordination.breaker import Limits
@@ -13,11 +12,9 @@ from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.seeded.instances import Instances
 from stepward.testing.seeded.people import People
 from stepward.testing.settings import REPLY_QUEUES, Settings
-
-if TYPE_CHECKING:
-    from stepward.testing.seeded.instances import Instances
 
 SETTINGS = Settings(
     timing=Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE),
@@ -40,6 +37,7 @@ class Cast:
     settings: Settings = SETTINGS
     lanes: MemoryLanes = field(default_factory=MemoryLanes)
     after: Callable[[], object] = lambda: None
+    kind: type[Instances] = Instances
 
     def begin(self, parts: Instances) -> None:
         """Have more people act."""

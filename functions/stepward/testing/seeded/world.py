@@ -51,7 +51,7 @@ class World:
         self.chances, loop = Chances(self.seed, self.only), Loop()
         self.gate = Gate(loop, self.chances, Diary(loop, self.noted), profile(self.chances.dice("profile")))
         self.cast, mishaps = self.casting(self.gate), Mishaps(gate=self.gate)
-        self.parts = Instances(
+        self.parts = self.cast.kind(
             app=self.cast.releases[0],
             releases=self.cast.releases,
             settings=self.cast.settings,
