@@ -203,13 +203,13 @@ class Assembly:
             now=self.now,
         )
         decode = partial(decode_for_lane, schema=schema, sources=self.app.sources)
-        return LaneIntake(convoy, decode, self.rejects, self.telemetry)
+        return LaneIntake(convoy, decode, self.rejects, self.telemetry, self.now)
 
     def intake(self, handle: Callable[[str], None]) -> Intake:
         """Hands messages to `handle`, and keeps those that cannot be accepted as rejects."""
         from stepward.app.intake import Intake
 
-        return Intake(handle, self.rejects, self.telemetry)
+        return Intake(handle, self.rejects, self.telemetry, self.now)
 
     def transition(self, instance: str, *, claims: bool = True, notices: Notices | None = None) -> Transition:
         """Writes a change of a task and sends what follows from it; see Transition."""

@@ -81,15 +81,16 @@ class Resubmit:
 
 
 class Outcome(StrEnum):
-    """How an attempt ended: done, or refused for good."""
+    """How an attempt ended: done, or refused for good; or why it has not begun: the agent's code does not know it."""
 
     OK = "ok"
     PERMANENT = "permanent"
+    NOT_UNDERSTOOD = "not-understood"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what the agent does not know."""
 
     order_id: str
     step: str
@@ -147,6 +148,22 @@ class StepFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class StepWaits:
+    """To an operator: a step has been waiting for what its deployment lacks; `reason` says for what, and what to do."""
+
+    order_id: str
+    step: str
+    attempt: int
+    reason: str
+    at: int
+
+    @property
+    def alert_id(self) -> str:
+        """The alert's name, the same each time it is sent."""
+        return f"{self.order_id}/{self.step}/waits/{self.at}"
+
+
+@dataclass(frozen=True, slots=True)
 class LaneWaits:
     """To an operator: the lane of an order waits; `event` is the name of the event at which it does."""
 
@@ -162,7 +179,8 @@ class LaneWaits:
         return f"{self.order_id}/event {self.event}/{self.trouble.value}/{self.at}"
 
 
-Alert = StepFailed | LaneWaits
+TaskAlert = StepFailed | StepWaits
+Alert = TaskAlert | LaneWaits
 
 
 class Status(StrEnum):
@@ -190,4 +208,4 @@ class Notice:
     at: int
 
 
-Message = Retry | StepRequest | StepFailed | Notice
+Message = Retry | StepRequest | TaskAlert | Notice

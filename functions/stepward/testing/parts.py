@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -14,7 +13,7 @@ from stepward.adapters.sqs.delivery import BACKLOG
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
-from stepward.domain.errors import Rejected
+from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.testing.application import through
@@ -46,7 +45,7 @@ from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
 PORTS = ("store", "queues", "rejects", "shared_records", "alerts", "notices", "lanes")
-RECEIVES, RECEIVES_IN_ORDER = 5, 100
+RECEIVES, RECEIVES_IN_ORDER, RECEIVES_OF_REQUESTS = 5, 100, 1_000
 """How often a message is received before it moves to its dead-letter queue; the second is for FIFO queues."""
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
@@ -107,7 +106,7 @@ class Parts:
 
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""
-        return Services(self.pump.wait, self._now, self.note, self.judge.called, ledger, self._later)
+        return Services(self.pump.wait, self._now, self.note, self.judge.called, ledger, self.pump.later)
 
     def shard_of(self, order_id: str) -> int:
         """Where the index lists what is due of an order."""
@@ -125,10 +124,11 @@ class Parts:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
+        agents = self.agents()
         self.queues = self.make_queues(
             scheduler=self._queue("scheduler"),
             responses=self._queue("responses"),
-            agents={agent: self._queue(f"agent-{agent}", longest) for agent in self.agents()},
+            agents={agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in agents},
             backlog=self.backlog,
             lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
             judge=self.judge,
@@ -225,7 +225,7 @@ class Parts:
         """Whether the requested service may take time; if not, its operation runs without handing over to others."""
         try:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
-        except Rejected:
+        except (Rejected, NotUnderstood):
             return False
         return bool(service and service.may_wait)
 
@@ -292,15 +292,6 @@ class Parts:
 
     def _now(self) -> int:
         return self.loop.now
-
-    def _later(self, seconds: float, act: Callable[[], object]) -> None:
-        """Have a service act on its own, after so many seconds."""
-
-        def does() -> None:
-            with suppress(Exception):
-                act()
-
-        self.loop.later(round(seconds * SECOND), does)
 
 
 def _a_minute() -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
 from stepward.app.intake import Received as Message
-from stepward.domain.errors import Corrupt, Misconfigured, Rejected, RetryLater, Transient
+from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, RetryLater, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.pulse import Pulse
@@ -127,6 +128,15 @@ class Pump:
         finally:
             self.sleeping.remove(fiber)
         self.pulse.who, self.gate.here = who, here
+
+    def later(self, seconds: float, act: Callable[[], object]) -> None:
+        """Have a service act on its own, after so many seconds."""
+
+        def does() -> None:
+            with suppress(Exception):
+                act()
+
+        self.gate.loop.later(round(seconds * 1000), does)
 
     def _pass(self, milliseconds: int) -> None:
         loop, until = self.gate.loop, self.gate.loop.now + milliseconds
@@ -260,7 +270,7 @@ def understood(text: str) -> ToScheduler | None:
     """The message as the Scheduler reads it; None if it is for somebody else."""
     try:
         return decode_for_scheduler(text)
-    except Rejected:
+    except (Rejected, NotUnderstood):
         return None
 
 

@@ -44,6 +44,7 @@ PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for order
 OLDEST_MESSAGE_S = 300
 OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
 OVERDUE_AGE_MS = 300_000
+NOT_UNDERSTOOD_AGE_MS = 300_000  # a deployment updates all functions within a few minutes
 UNCOUNTED_IN_FIVE_MINUTES = 100  # so many steps that no agent took are an outage
 SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below

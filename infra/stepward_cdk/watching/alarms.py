@@ -7,7 +7,12 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from stepward_cdk.settings.settings import ERRORS_IN_FIVE_MINUTES, OVERDUE_AGE_MS, UNCOUNTED_IN_FIVE_MINUTES
+from stepward_cdk.settings.settings import (
+    ERRORS_IN_FIVE_MINUTES,
+    NOT_UNDERSTOOD_AGE_MS,
+    OVERDUE_AGE_MS,
+    UNCOUNTED_IN_FIVE_MINUTES,
+)
 from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum
 
 _ENGINE = {
@@ -44,6 +49,8 @@ class Alarms(Construct):
             self._when(metric, engine(metric), _ANY, description)
         overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
         self._when("OverdueAge", engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+        newer = "Code has met what only newer code knows for minutes: the logs name it under NotUnderstood; deploy it"
+        self._when("NotUnderstood", engine("NotUnderstoodAge", "Maximum"), NOT_UNDERSTOOD_AGE_MS, newer)
         outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
         self._when("Uncounted", engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
 

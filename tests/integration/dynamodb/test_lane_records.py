@@ -101,7 +101,7 @@ def test_keys_sort_as_positions_do() -> None:
         {"Revision": None},
         {"TouchedAt": None},
         {"Last": {"S": "three"}},
-        {"Alerted": {"S": "everything"}},
+        {"Alerted": {"N": "1"}},
         {"Offsets": {"S": "no JSON"}},
         {"Unsequenced": {"S": '["u1"]'}},
         {"BlockedAt": {"N": "3"}},

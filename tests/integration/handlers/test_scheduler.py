@@ -152,7 +152,7 @@ def test_an_alert_that_could_not_be_sent_comes_back_and_stays_due(deployment: De
     [
         ('{"type":"task.start","orderId":"ord-unknown"}', "orderId"),
         ('{"type":"task.start"}', "orderId"),
-        ('{"type":"task.stop","orderId":"ord-1001"}', "type"),
+        ('{"type":7,"orderId":"ord-1001"}', "type"),
         ('{"type":"step.retry","orderId":"ord-1001","step":"paint","attempt":1}', "step"),
         ("not JSON", "(body)"),
     ],
@@ -168,6 +168,17 @@ def test_what_cannot_be_applied_is_rejected_and_stops_no_neighbour(
     (reject,) = deployment.rejects()
     assert (reject["Field"]["S"], reject["Source"]["S"]) == (field, "scheduler")
     assert reject["Body"]["B"] == body.encode()
+    assert len(asked(deployment, "inventory")) == 1
+
+
+def test_a_message_that_only_newer_code_knows_comes_back_later_as_it_is(deployment: Deployment) -> None:
+    """D1: nothing is deleted, and no neighbour waits."""
+    submit(deployment)
+    newer = '{"type":"task.stop","orderId":"ord-1001"}'
+
+    assert failed(scheduler.handler(batch(START, [newer, sample(START)["Records"][0]["body"]]), None)) == ["m-0"]
+
+    assert deployment.rejects() == []
     assert len(asked(deployment, "inventory")) == 1
 
 

@@ -38,7 +38,7 @@ class OrderDoor:
 
     def _alone(self, name: str, text: str) -> Seen:
         before, history = set(self.world.rejects.kept), len(self.world.telemetry.history)
-        intake = Intake(self.handle, self.world.rejects, self.world.telemetry)
+        intake = Intake(self.handle, self.world.rejects, self.world.telemetry, self.world.clock)
         try:
             intake.accept(Received(name, "a queue", self.world.clock.now, text))
         except RetryLater:

@@ -54,6 +54,7 @@ class NewerStore(Store):
         if self.parts.has("field of plans", found.plan.version - 1) and not self.parts.knows("field of plans"):
             raw = json.loads(found.plan.to_json())
             raw["steps"][0][FIELD] = 1
+            self.parts.judge.unread.add(order_id)
             _read_plan(json.dumps(raw))
         return found
 
@@ -67,9 +68,12 @@ class NewerStore(Store):
     def _with_entry(self, task: Task) -> Task:
         """The task with an entry that only newer code knows, if newer code writes it; the same for the same task."""
         known = self.changed.get(task.order_id)
-        if known and known[0] is task:
-            return known[1]
-        if not self.parts.writes("kind of history") or task.order_id in (self.entries.keys() | self.unreadable):
+        if known is None or known[0] is not task:
+            known = self.changed[task.order_id] = task, self._changed(task)
+        return known[1]
+
+    def _changed(self, task: Task) -> Task:
+        if not self.parts.knows("kind of history") or task.order_id in (self.entries.keys() | self.unreadable):
             return task
         row = [self.gate.loop.now, "Pondered", "", 0, "", "", 0, FIELD]
         try:
@@ -78,8 +82,7 @@ class NewerStore(Store):
             self.unreadable.add(task.order_id)
             return task
         self.entries[task.order_id] = entry
-        self.changed[task.order_id] = task, replace(task, history=(*task.history, entry))
-        return self.changed[task.order_id][1]
+        return replace(task, history=(*task.history, entry))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +99,7 @@ class NewerNotes(JudgedSharedRecords):
 
     def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         before, body = self.kept.get(shared_record.name), shared_record.body
-        if self.parts.writes("field of notes") and isinstance(body, dict):
+        if self.parts.knows("field of notes") and isinstance(body, dict):
             body[FIELD] = {"is": "newer"}
         saved = JudgedSharedRecords.write(self, shared_record, replaces=replaces)
         if saved and before and FIELD in before.body and body.get(FIELD) != before.body[FIELD]:
@@ -128,21 +131,22 @@ class Skewed(Instances):
         return number >= self.news.get(what, len(self.releases))
 
     def knows(self, what: str) -> bool:
-        """Whether whoever runs now knows these news; people always do."""
+        """Whether whoever runs now knows these news, and writes them; people's own tools are of the first release."""
         instance = self.gate.here.instance
-        return not instance or self.has(what, self.release_of(instance).number)
-
-    def writes(self, what: str) -> bool:
-        """Whether whoever runs now writes them."""
-        return bool(self.gate.here.instance) and self.knows(what)
+        return bool(instance) and self.has(what, self.release_of(instance).number)
 
     def written(self, text: str) -> str:
         """A message as whoever runs now writes it."""
-        if self.writes("field of messages"):
+        if self.knows("field of messages"):
             text = f'{text[:-1]},"{FIELD}":{{"is":"newer"}}}}'
-        if self.writes("kind of message"):
+        if self.knows("kind of message") and self._is_understood():
             text = text.replace(f'"type":"{self.kind}"', f'"type":"{FIELD}.{self.kind}"')
         return text
+
+    def _is_understood(self) -> bool:
+        """Who sends a new kind of message is updated after who understands it, and rolled back before."""
+        readers = self.agents() if self.kind == "step.request" else ["scheduler"]
+        return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
 
     def make_store(self) -> JudgedTasks:
         return NewerStore(shard_of=self.shard_of, gate=self.gate, parts=self)
@@ -160,6 +164,8 @@ class Skewed(Instances):
         if self.knows("kind of message"):
             batch = [replace(each, body=each.body.replace(f'"type":"{FIELD}.', '"type":"')) for each in batch]
             self.gate.here.cause = understood(batch[0].body)
+        else:
+            self.judge.unread |= {self.gate.here.about for each in batch if f'"type":"{FIELD}.' in each.body}
         yield from handle(instance, batch)
 
 

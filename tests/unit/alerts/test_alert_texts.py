@@ -13,14 +13,16 @@ from stepward.adapters.alerts.sns import SnsTopic, attributes
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured
-from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.domain.messages import Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
 
 FAILED = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
+WAITS = StepWaits("ord-5", "screen", 2, "agent payments does not know operation screen; deploy it", 1_000_000)
 BLOCKED = LaneWaits("ord-1", "5", Alerted.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
 GAP = LaneWaits("ord-2", "3", Alerted.GAP, "event 3 has not come, and 7 has", 1_000_000)
 IDLE = LaneWaits("ord-3", "9", Alerted.IDLE, "nothing has come after event 8", 1_000_000)
 ANY = st.text(st.characters())
-ALERTS = st.builds(StepFailed, ANY, st.text(), st.integers(), ANY, st.integers()) | st.builds(
+OF_STEPS = st.sampled_from([StepFailed, StepWaits])
+ALERTS = OF_STEPS.flatmap(lambda kind: st.builds(kind, ANY, st.text(), st.integers(), ANY, st.integers())) | st.builds(
     LaneWaits, ANY, st.just("1"), st.sampled_from([Alerted.BLOCKED, Alerted.GAP, Alerted.IDLE]), ANY, st.just(0)
 )
 
@@ -34,6 +36,26 @@ def test_the_text_says_what_failed_why_and_what_to_type_next() -> None:
         "  stepward show ord-1\n"
         "Fix the cause, then run the step again:\n"
         '  stepward resubmit ord-1 charge --why "..."\n'
+    )
+
+
+def test_the_text_of_a_step_that_waits_for_a_deployment_names_what_to_deploy() -> None:
+    """D1: nothing has to be typed afterwards."""
+    assert text(WAITS) == (
+        "Step screen of order ord-5 waits for a deployment.\n\n"
+        "Why: agent payments does not know operation screen; deploy it\n\n"
+        "It goes on without a command once that is deployed; no attempt is counted until then.\n"
+        "Look at it:\n"
+        "  stepward show ord-5\n"
+    )
+    assert subject(WAITS) == "Stepward: step screen waits for a deployment, order ord-5"
+    assert summary([WAITS, replace(WAITS, order_id="ord-6")]) == (
+        "2 orders wait for a deployment:\n\n"
+        "  screen 2 times: agent payments does not know operation screen; deploy it\n\n"
+        "Their ids: ord-5, ord-6\n\n"
+        "They go on without a command once that is deployed; no attempt is counted until then.\n"
+        "List them:\n"
+        "  stepward list --needs-attention\n"
     )
 
 
@@ -156,7 +178,7 @@ def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
 @given(st.lists(ALERTS, min_size=1))
 def test_whatever_a_service_or_a_lane_gives_as_reason_can_be_sent(alerts: list[Alert]) -> None:
     alerts = [replace(alert, order_id=f"ord-{n}") for n, alert in enumerate(alerts)]
-    steps = [replace(alert, step="charge", attempt=3) if isinstance(alert, StepFailed) else alert for alert in alerts]
+    steps = [replace(alert, step="charge", attempt=3) if isinstance(alert, TaskAlert) else alert for alert in alerts]
     for message in (text(steps[0]), summary(steps)):
         assert len(message.encode()) < 256 * 1024
         assert message.replace("\n", "").isprintable()

@@ -104,7 +104,9 @@ def test_a_ledger_is_compared_with_its_progress() -> None:
     assert judged_with() == ("current", "the ledger function will go on at entry 7")
     assert judged_with(digest="other")[0] == "current"
     assert judged_with(done=True) == ("stale", "its 7 entries were sent to their lanes")
-    assert judged_with(surplus=1)[0] == "corrupt"
+    assert judged_with(surplus=1)[0] == "current"  # newer code added it
+    progress.pop("digest")
+    assert judged_with()[0] == "corrupt"
     assert progress_of(MemorySharedRecords(), "shop", "l-1") is None
 
 

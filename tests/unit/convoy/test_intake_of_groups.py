@@ -38,7 +38,7 @@ def intake(convoy: Noting) -> LaneIntake:
     def decode(text: str) -> object:
         return decode_for_lane(text, EventMessage)
 
-    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry())  # type: ignore[arg-type]
+    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry(), lambda: 0)  # type: ignore[arg-type]
 
 
 def messages(*bodies: str) -> list[Received]:
@@ -79,6 +79,20 @@ def test_what_was_done_before_a_failure_is_counted() -> None:
         next(steps)
 
     assert convoy.calls[-1] == ("B", "m-1", "m-2")
+
+
+def test_a_command_that_only_newer_code_knows_comes_back_in_its_turn() -> None:
+    """D1: what is in front of it is done, what is behind it waits, and nothing becomes a reject."""
+    convoy = Noting()
+    subject = intake(convoy)
+    steps = subject.take(messages(A, '{"type":"convoy.freeze","orderId":"A"}', A), lambda: MINUTE)
+
+    assert next(steps) == 1
+    with pytest.raises(RetryLater, match=r"convoy\.freeze"):
+        next(steps)
+
+    assert convoy.calls == [("A", "m-0")]
+    assert not subject.rejects.kept  # type: ignore[attr-defined]
 
 
 def test_what_names_no_order_becomes_a_reject_in_its_turn() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
-from stepward.domain.messages import Alert, LaneWaits
+from stepward.domain.messages import Alert, LaneWaits, StepWaits
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SOURCE = "stepward"
 STEP_FAILED = "stepward.step.failed"
 UNDO_FAILED = "stepward.undo.failed"
+STEP_WAITS = "stepward.step.waits"
 LANE_WAITS = {
     "blocked": "stepward.lane.blocked",
     "gap": "stepward.lane.gap",
@@ -36,7 +37,7 @@ class EventBus:
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
-        for kind in (STEP_FAILED, UNDO_FAILED, *LANE_WAITS.values()):
+        for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, *LANE_WAITS.values()):
             deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
@@ -51,9 +52,11 @@ class EventBus:
 
 
 def detail_type(alert: Alert) -> str:
-    """The event's type: a step failed, its undo failed, or what holds up a lane."""
+    """The event's type: a step failed, its undo failed, it waits for a deployment, or what holds up a lane."""
     if isinstance(alert, LaneWaits):
         return LANE_WAITS[alert.trouble.value]
+    if isinstance(alert, StepWaits):
+        return STEP_WAITS
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
@@ -61,6 +64,8 @@ def detail(alert: Alert) -> str:
     """What rules match and targets read; `at` is epoch milliseconds."""
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
+    elif isinstance(alert, StepWaits):
+        about = {"step": alert.step, "attempt": alert.attempt}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}

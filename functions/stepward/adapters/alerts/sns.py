@@ -2,7 +2,8 @@
 
 The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
 `trouble` (String) and `attempt` (Number), without empty values, which SNS refuses; of a summary `alerts` and `orders`
-(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event.
+(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event; if a step waits for a
+deployment, `trouble` is `waits`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
-from stepward.domain.messages import Alert, StepFailed
+from stepward.domain.messages import Alert, StepFailed, StepWaits
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -46,6 +47,8 @@ def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
     match alert:
         case StepFailed():
             about, attempt = {"step": alert.step}, alert.attempt
+        case StepWaits():
+            about, attempt = {"step": alert.step, "trouble": "waits"}, alert.attempt
         case _:
             about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
     named = {"alertId": alert.alert_id, "orderId": alert.order_id, **about}

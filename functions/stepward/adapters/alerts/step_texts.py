@@ -1,4 +1,4 @@
-"""The text of an alert: what failed and why, how often it was tried, and what to type next."""
+"""The text of an alert: what failed or waits and why, how often it was tried, and what to do next."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stepward.adapters.alerts import lane_texts
-from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.domain.messages import Alert, LaneWaits, StepFailed, StepWaits
 
 LONGEST_SUBJECT = 100
 LONGEST_REASON = 2000
 MOST_STEPS = 20
 MOST_ORDERS = 20
+_PATIENT = "{} on without a command once that is deployed; no attempt is counted until then.\n"
 
 
 def subject(alert: Alert) -> str:
     """One line of ASCII, at most 100 characters."""
     if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
+    if isinstance(alert, StepWaits):
+        return _line(f"Stepward: step {alert.step} waits for a deployment, order {alert.order_id}")
     what = "undo" if alert.remaining_effects else "step"
     return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
 
 
 def text(alert: Alert) -> str:
-    """The text about one failed step, or one lane that waits."""
+    """The text about one failed step, one that waits for a deployment, or one lane that waits."""
     reason = _printable(alert.reason)[:LONGEST_REASON]
     if isinstance(alert, LaneWaits):
         return lane_texts.text(alert, reason)
     order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
+    if isinstance(alert, StepWaits):
+        what = f"Step {alert.step} of order {alert.order_id} waits for a deployment."
+        return f"{what}\n\nWhy: {reason}\n\n{_PATIENT.format('It goes')}Look at it:\n  stepward show {order}\n"
     return (
         f"{_what_failed(alert)}\n\n"
         f"Why: {reason}\n\n"
@@ -46,7 +52,7 @@ def summary_subject(alerts: Sequence[Alert]) -> str:
 
 
 def summary(alerts: Sequence[Alert]) -> str:
-    """Many failed steps and waiting lanes, counted by step or trouble, each with its most frequent reason."""
+    """Many steps that failed or wait, and waiting lanes, counted by step or trouble, with the most frequent reasons."""
     return "\n".join(_summary(part) for part in _parts(alerts))
 
 
@@ -66,6 +72,11 @@ def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
         ids = list(dict.fromkeys(alert.order_id for alert in steps))
         reasons = [(alert.step, alert.reason) for alert in steps]
         yield _Part(f"{_orders(ids)} ended in Error", ids, reasons, _advice(steps[0]))
+    if waits := [alert for alert in alerts if isinstance(alert, StepWaits)]:
+        ids = list(dict.fromkeys(alert.order_id for alert in waits))
+        reasons = [(alert.step, alert.reason) for alert in waits]
+        advice = f"{_PATIENT.format('They go')}List them:\n  stepward list --needs-attention\n"
+        yield _Part(f"{_orders(ids)} {'waits' if len(ids) == 1 else 'wait'} for a deployment", ids, reasons, advice)
     if lanes := [alert for alert in alerts if isinstance(alert, LaneWaits)]:
         ids = list(dict.fromkeys(alert.order_id for alert in lanes))
         reasons = [(alert.trouble.value, alert.reason) for alert in lanes]

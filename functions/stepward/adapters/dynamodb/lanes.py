@@ -27,7 +27,7 @@ from stepward.adapters.dynamodb.tables import find, whole
 from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood, known
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
@@ -133,7 +133,7 @@ class DynamoLanes:
                 sequenced=not item.unnumbered,
                 created=bool(item.created),
                 blocked=_blocked(item),
-                alerted=Alerted(item.alerted or Alerted.NOTHING.value),
+                alerted=known(Alerted, item.alerted or Alerted.NOTHING.value, "an alert"),
                 recent=tuple(text.stored(order_id, position) for position, text in (item.recent or {}).items()),
                 offsets=decode_offsets(item.offsets),
                 unsequenced=decode_positions(item.unsequenced),
@@ -144,6 +144,8 @@ class DynamoLanes:
                 as_of=_maybe(item.as_of),
                 due=_maybe(item.due),
             )
+        except NotUnderstood as error:
+            raise error.of(f"the lane of {order_id}", _maybe(item.due)) from error
         except (TypeError, ValueError) as error:
             raise Corrupt(f"{order_id}: its lane: {error!r}") from error
 
@@ -158,6 +160,8 @@ def _unchanged(replaces: Lane) -> Condition:
 def _stored(item: LaneRowItem) -> StoredEvent:
     try:
         return EventText(item.body, item.summary, item.skipped or "").stored(item.order_id, position_in(item.position))
+    except NotUnderstood as error:
+        raise error.of(f"the lane of {item.order_id}") from error
     except (AttributeError, TypeError, ValueError) as error:
         raise Corrupt(f"{item.order_id}: its event at {item.position}: {error!r}") from error
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stepward.app.convoy.convoy import Arrival, Convoy
-from stepward.app.intake import Received, keep
+from stepward.app.intake import Received, keep, putting_back
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.event import OrderEvent
-from stepward.domain.errors import Rejected, RetryLater
+from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.envelope import Ignored
@@ -22,12 +22,16 @@ Decode = Callable[[str], Wanted]
 
 @dataclass(frozen=True, slots=True)
 class LaneIntake:
-    """Hands messages to the convoy; `decode` reads each, and raises Rejected if it names no order."""
+    """Hands messages to the convoy; `decode` reads each, and raises Rejected if it names no order.
+
+    What this code does not understand comes back, after what is in front of it.
+    """
 
     convoy: Convoy
     decode: Decode
     rejects: Rejects
     telemetry: Telemetry
+    now: Callable[[], int]
 
     def take(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Iterator[int]:
         """Take them in their order, and yield repeatedly how many are done; raises Transient at the first failure.
@@ -49,21 +53,28 @@ class LaneIntake:
                 yield done + 1
         yield from self._apply(run, len(messages), remaining)
 
-    def _wanted(self, message: Received) -> Wanted | Rejected:
+    def _wanted(self, message: Received) -> Wanted | Rejected | NotUnderstood:
         try:
             return self.decode(message.body)
-        except Rejected as error:
+        except (Rejected, NotUnderstood) as error:
             return error
 
     def _apply(self, run: Sequence[Arrival], done: int, remaining: Callable[[], int]) -> Iterator[int]:
         if run:
             if remaining() < LEAST_TIME:
                 raise RetryLater(0, "the time of this run is up")
-            self.convoy.events(run[0].event.order_id, run)
+            with putting_back(run[0].received, self.telemetry, self.now):
+                self.convoy.events(run[0].event.order_id, run)
             yield done
 
-    def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected) -> None:
+    def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected | NotUnderstood) -> None:
+        with putting_back(message, self.telemetry, self.now):
+            self._obey(message, wanted)
+
+    def _obey(self, message: Received, wanted: LaneCommand | Ignored | Rejected | NotUnderstood) -> None:
         match wanted:
+            case NotUnderstood():
+                raise wanted
             case Rejected():
                 keep(message, wanted, self.rejects, self.telemetry)
             case Ignored():

@@ -11,7 +11,7 @@ from stepward.app.intake import Received, keep
 from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.coordination.shared_record import SharedRecord, read_as
 from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
@@ -195,6 +195,6 @@ def _progress(shared_record: SharedRecord | None) -> Progress | None:
     if shared_record is None:
         return None
     try:
-        return Progress(**shared_record.body)
+        return Progress(**read_as(Progress, shared_record.body))
     except TypeError as error:
         raise Corrupt(f"{shared_record.name}: {error!r}") from error

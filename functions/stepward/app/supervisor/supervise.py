@@ -9,9 +9,9 @@ from zlib import crc32
 
 from stepward.app.alerting import Collected, alert_all
 from stepward.app.supervisor.leases import Hold, Leases
-from stepward.domain.errors import Corrupt, Rejected, StepwardError, Transient
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, StepwardError, Transient
 from stepward.domain.health import Swept
-from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
+from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind, trouble
 from stepward.domain.messages import Alert
 from stepward.ports import Alerts
 
@@ -122,8 +122,7 @@ class _Run:
         try:
             return check(order_id)
         except (Transient, Rejected, Corrupt) as error:
-            kind = HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
-            self._log(order_id, kind, error)
+            self._log(order_id, trouble(error), error)
             return ()
 
     def _confirm(self, alert: Alert) -> None:
@@ -134,7 +133,9 @@ class _Run:
             self._log(alert.order_id, HistoryKind.POSTPONED, error)
 
     def _log(self, order_id: str, kind: HistoryKind, error: StepwardError) -> None:
-        self.leases.telemetry.record(order_id, HistoryEntry(self.leases.now(), kind, note=str(error)))
+        now, since = self.leases.now(), error.since if isinstance(error, NotUnderstood) else None
+        value = 0 if since is None else max(0, now - since)
+        self.leases.telemetry.record(order_id, HistoryEntry(now, kind, note=str(error), value=value))
 
     def _count(self, history: Sequence[HistoryEntry]) -> None:
         overdue = [entry.value for entry in history if OVERDUE in entry.kind.marks]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import dated
@@ -55,6 +55,10 @@ def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
         what = "a corrupt message" if isinstance(fault, Rejected) else "a message about a corrupt order"
         judgement = Judgement(Staleness.CORRUPT, str(fault))
         return Opened(dead_letter, what, order_id_hint(dead_letter.body), judgement, dead_letter.body)
+    except NotUnderstood as fault:
+        judgement = Judgement(Staleness.CURRENT, f"the deployed code will decide: {fault}")
+        hint = order_id_hint(dead_letter.body)
+        return Opened(dead_letter, "a message of newer code", hint, judgement, dead_letter.body)
 
 
 def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:

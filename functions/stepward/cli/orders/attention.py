@@ -14,7 +14,7 @@ from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.view import state
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span, table
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 from stepward.ports import TaskStore
@@ -64,7 +64,7 @@ def read_anew(order_ids: Iterator[str], load: Callable[[str], T | None], corrupt
     for order_id in order_ids:
         try:
             found = load(order_id)
-        except Corrupt as error:
+        except (Corrupt, NotUnderstood) as error:
             corrupt.append(str(error))
             continue
         if found is not None:
@@ -84,6 +84,8 @@ def reasons(task: Task) -> Iterator[str]:
     for record in task.steps.values():
         if record.process_state is ProcessState.ERROR:
             yield f"{record.name}: {record.error or 'Error'}"
+        elif record.lacks:
+            yield f"{record.name}: {record.lacks}"
     if task.paused:
         paused = next((entry for entry in reversed(task.history) if entry.kind is HistoryKind.PAUSED), None)
         yield f"paused{f' by {paused.by}' if paused else ''}: {task.paused}"

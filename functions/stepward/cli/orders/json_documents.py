@@ -96,4 +96,5 @@ def _step(record: StepRecord, plan: Plan) -> Document:
         "endedAt": record.ended_at,
         "result": record.result,
         "error": record.error,
+        "lacks": record.lacks or None,
     }

@@ -14,7 +14,7 @@ from stepward.cli.orders.tables import tasks_table
 from stepward.cli.orders.view import order_view, stopped_agents, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
 from stepward.cli.user_error import UserError
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Rejected, Unreadable
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId as IdForm
@@ -115,7 +115,7 @@ def _found(connection: Connection, state: ProcessState | None, most: int) -> tup
     corrupt: list[str] = []
     with ERR.status("Reading the state store") as status:
         for task in connection.store.every(state):
-            if isinstance(task, Corrupt):
+            if isinstance(task, Unreadable):
                 corrupt.append(str(task))
                 continue
             found.append(task)

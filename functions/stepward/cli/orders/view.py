@@ -135,6 +135,8 @@ def _repairs(task: Task, plan: Plan, target: Target) -> Iterator[str]:
 def _outcome(record: StepRecord) -> Text:
     if record.error is not None:
         return cell(record.error, "red")
+    if record.lacks:
+        return cell(record.lacks, "yellow")
     return cell(json_text(record.result, indent=None) if record.result else "")
 
 

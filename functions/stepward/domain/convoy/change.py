@@ -10,7 +10,7 @@ from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent, sequence_n
 from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, advanced, refusal, settled, superseded, with_offset
 from stepward.domain.convoy.needs import PAGE, Held, KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
 from stepward.domain.convoy.sequence import Fate, after_end, reception
-from stepward.domain.errors import Transient
+from stepward.domain.errors import NotUnderstood, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 
 MOST_HISTORY = 500
@@ -188,7 +188,7 @@ class LaneChange:
         return self.held.at(event.modifies) if event.modifies and event.modifies <= self.lane.last else None
 
     def _fail(self, stored: StoredEvent, error: Transient) -> bool:
-        attempts = self.lane.attempts + 1
+        attempts = self.lane.attempts + (not isinstance(error, NotUnderstood))
         if attempts >= self.rules.attempts:
             return self.block(stored, f"it failed {attempts} times; the last error: {error}")
         self.failure = error

@@ -37,7 +37,9 @@ class StepRecord:
 
     `complete_by` limits the running attempt, or how long a Pending step may wait for its next claim. `alert_by` is set
     until an operator has been alerted to the step's Error. A step in backoff is not claimed before `not_before`.
-    `policy` counts the policies applied so far, `rounds` the waits under the present one.
+    `policy` counts the policies applied so far, `rounds` the waits under the present one. `lacks` says what the
+    deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it lacks
+    something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards.
     """
 
     order_id: str
@@ -57,6 +59,8 @@ class StepRecord:
     not_before: int | None = None
     policy: int = 0
     rounds: int = 0
+    lacks: str = ""
+    untried: int = 0
 
     @property
     def is_compensation(self) -> bool:
@@ -66,6 +70,10 @@ class StepRecord:
     def freed(self) -> StepRecord:
         """The step without its lock and limit, Pending again."""
         return replace(self, process_state=ProcessState.PENDING, locked_by=None, complete_by=None, not_before=None)
+
+    def supplied(self) -> StepRecord:
+        """The step, lacking nothing."""
+        return replace(self, lacks="", untried=0, alert_by=None) if self.lacks else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,8 @@ class Task:
     def needs_attention(self) -> int | None:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
-        if not (failed or (self.paused and not self.has_ended)):
+        lasting = any(record.lacks and record.alert_by is None for record in self.steps.values())
+        if not (failed or lasting or (self.paused and not self.has_ended)):
             return None
         return max([entry.at for entry in self.history], default=self.created_at)
 

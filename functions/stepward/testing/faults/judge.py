@@ -29,7 +29,8 @@ class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
     `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended,
-    `refused` the idempotency keys of what services refused; without it, operations refuse on their own.
+    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Messages about
+    `unread` orders waited for newer code: what runs out meanwhile counts, as after a lost message.
     """
 
     gate: Gate
@@ -40,6 +41,7 @@ class Judge:
     timing: Timing
     uncounted: bool = False
     refused: set[str] | None = None
+    unread: set[str] = field(default_factory=set)
     freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -168,11 +170,12 @@ class Judge:
         return self.gate.here.waited or self.gate.profile.skewed
 
     def _unlogged(self, write: Write) -> Iterator[str]:
-        for _, after in audit.changes(write):
+        for before, after in audit.changes(write):
             kind = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}.get(
                 after.process_state
             )
-            if kind and (after.order_id, kind, after.name, after.attempt) not in self.logged:
+            is_new = (before.process_state, before.attempt) != (after.process_state, after.attempt)
+            if kind and is_new and (after.order_id, kind, after.name, after.attempt) not in self.logged:
                 yield f"{kind} {after.name} {after.attempt} was written and never logged"
 
     def _unasked(self, cause: ToScheduler) -> Iterator[str]:
@@ -203,7 +206,9 @@ class Judge:
                 key = f"{after.order_id}/{effect}"
                 if key not in self.refused:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
-            elif self.gate.profile.quiet and (ended or after.failure_count > before.failure_count):
+                continue
+            counted = after.failure_count > before.failure_count and after.order_id not in self.unread
+            if self.gate.profile.quiet and (ended or counted):
                 yield f"nothing goes wrong, and {before} became {after}"
 
     def _without_effect(self, write: Write, plan: Plan) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from stepward.app.assembly import Application
 from stepward.domain.coordination.breaker import Limits
-from stepward.domain.messages import Alert, LaneWaits
+from stepward.domain.messages import Alert, LaneWaits, StepFailed
 from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
 from stepward.testing.faults.loop import MINUTE, SECOND
@@ -46,7 +46,7 @@ class Cast:
         """An operator is alerted."""
         if isinstance(alert, LaneWaits):
             self.hear_of_lane(alert)
-        else:
+        elif isinstance(alert, StepFailed):
             self.people.hear(alert)
 
     def hear_of_lane(self, alert: LaneWaits) -> None:

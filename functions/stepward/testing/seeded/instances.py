@@ -45,6 +45,11 @@ class Queues(JudgedQueues):
 
     knows: Callable[[], Collection[str]]
 
+    @property
+    def reachable(self) -> Collection[str]:
+        """The agents that have a queue, as far as the sender knows."""
+        return self.knows()
+
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
         """Send each request to the queue of its agent."""
         known = self.knows()
@@ -124,7 +129,13 @@ class Instances(Parts):
 
     def make_queues(self, **queues: Any) -> JudgedQueues:
         """The queues that the parts share."""
-        return Queues(**queues, knows=lambda: self.release_of(self.gate.here.instance).agents)
+        return Queues(**queues, knows=self._known_queues)
+
+    def _known_queues(self) -> Collection[str]:
+        """The agents in the release of whoever runs now, without those whose function and queue are not there."""
+        lines = self.pump.lines
+        known = self.release_of(self.gate.here.instance).agents
+        return [agent for agent in known if not lines[f"agent-{agent}"].part.is_gone]
 
     def served(self) -> Callable[[Operation, Call], Mapping[str, Any]]:
         """What calls a service: services misbehave on their own."""
@@ -140,7 +151,7 @@ class Instances(Parts):
 
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""
-        common = self.pump.wait, self._now, self.note, self.judge.called, ledger, self._later
+        common = self.pump.wait, self._now, self.note, self.judge.called, ledger, self.pump.later
         found = Remote(*common, gate=self.gate, down=self.down, refused=self.refused)
         found.honest = self.gate.profile.honest
         return found

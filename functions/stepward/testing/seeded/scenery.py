@@ -87,6 +87,8 @@ class Scenery:
 
     def _update(self, at: int, part: str, numbers: Sequence[int], keeps: Collection[int], what: str) -> None:
         def update() -> None:
+            if self.gate.chances.over:
+                return
             self.gate.diary.note("", f"{what}: {', '.join(map(str, numbers))}" + (" keeps all before" if keeps else ""))
             self.gate.diary.counts["updates of a function"] += 1
             self.parts.deploy(part, numbers, keeps)
