@@ -19,6 +19,7 @@ from stepward_cdk.functions.bundling import bundle
 
 BESIDE = "boto3 with two clients"
 ENVIRONMENT: Mapping[str, str] = {
+    "AWS_LAMBDA_FUNCTION_NAME": "measured",
     "AWS_REGION": "us-east-1",
     "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_ACCESS_KEY_ID": "test",
