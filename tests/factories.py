@@ -1,15 +1,14 @@
 """Builders of the plans, tasks and messages that tests talk about."""
 
+# mypy: implicit-reexport
+
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
-    Alert,
     Cancel,
-    LaneWaits,
     Notice,
     Outcome,
     Pause,
@@ -19,7 +18,6 @@ from stepward.domain.messages import (
     Resume,
     Retry,
     Start,
-    StepFailed,
     StepRequest,
     Undo,
 )
@@ -29,6 +27,7 @@ from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
+from tests.decisions import alerts, asked, kinds, notices, of_lanes, requests, retries  # noqa: F401 - known by both names
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -41,10 +40,8 @@ def planned(
     name: str, *after: str, complete_within: int = MINUTE, threshold: int = 3, undo: str = "", **more: Any
 ) -> PlannedStep:
     """A step that waits for `after`, done by the agent `worker`, and undone by it with `undo`."""
-    undo_agent = "worker" if undo else ""
-    return PlannedStep(
-        name, "worker", name, after, complete_within, threshold, undo_agent=undo_agent, undo=undo, **more
-    )
+    by = "worker" if undo else ""
+    return PlannedStep(name, "worker", name, after, complete_within, threshold, undo_agent=by, undo=undo, **more)
 
 
 def waits(delay: int, rounds: int = 1) -> Policy:
@@ -54,13 +51,8 @@ def waits(delay: int, rounds: int = 1) -> Policy:
 
 def falls_back(agent: str, operation: str = "", undo: str = "") -> Policy:
     """The policy to have `agent` take the step."""
-    return Policy(
-        Exhausted.FALLBACK,
-        agent=agent,
-        operation=operation or f"by_{agent}",
-        undo_agent=agent if undo else "",
-        undo=undo,
-    )
+    undo_agent, operation = agent if undo else "", operation or f"by_{agent}"
+    return Policy(Exhausted.FALLBACK, agent=agent, operation=operation, undo_agent=undo_agent, undo=undo)
 
 
 ALERTS, UNDOES = Policy(Exhausted.ALERT), Policy(Exhausted.UNDO)
@@ -68,15 +60,8 @@ ALERTS, UNDOES = Policy(Exhausted.ALERT), Policy(Exhausted.UNDO)
 
 def undoable(**last: Any) -> Plan:
     """`reserve`, then `charge`, then `ship`, each with an undo; `last` says more of `ship`."""
-    return Plan(
-        "line",
-        1,
-        (
-            planned("reserve", undo="release"),
-            planned("charge", "reserve", undo="refund"),
-            planned("ship", "charge", undo="recall", **last),
-        ),
-    )
+    ship = planned("ship", "charge", undo="recall", **last)
+    return Plan("line", 1, (planned("reserve", undo="release"), planned("charge", "reserve", undo="refund"), ship))
 
 
 def sequence(*names: str, **each: Any) -> Plan:
@@ -226,43 +211,6 @@ class Life:
     def count(self, kind: HistoryKind) -> int:
         """How often this is in the history."""
         return sum(entry.kind is kind for entry in self.history)
-
-
-def asked(decision: Decision) -> list[str]:
-    """The steps whose agents the decision asks."""
-    return [request.step for request in requests(decision)]
-
-
-def kinds(decision: Decision) -> list[HistoryKind]:
-    """What happened, by its kinds."""
-    return [entry.kind for entry in decision.history]
-
-
-def requests(decision: Decision) -> list[StepRequest]:
-    """The requests to agents that the decision sends."""
-    return [message for message in decision.messages if isinstance(message, StepRequest)]
-
-
-def alerts(decision: Decision) -> list[StepFailed]:
-    """The alerts of steps that the decision sends."""
-    return [message for message in decision.messages if isinstance(message, StepFailed)]
-
-
-def of_lanes(sent: Collection[Alert]) -> list[LaneWaits]:
-    """The alerts, all of which must be of lanes."""
-    lanes = [alert for alert in sent if isinstance(alert, LaneWaits)]
-    assert lanes == list(sent)
-    return lanes
-
-
-def retries(decision: Decision) -> list[Retry]:
-    """The requests to run a step again that the decision sends."""
-    return [message for message in decision.messages if isinstance(message, Retry)]
-
-
-def notices(decision: Decision) -> list[Notice]:
-    """The notices to the submitter that the decision sends."""
-    return [message for message in decision.messages if isinstance(message, Notice)]
 
 
 def again(record: StepRecord, now: int) -> Retry:

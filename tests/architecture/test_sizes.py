@@ -8,7 +8,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FILES = sorted(file for top in ("functions", "infra", "tests") for file in (ROOT / top).rglob("*.py"))
 LONGEST_FILE = 300
-FULLEST_FOLDER = 14
 LONGEST_FUNCTION = 40
 FULLEST_FOLDER = 14
 

@@ -1,5 +1,7 @@
 """What every implementation of the alerts promises, to people and to machines."""
 
+from dataclasses import replace
+
 import pytest
 
 from stepward.domain.convoy.lane import Alerted
@@ -25,25 +27,12 @@ def test_an_alert_sent_twice_carries_the_same_id(queue_world: QueueWorld) -> Non
 @pytest.mark.parametrize(
     ("remaining_effects", "kind"), [((), "stepward.step.failed"), (("charge", "reserve"), "stepward.undo.failed")]
 )
-def test_a_machine_gets_the_same_alert(
-    hearing_world: QueueWorld, remaining_effects: tuple[str, ...], kind: str
-) -> None:
+def test_machines_get_the_same_alert(hearing_world: QueueWorld, remaining_effects: tuple[str, ...], kind: str) -> None:
     """S7: as an event with everything that the text says."""
-    hearing_world.alerts.send(StepFailed("ord-1", "charge", 3, "card declined", 1_000_000, remaining_effects))
-    assert hearing_world.heard(1) == [
-        (
-            kind,
-            {
-                "alertId": "ord-1/charge/3",
-                "orderId": "ord-1",
-                "step": "charge",
-                "attempt": 3,
-                "reason": "card declined",
-                "at": 1_000_000,
-                "remainingEffects": list(remaining_effects),
-            },
-        )
-    ]
+    hearing_world.alerts.send(replace(ALERT, remaining_effects=remaining_effects))
+    alert = {"alertId": "ord-1/charge/3", "orderId": "ord-1", "step": "charge", "attempt": 3}
+    detail = {"reason": "card declined", "at": 1_000_000, "remainingEffects": list(remaining_effects)}
+    assert hearing_world.heard(1) == [(kind, alert | detail)]
 
 
 def test_the_events_of_an_alert_sent_twice_carry_the_same_id(hearing_world: QueueWorld) -> None:
@@ -75,12 +64,5 @@ def test_a_lane_that_waits_has_a_type_of_its_own_for_machines(hearing_world: Que
     hearing_world.alerts.send(LaneWaits("ord-1", "5", Alerted(trouble), "op: no create", 1_000_000))
     alert_id = f"ord-1/event 5/{trouble}/1000000"
     assert hearing_world.alerted(1) == [(alert_id, "ord-1", "event 5", 0)]
-    detail = {
-        "alertId": alert_id,
-        "orderId": "ord-1",
-        "event": "5",
-        "trouble": trouble,
-        "reason": "op: no create",
-        "at": 1_000_000,
-    }
-    assert hearing_world.heard(1) == [(f"stepward.lane.{trouble}", detail)]
+    detail = {"alertId": alert_id, "orderId": "ord-1", "event": "5", "trouble": trouble, "at": 1_000_000}
+    assert hearing_world.heard(1) == [(f"stepward.lane.{trouble}", detail | {"reason": "op: no create"})]

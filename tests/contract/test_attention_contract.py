@@ -23,10 +23,8 @@ def test_what_needs_an_operator_is_listed_oldest_first(stores: StoreWorld) -> No
     stores.store.save(halted, replaces=paused)
     undo = StepRecord(stuck.order_id, "reserve/undo", ProcessState.ERROR, attempt=1)
     undoing = {**stuck.steps, "reserve/undo": undo}
-    failed = changed(
-        stuck, steps=undoing, undoing="sold", history=(HistoryEntry(NOW + 40, HistoryKind.FAILED, "reserve/undo", 1),)
-    )
-    stores.store.save(failed, replaces=stuck)
+    history = (HistoryEntry(NOW + 40, HistoryKind.FAILED, "reserve/undo", 1),)
+    stores.store.save(changed(stuck, steps=undoing, undoing="sold", history=history), replaces=stuck)
 
     assert list(stores.store.needing_attention()) == ["ord-a", "ord-d", "ord-b", "ord-c"]
 

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 import boto3
 import pytest
@@ -16,6 +17,7 @@ from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Source
 from stepward.testing.sqs.source import SqsSource
 from tests.contract.worlds.access import Access
+from tests.emptied import emptied
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,7 @@ class LaneQueueWorld:
     source: Source
 
     def arrived(self) -> list[Received]:
-        """All that has come, in the order in which it is given out."""
-        taken: list[Received] = []
-        while more := self.source.receive(10):
-            taken += more
-            for message in more:
-                self.source.delete(message.handle)
-        return taken
+        return emptied(self.source)
 
 
 @pytest.fixture
@@ -42,15 +38,9 @@ def world(access: Access | None) -> LaneQueueWorld:
 
 
 def _on_sqs(client: SQSClient) -> LaneQueueWorld:
+    fast: Any = {"DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"}
     name = f"lanes-{uuid.uuid4().hex[:8]}.fifo"
-    url = client.create_queue(
-        QueueName=name,
-        Attributes={
-            "FifoQueue": "true",
-            "DeduplicationScope": "messageGroup",
-            "FifoThroughputLimit": "perMessageGroupId",
-        },
-    )["QueueUrl"]
+    url = client.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} | fast)["QueueUrl"]
     return LaneQueueWorld(SqsLaneQueue(client, url), SqsSource.at(client, url))
 
 

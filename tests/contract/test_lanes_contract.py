@@ -8,15 +8,7 @@ from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane
 from stepward.ports import Lanes
 from tests.contract.worlds.access import Access
-from tests.contract.worlds.lane_worlds import (
-    ORDER_ID,
-    applied,
-    event,
-    eventful,
-    lanes_on_dynamodb,
-    memory_lanes,
-    stored,
-)
+from tests.contract.worlds.lane_worlds import ORDER_ID, applied, event, eventful, lanes_on, stored
 from tests.contract.worlds.store_worlds import NOW, SHARDS, ids_in
 
 ABSENT = Lane(ORDER_ID)
@@ -24,7 +16,7 @@ ABSENT = Lane(ORDER_ID)
 
 @pytest.fixture
 def lanes(access: Access | None) -> Lanes:
-    return memory_lanes() if access is None else lanes_on_dynamodb(access).lanes
+    return lanes_on(access)
 
 
 def test_what_was_never_written_is_not_there(lanes: Lanes) -> None:
@@ -105,9 +97,8 @@ def test_what_left_the_lane_may_be_written_by_a_change_that_loses(lanes: Lanes) 
 def test_older_events_and_new_rows_go_with_one_change(lanes: Lanes) -> None:
     lanes.save(applied(2), replaces=ABSENT)
 
-    assert lanes.save(
-        applied(3, recent=(stored(3),), highest=7), replaces=applied(2), rows=[stored(7)], older=applied(2).recent
-    )
+    further = applied(3, recent=(stored(3),), highest=7)
+    assert lanes.save(further, replaces=applied(2), rows=[stored(7)], older=applied(2).recent)
 
     assert [row.position for row in lanes.rows(ORDER_ID, 1, 10)] == [1, 2, 7]
 

@@ -18,7 +18,9 @@ from stepward.testing.memory.notices import MemoryReplyQueues
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.source import SqsSource
 from tests.contract.worlds.access import Access
+from tests.emptied import emptied
 from tests.factories import T0
 
 OWN = "stepward-orders"
@@ -37,10 +39,8 @@ class World:
 
     @property
     def notices(self) -> CheckedNotices:
-        account = self.urls[OWN].split("/")[-2]
-        allowed = Allowed(
-            frozenset({account}), frozenset({"us-east-1"}), ("replies-", "st"), "stepward-", self.endpoint
-        )
+        accounts = frozenset({self.urls[OWN].split("/")[-2]})
+        allowed = Allowed(accounts, frozenset({"us-east-1"}), ("replies-", "st"), "stepward-", self.endpoint)
         return CheckedNotices(self.post, allowed, self.telemetry)
 
     def notice(self, queue: str, **changes: Any) -> Notice:
@@ -61,28 +61,18 @@ def in_memory() -> World:
     urls = {name: f"https://sqs.us-east-1.amazonaws.com/111122223333/{name}" for name in NAMES}
     kinds = {name: MemoryFifoQueue if name.endswith(".fifo") else MemoryQueue for name in NAMES}
     named = {name: kind(name=name, clock=clock) for name, kind in kinds.items()}
-    return World(
-        MemoryReplyQueues({urls[name]: named[name] for name in NAMES}), urls, lambda name: list(named[name].bodies)
-    )
+    post = MemoryReplyQueues({urls[name]: queue for name, queue in named.items()})
+    return World(post, urls, lambda name: list(named[name].bodies))
 
 
 def on_sqs(client: SQSClient, endpoint: str = "") -> World:
     run = uuid.uuid4().hex[:8]
-    created = {name: name.replace("-", f"-{run}-") for name in NAMES}
-    urls = {
-        name: client.create_queue(QueueName=full, Attributes={"FifoQueue": "true"} if full.endswith(".fifo") else {})[
-            "QueueUrl"
-        ]
-        for name, full in created.items()
-    }
+    kinds: dict[str, Any] = {name: {"FifoQueue": "true"} if name.endswith(".fifo") else {} for name in NAMES}
+    created = {name: (name.replace("-", f"-{run}-"), kind) for name, kind in kinds.items()}
+    urls = {name: client.create_queue(QueueName=q, Attributes=kind)["QueueUrl"] for name, (q, kind) in created.items()}
 
     def read(name: str) -> list[str]:
-        bodies: list[str] = []
-        while more := client.receive_message(QueueUrl=urls[name], MaxNumberOfMessages=10).get("Messages"):
-            bodies += [message["Body"] for message in more]
-            for message in more:
-                client.delete_message(QueueUrl=urls[name], ReceiptHandle=message["ReceiptHandle"])
-        return bodies
+        return [message.body for message in emptied(SqsSource.at(client, urls[name]))]
 
     return World(SqsReplyQueues(lambda _: client), urls, read, endpoint)
 
@@ -97,15 +87,9 @@ def test_a_notice_says_what_became_of_which_order_and_when(world: World) -> None
     world.notices.post(world.notice("replies-shop"))
     world.notices.post(world.notice("replies-shop", status=Status.COMPLETED, step="", correlation_id="", revision=9))
     step, end = sorted(world.arrived("replies-shop"), key=lambda notice: notice["revision"])
-    assert step == {
-        "type": "order.status",
-        "orderId": "ord-1",
-        "correlationId": "checkout-1",
-        "status": "step-completed",
-        "step": "charge",
-        "revision": 4,
-        "at": "2027-01-15T08:00:00.000Z",
-    }
+    order = {"type": "order.status", "orderId": "ord-1", "correlationId": "checkout-1"}
+    state = {"status": "step-completed", "step": "charge", "revision": 4, "at": "2027-01-15T08:00:00.000Z"}
+    assert step == order | state
     assert end == {**step, "correlationId": None, "status": "completed", "step": None, "revision": 9}
     assert world.lost() == []
 
@@ -120,25 +104,13 @@ def test_a_notice_posted_twice_is_the_same_text_twice(world: World) -> None:
 
 def test_a_first_in_first_out_queue_gets_each_notice_of_an_order_once_and_in_order(world: World) -> None:
     """S19: the order is the group, and the notice's own name is what the queue drops duplicates by."""
-    notices = [
-        world.notice("replies-shop.fifo", status=status, step=step, revision=revision)
-        for status, step, revision in [
-            (Status.STEP_COMPLETED, "reserve", 3),
-            (Status.STEP_COMPLETED, "charge", 4),
-            (Status.COMPLETED, "", 4),
-            (Status.STEP_COMPLETED, "charge", 4),
-            (Status.COMPLETED, "", 5),
-        ]
-    ]
-    for notice in notices:
-        world.notices.post(notice)
+    done, end = Status.STEP_COMPLETED, Status.COMPLETED
+    posted = [(done, "reserve", 3), (done, "charge", 4), (end, "", 4), (done, "charge", 4), (end, "", 5)]
+    for status, step, revision in posted:
+        world.notices.post(world.notice("replies-shop.fifo", status=status, step=step, revision=revision))
     arrived = [(notice["status"], notice["step"], notice["revision"]) for notice in world.arrived("replies-shop.fifo")]
-    assert arrived == [
-        ("step-completed", "reserve", 3),
-        ("step-completed", "charge", 4),
-        ("completed", None, 4),
-        ("completed", None, 5),
-    ]
+    steps = [("step-completed", "reserve", 3), ("step-completed", "charge", 4)]
+    assert arrived == [*steps, ("completed", None, 4), ("completed", None, 5)]
 
 
 def test_an_order_id_of_any_length_makes_a_group(world: World) -> None:

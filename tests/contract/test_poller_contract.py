@@ -6,23 +6,9 @@ from stepward.adapters.sqs.delivery import Outgoing
 from stepward.testing.sqs.poller import Poller
 from tests.contract.worlds.queue_worlds import FIFO, QueueWorld
 
-RECORD_KEYS = {
-    "messageId",
-    "receiptHandle",
-    "body",
-    "attributes",
-    "messageAttributes",
-    "md5OfBody",
-    "eventSource",
-    "eventSourceARN",
-    "awsRegion",
-}
-STANDARD_ATTRIBUTES = {
-    "ApproximateReceiveCount",
-    "SentTimestamp",
-    "SenderId",
-    "ApproximateFirstReceiveTimestamp",
-}
+OF_THE_MESSAGE = {"messageId", "receiptHandle", "body", "attributes", "messageAttributes", "md5OfBody"}
+RECORD_KEYS = OF_THE_MESSAGE | {"eventSource", "eventSourceARN", "awsRegion"}
+STANDARD_ATTRIBUTES = {"ApproximateReceiveCount", "SentTimestamp", "SenderId", "ApproximateFirstReceiveTimestamp"}
 
 
 def clock() -> int:
@@ -44,9 +30,8 @@ def test_a_handler_gets_the_event_that_lambda_would_give(queue_world: QueueWorld
 def test_a_fifo_record_names_its_group_and_its_sequence_number(queue_world: QueueWorld) -> None:
     records: list[dict[str, Any]] = []
     queue_world.send(FIFO, [Outgoing("A1", "A", "a1")])
-    Poller(
-        source=queue_world.source(FIFO), handler=lambda event, _: records.extend(event["Records"]), clock=clock
-    ).poll()
+    source = queue_world.source(FIFO)
+    Poller(source=source, handler=lambda event, _: records.extend(event["Records"]), clock=clock).poll()
     attributes = records[0]["attributes"]
     assert (attributes["MessageGroupId"], attributes["MessageDeduplicationId"]) == ("A", "a1")
     assert attributes["SequenceNumber"].isdigit()

@@ -1,5 +1,8 @@
 """What every implementation of the queues promises, in memory, on moto and on the local cloud."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from stepward.adapters.sqs.delivery import Outgoing
@@ -11,24 +14,9 @@ from stepward.wire.messages import decode_for_scheduler, decode_request
 from tests.contract.worlds.queue_worlds import FIFO, HIGH, QueueWorld
 
 
-def request_for(
-    agent: str, order_id: str = "ord-1", note: str = "", priority: str = "normal", tenant: str = ""
-) -> StepRequest:
-    return StepRequest(
-        order_id=order_id,
-        step="charge",
-        agent=agent,
-        operation="charge",
-        attempt=1,
-        token="token-1",
-        fence=1,
-        idempotency_key=f"{order_id}/charge",
-        complete_by=2_000_000,
-        budget=60_000,
-        order={"orderId": order_id, "note": note},
-        priority=priority,
-        tenant=tenant,
-    )
+def request_for(agent: str, order_id: str = "ord-1", note: str = "", **more: Any) -> StepRequest:
+    asked = StepRequest(order_id, "charge", agent, "charge", 1, "token-1", 1, f"{order_id}/charge", 2_000_000, 60_000)
+    return replace(asked, order={"orderId": order_id, "note": note}, **{"priority": "normal"} | more)
 
 
 def drained(world: QueueWorld, name: str) -> list[Received]:
@@ -170,13 +158,8 @@ def test_an_agent_with_more_requests_than_it_can_take_at_once_is_backlogged(queu
 
 def test_an_urgent_request_goes_to_the_priority_queue_of_its_agent_if_it_has_one(queue_world: QueueWorld) -> None:
     """S21: it passes what waits in the agent's queue."""
-    queue_world.queues.to_agents(
-        [
-            request_for("payments", "ord-1"),
-            request_for("payments", "ord-2", priority="high"),
-            request_for("inventory", "ord-3", priority="high"),
-        ]
-    )
+    urgent = [request_for("payments", "ord-2", priority="high"), request_for("inventory", "ord-3", priority="high")]
+    queue_world.queues.to_agents([request_for("payments", "ord-1"), *urgent])
     arrived = {name: bodies(drained(queue_world, name)) for name in ("payments", HIGH, "inventory")}
     ids = {name: [decode_request(body).order_id for body in found] for name, found in arrived.items()}
     assert ids == {"payments": ["ord-1"], HIGH: ["ord-2"], "inventory": ["ord-3"]}
@@ -193,13 +176,9 @@ def test_what_waits_in_the_priority_queue_counts_for_the_backlog(queue_world: Qu
 def test_a_request_names_its_tenant_to_the_queue(queue_world: QueueWorld) -> None:
     """S21: SQS takes the message group of a standard queue for the tenant, whose flood it holds behind the others."""
     tenants = ["customer-7", "", "customer 8", "ö" * 300, "x" * 129]
-    queue_world.queues.to_agents(
-        [request_for("inventory", f"ord-{number}", tenant=tenant) for number, tenant in enumerate(tenants)]
-    )
-    groups = {
-        decode_request(message.body).tenant: message.attributes.get("MessageGroupId", "")
-        for message in drained(queue_world, "inventory")
-    }
+    queue_world.queues.to_agents([request_for("inventory", f"ord-{n}", tenant=name) for n, name in enumerate(tenants)])
+    arrived = [(decode_request(each.body), each.attributes) for each in drained(queue_world, "inventory")]
+    groups = {request.tenant: attributes.get("MessageGroupId", "") for request, attributes in arrived}
     assert groups == {tenant: tenant and fifo_id(tenant) for tenant in tenants}
 
 

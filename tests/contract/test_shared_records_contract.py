@@ -88,11 +88,8 @@ def test_what_is_no_plain_data_is_refused(shared_records: SharedRecords) -> None
 
 def test_threads_may_share_it(shared_records: SharedRecords) -> None:
     """An agent serves its requests in threads; each name here is written by one of them alone."""
-    names = [f"lease/{uuid.uuid4().hex}" for _ in range(8)]
-    with ThreadPoolExecutor(len(names)) as threads:
-        written = threads.map(
-            partial(shared_records.write, replaces=None), [SharedRecord(name, 1, {}) for name in names]
-        )
-        assert all(written)
+    leases = [SharedRecord(f"lease/{uuid.uuid4().hex}", 1, {}) for _ in range(8)]
+    with ThreadPoolExecutor(len(leases)) as threads:
+        assert all(threads.map(partial(shared_records.write, replaces=None), leases))
 
-    assert [shared_records.read(name) for name in names] == [SharedRecord(name, 1, {}) for name in names]
+    assert [shared_records.read(lease.name) for lease in leases] == leases

@@ -13,12 +13,7 @@ from cdk_nag import AwsSolutionsChecks
 from stepward_cdk.stack import StepwardStack
 from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, application
 
-STACKS = {
-    "Development": DEVELOPMENT,
-    "Production": PRODUCTION,
-    "Replicated": REPLICATED,
-    "Restored": RESTORED,
-}
+STACKS = {"Development": DEVELOPMENT, "Production": PRODUCTION, "Replicated": REPLICATED, "Restored": RESTORED}
 
 
 def main(out: Path) -> None:

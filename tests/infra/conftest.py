@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,25 +40,12 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "cdk.out"
 
 
-def _synthesised(assembly: Path, stack: str) -> Template:
-    return Template(json.loads((assembly / f"{stack}.template.json").read_text()))
+def _template_of(stack: str) -> Callable[[Path], Template]:
+    def synthesised(assembly: Path) -> Template:
+        return Template(json.loads((assembly / f"{stack}.template.json").read_text()))
+
+    return pytest.fixture(scope="session")(synthesised)
 
 
-@pytest.fixture(scope="session")
-def template(assembly: Path) -> Template:
-    return _synthesised(assembly, "Development")
-
-
-@pytest.fixture(scope="session")
-def production(assembly: Path) -> Template:
-    return _synthesised(assembly, "Production")
-
-
-@pytest.fixture(scope="session")
-def replicated(assembly: Path) -> Template:
-    return _synthesised(assembly, "Replicated")
-
-
-@pytest.fixture(scope="session")
-def restored(assembly: Path) -> Template:
-    return _synthesised(assembly, "Restored")
+template, production = _template_of("Development"), _template_of("Production")
+replicated, restored = _template_of("Replicated"), _template_of("Restored")

@@ -29,11 +29,8 @@ def _operation(agent: Agent, name: str) -> Operation:
     return agent.operation(answer)
 
 
-reserve, charge, refund = (
-    _operation(inventory, "reserve"),
-    _operation(payments, "charge"),
-    _operation(refunds, "refund"),
-)
+reserve, charge = _operation(inventory, "reserve"), _operation(payments, "charge")
+refund = _operation(refunds, "refund")
 ship, recall, carry = _operation(shipping, "ship"), _operation(shipping, "recall"), _operation(courier, "carry")
 workflow = Workflow(
     "sample",

@@ -135,9 +135,7 @@ def test_a_project_of_its_own_gets_the_engine_from_its_environment(project: Path
         assert not (held / "stepward" / name).exists(), name
 
 
-def test_without_a_list_of_its_own_a_project_gets_the_versions_of_its_environment(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_list_a_bundle_has_the_environments_versions(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """U3: what was tested is what is deployed."""
     (project / "requirements" / "functions.txt").unlink()
     monkeypatch.setattr(bundling, "requires", lambda _: ["six>=1", "rich>=1; extra == 'cli'"])

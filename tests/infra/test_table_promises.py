@@ -66,10 +66,9 @@ def test_only_tasks_may_expire(template: Template, replicated: Template) -> None
     """S12: by an attribute that only a finished task has; orders, lanes and rejects stay."""
     for stack in (template, replicated):
         for name, table in all_tables(stack).items():
-            expires = (
-                {"AttributeName": "ExpiresAt", "Enabled": True} if name == stack.output("TasksTableName") else None
-            )
-            assert table.get("TimeToLiveSpecification") == expires, name
+            expires = {"AttributeName": "ExpiresAt", "Enabled": True}
+            expected = expires if name == stack.output("TasksTableName") else None
+            assert table.get("TimeToLiveSpecification") == expected, name
 
 
 @pytest.mark.parametrize(("stack", "policy"), [("template", "Delete"), ("production", "Retain")])
@@ -111,9 +110,7 @@ def test_every_replica_can_be_restored_and_refuses_to_be_deleted(replicated: Tem
             assert replica["DeletionProtectionEnabled"] is True, name
 
 
-def test_functions_may_do_with_a_global_table_what_they_may_with_any(
-    production: Template, replicated: Template
-) -> None:
+def test_functions_may_do_with_global_tables_what_they_may_with_any(production: Template, replicated: Template) -> None:
     """S23: a stack with replicas grants no more and no less."""
     for action in ACTIONS:
         for name in ("submission", "scheduler", "supervisor", "convoy"):
@@ -134,9 +131,7 @@ def test_a_deployment_can_work_on_restored_tables_and_keeps_its_own(restored: Te
     assert restored.output("RejectsTableName") in restored.of("DynamoDB::Table")
 
 
-def test_functions_may_do_with_a_restored_table_what_they_may_with_their_own(
-    restored: Template, production: Template
-) -> None:
+def test_functions_may_do_with_restored_tables_what_they_may_with_own(restored: Template, production: Template) -> None:
     """S23: on the table and its indexes, and on the stack's own no more."""
     again = {production.output("OrdersTableName"): {"table/orders-again"}}
     for name in ("tasks", "lanes"):

@@ -18,6 +18,7 @@ from stepward.local.wake import wake
 
 pytestmark = pytest.mark.cloud
 
+OUTPUTS = {"QueueUrl": "Queue", "TableName": "Table", "FunctionName": "Function"}
 BUCKET = "cdk-assets-${AWS::AccountId}-${AWS::Region}"
 HANDLER = """
 import os
@@ -31,24 +32,17 @@ def handler(event, context):
         table.put_item(TableName=os.environ["TABLE"], Item=item)
     return {"batchItemFailures": []}
 """
+
+
+def allowing(action: str, **more: object) -> dict[str, object]:
+    """A policy document that allows one thing."""
+    return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, **more}]}
+
+
+WRITE = allowing("dynamodb:PutItem", Resource={"Fn::GetAtt": ["Table", "Arn"]})
 ROLE = {
-    "AssumeRolePolicyDocument": {
-        "Version": "2012-10-17",
-        "Statement": [
-            {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
-        ],
-    },
-    "Policies": [
-        {
-            "PolicyName": "write",
-            "PolicyDocument": {
-                "Version": "2012-10-17",
-                "Statement": [
-                    {"Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": {"Fn::GetAtt": ["Table", "Arn"]}}
-                ],
-            },
-        }
-    ],
+    "AssumeRolePolicyDocument": allowing("sts:AssumeRole", Principal={"Service": "lambda.amazonaws.com"}),
+    "Policies": [{"PolicyName": "write", "PolicyDocument": WRITE}],
 }
 TABLE = {
     "BillingMode": "PAY_PER_REQUEST",
@@ -79,11 +73,7 @@ def template(greeting: str = "hello") -> dict[str, Any]:
             "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
             "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": mapping},
         },
-        "Outputs": {
-            "QueueUrl": {"Value": {"Ref": "Queue"}},
-            "TableName": {"Value": {"Ref": "Table"}},
-            "FunctionName": {"Value": {"Ref": "Function"}},
-        },
+        "Outputs": {name: {"Value": {"Ref": part}} for name, part in OUTPUTS.items()},
     }
 
 
@@ -98,13 +88,8 @@ def write_assembly(folder: Path, stack: str, body: dict[str, Any]) -> Path:
     (folder / "code" / "index.py").write_text(HANDLER)
     (folder / "stack.json").write_text(json.dumps(body))
     files = {"code.zip": ("code", "zip"), f"{stack}.json": ("stack.json", "file")}
-    assets = {
-        key: {
-            "source": {"path": path, "packaging": packaging},
-            "destinations": {"here": {"bucketName": BUCKET, "objectKey": key}},
-        }
-        for key, (path, packaging) in files.items()
-    }
+    there = {key: {"destinations": {"here": {"bucketName": BUCKET, "objectKey": key}}} for key in files}
+    assets = {key: {"source": {"path": path, "packaging": kind}, **there[key]} for key, (path, kind) in files.items()}
     (folder / "assets.json").write_text(json.dumps({"files": assets}))
     bootstrap = {"bootstrapStackVersionSsmParameter": "/try/version", "requiresBootstrapStackVersion": 6}
     artifacts = {
@@ -129,7 +114,7 @@ def stack() -> str:
     return f"s-{uuid4().hex[:8]}"
 
 
-def test_a_deployed_function_does_its_queues_work(
+def test_a_deployed_function_works_off_its_queue(
     cloud: Server, cloud_access: Access, tmp_path: Path, stack: str
 ) -> None:
     seen: list[str] = []
@@ -152,9 +137,8 @@ def test_a_function_may_do_only_what_its_role_allows(
     outputs = deploy(write_assembly(tmp_path, stack, body), cloud.endpoint)
 
     event = {"Records": [{"body": "order-1"}]}
-    answer = boto3.client("lambda", **cloud_access).invoke(
-        FunctionName=outputs["FunctionName"], Payload=json.dumps(event).encode()
-    )
+    functions = boto3.client("lambda", **cloud_access)
+    answer = functions.invoke(FunctionName=outputs["FunctionName"], Payload=json.dumps(event).encode())
 
     assert b"not authorized to perform: dynamodb:PutItem" in answer["Payload"].read()
 

@@ -151,9 +151,7 @@ def test_a_redirect_is_not_followed(canned: Canned) -> None:
         ({"headers": {"Content-Length": "10000000"}, "body": b"x" * (MAX_ANSWER + 1)}, "not a small JSON object"),
     ],
 )
-def test_an_answer_that_leaves_the_step_in_doubt_is_asked_for_again(
-    canned: Canned, answer: dict[str, Any], fault: str
-) -> None:
+def test_an_answer_that_leaves_doubt_is_asked_for_again(canned: Canned, answer: dict[str, Any], fault: str) -> None:
     vars(canned).update(answer)
     with pytest.raises(Transient, match=fault):
         charge(call(seconds=2))

@@ -54,11 +54,7 @@ def use(ledgers: S3Ledgers, call: str) -> object:
 @CALLS
 @pytest.mark.parametrize(
     ("status", "code", "meaning"),
-    [
-        (503, "SlowDown", Transient),
-        (500, "InternalError", Transient),
-        (403, "AccessDenied", Misconfigured),
-    ],
+    [(503, "SlowDown", Transient), (500, "InternalError", Transient), (403, "AccessDenied", Misconfigured)],
 )
 def test_what_the_bucket_refuses_is_transient_or_for_the_deployment(
     world: S3LedgerWorld, call: str, status: int, code: str, meaning: type[StepwardError]

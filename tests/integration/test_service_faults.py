@@ -148,14 +148,9 @@ def test_the_server_does_not_kill_itself(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("theirs", "ours", "reason"),
-    [
-        (("192.0.2.1", 40_000), ("192.0.2.2", 80), "another machine"),
-        (("127.0.0.1", 1), ("127.0.0.1", 2), "0 processes"),
-    ],
+    [(("192.0.2.1", 4000), ("192.0.2.2", 80), "another machine"), (("127.0.0.1", 1), ("127.0.0.1", 2), "0 processes")],
 )
-def test_a_caller_that_is_elsewhere_or_not_there_is_spared(
-    theirs: tuple[str, int], ours: tuple[str, int], reason: str
-) -> None:
+def test_a_caller_elsewhere_or_not_there_is_spared(theirs: tuple[str, int], ours: tuple[str, int], reason: str) -> None:
     with pytest.raises(PeerSparedError, match=reason):
         killable_peer(theirs, ours)
 

@@ -173,6 +173,5 @@ def test_the_server_runs_alone_until_it_gets_a_signal(tmp_path: Path) -> None:
         server.send_signal(signal.SIGTERM)
         assert server.wait(10) == 0
     # This very process started the server, so it was not killed.
-    assert [entry["note"] for entry in shown["journal"]] == [
-        "spared: the caller is this process or one that started it"
-    ]
+    notes = [entry["note"] for entry in shown["journal"]]
+    assert notes == ["spared: the caller is this process or one that started it"]

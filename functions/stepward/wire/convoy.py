@@ -9,7 +9,6 @@ import msgspec
 
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import OrderEvent
-from stepward.domain.errors import NotUnderstood
 from stepward.wire import strict_json
 from stepward.wire.checked_text import cleaned
 from stepward.wire.conversion import converted, fields, form
@@ -39,7 +38,7 @@ def encode_command(command: LaneCommand) -> str:
 def decode_for_lane(
     text: str, schema: type[EventMessage], sources: Sequence[Source] = ()
 ) -> OrderEvent | LaneCommand | Ignored:
-    """The event or the command in a message; raises Rejected if it names no order, or NotUnderstood."""
+    """The event or the command in a message; raises Rejected if it names no order."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
         return content
@@ -47,6 +46,4 @@ def decode_for_lane(
     if isinstance(tag, str) and (kind := _COMMANDS.get(tag)):
         command: LaneCommand = kind(**msgspec.structs.asdict(converted(content, _ANY_FORM)))
         return command
-    if isinstance(tag, str) and tag.startswith("convoy."):
-        raise NotUnderstood(f"a command {cleaned(tag, LONGEST_TEXT)!r}")
     return event_of(adapted(content, sources), schema)

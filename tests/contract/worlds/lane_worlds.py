@@ -15,6 +15,7 @@ from stepward.adapters.s3_ledgers import S3Ledgers
 from stepward.domain.convoy.event import OrderEvent, StoredEvent
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane, LaneRules
 from stepward.local.access import REGION
+from stepward.ports import Lanes
 from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.lanes import MemoryLanes, MemoryLedgers
 from stepward.wire.order_event import stored_event
@@ -71,10 +72,6 @@ def eventful() -> Lane:
     )
 
 
-def memory_lanes() -> MemoryLanes:
-    return MemoryLanes(lambda name: shard_of(name, SHARDS))
-
-
 @dataclass(frozen=True)
 class DynamoLaneWorld:
     """The adapter on a table of its own; `client` shows what it really wrote."""
@@ -112,6 +109,11 @@ class DynamoLaneWorld:
 
 def lanes_on_dynamodb(access: worlds.Access) -> DynamoLaneWorld:
     return DynamoLaneWorld.new(boto3.client("dynamodb", **access), access.get("endpoint_url"))
+
+
+def lanes_on(access: worlds.Access | None) -> Lanes:
+    """The twin in memory, or the adapter on DynamoDB."""
+    return MemoryLanes(lambda name: shard_of(name, SHARDS)) if access is None else lanes_on_dynamodb(access).lanes
 
 
 @dataclass(frozen=True)

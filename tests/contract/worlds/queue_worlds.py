@@ -53,10 +53,8 @@ class MemoryWorld:
 
     @property
     def queues(self) -> Queues:
-        agents = {name: self.named[name] for name in AGENTS}
-        return MemoryQueues(
-            self.named["scheduler"], self.named["responses"], agents, BACKLOG, {"payments": self.named[HIGH]}
-        )
+        named, agents = self.named, {name: self.named[name] for name in AGENTS}
+        return MemoryQueues(named["scheduler"], named["responses"], agents, BACKLOG, {"payments": named[HIGH]})
 
     def source(self, name: str) -> Source:
         return self.named[name]
@@ -91,11 +89,8 @@ class SqsWorld:
 
     @staticmethod
     def new(access: Access) -> "SqsWorld":
-        client, sns, events = (
-            boto3.client("sqs", **access),
-            boto3.client("sns", **access),
-            boto3.client("events", **access),
-        )
+        client, sns = boto3.client("sqs", **access), boto3.client("sns", **access)
+        events = boto3.client("events", **access)
         prefix = f"contract-{uuid.uuid4().hex[:8]}-"
         urls = {name: client.create_queue(QueueName=prefix + name)["QueueUrl"] for name in STANDARD}
         fifo = client.create_queue(QueueName=prefix + FIFO, Attributes={"FifoQueue": "true"})
@@ -123,15 +118,9 @@ class SqsWorld:
 
     @property
     def queues(self) -> Queues:
-        agents = {name: self.urls[name] for name in AGENTS}
-        return SqsQueues(
-            self.client,
-            self.urls["scheduler"],
-            self.urls["responses"],
-            agents,
-            BACKLOG,
-            {"payments": self.urls[HIGH]},
-        )
+        urls, agents = self.urls, {name: self.urls[name] for name in AGENTS}
+        high = {"payments": urls[HIGH]}
+        return SqsQueues(self.client, urls["scheduler"], urls["responses"], agents, BACKLOG, high)
 
     def source(self, name: str) -> Source:
         return SqsSource.at(self.client, self.urls[name])
@@ -160,9 +149,8 @@ class SqsWorld:
         return bodies
 
     def _receive(self, queue: str) -> list[Any]:
-        answer = self.client.receive_message(
-            QueueUrl=self.urls[queue], MaxNumberOfMessages=10, WaitTimeSeconds=PATIENCE_S
-        )
+        url = self.urls[queue]
+        answer = self.client.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=PATIENCE_S)
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
 
 
@@ -177,16 +165,10 @@ def _named(alert: Alert) -> tuple[str, str, str, int]:
 
 def _open_to(service: str, source: str, queue: str) -> str:
     """The queue policy without which what a topic or a rule sends is dropped."""
-    statement = {
-        "Effect": "Allow",
-        "Principal": {"Service": f"{service}.amazonaws.com"},
-        "Action": "sqs:SendMessage",
-        "Resource": queue,
-        "Condition": {"ArnEquals": {"aws:SourceArn": source}},
-    }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    allowed = {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": queue}
+    who = {"Principal": {"Service": f"{service}.amazonaws.com"}, "Condition": {"ArnEquals": {"aws:SourceArn": source}}}
+    return json.dumps({"Version": "2012-10-17", "Statement": [allowed | who]})
 
 
 def _read(notice: Mapping[str, Any], name: str) -> str:
-    value: str = notice[name]["Value"]
-    return value
+    return str(notice[name]["Value"])

@@ -29,15 +29,9 @@ from tests.contract.worlds import access as worlds
 SHARDS = 2
 NOW = 1_767_225_600_000
 TIMING = Timing()
-PLAN = Plan(
-    "fulfilment",
-    1,
-    (
-        PlannedStep("reserve", "inventory", "reserve", (), 60_000, 3),
-        PlannedStep("charge", "payments", "charge", ("reserve",), 120_000, 5),
-        PlannedStep("ship", "shipping", "ship", ("charge",), 600_000, 3),
-    ),
-)
+RESERVE = PlannedStep("reserve", "inventory", "reserve", (), 60_000, 3)
+CHARGE = PlannedStep("charge", "payments", "charge", ("reserve",), 120_000, 5)
+PLAN = Plan("fulfilment", 1, (RESERVE, CHARGE, PlannedStep("ship", "shipping", "ship", ("charge",), 600_000, 3)))
 
 
 def order_of(order_id: str, body: str = '{"total":"12.30"}') -> Order:

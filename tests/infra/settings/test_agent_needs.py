@@ -43,16 +43,15 @@ def test_a_priority_queue_takes_its_part_of_the_agents_concurrency_and_adds_noth
     assert (agent.priority_functions + agent.ordinary_functions) * agent.batch_size == agent.requests_at_once <= most
 
 
-def test_a_fallback_may_run_as_long_as_its_step() -> None:
-    """S21."""
+@pytest.mark.parametrize(
+    ("agent", "other", "seconds"),
+    [("courier", "shipping", 1200), ("refunds", "payments", 120)],
+    ids=["fallback", "undo"],
+)
+def test_a_fallback_or_an_undo_may_run_as_long_as_its_step(agent: str, other: str, seconds: int) -> None:
+    """S17, S21."""
     needs = {agent.name: agent for agent in agents_of(workflow, Settings())}
-    assert needs["courier"].longest_s == needs["shipping"].longest_s == 1200
-
-
-def test_an_undo_may_run_as_long_as_its_step() -> None:
-    """S17."""
-    needs = {agent.name: agent for agent in agents_of(workflow, Settings())}
-    assert needs["refunds"].longest_s == needs["payments"].longest_s == 120
+    assert needs[agent].longest_s == needs[other].longest_s == seconds
 
 
 def asking(*agents: Agent) -> Workflow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,8 +16,7 @@ from stepward_cdk.settings.settings import Settings
 
 def test_a_deployment_that_chooses_nothing_gets_the_engines_own_timing() -> None:
     """S12: one place decides."""
-    nothing: dict[str, object] = {}
-    settings = Settings.from_context(nothing.get)
+    settings = Settings.from_context(dict[str, object]().get)
     assert settings == Settings()
     chosen = Timing(settings.claim_within_ms, settings.skew_margin_ms, settings.outage_after_ms)
     assert chosen == Timing()
@@ -24,72 +24,46 @@ def test_a_deployment_that_chooses_nothing_gets_the_engines_own_timing() -> None
 
 def test_the_command_lines_text_means_the_same_as_the_files_values() -> None:
     """C7: `-c shards=8` gives text, cdk.json a number."""
-    typed = {
-        "shards": 8,
-        "tracing": True,
-        "complete_within_ms": 3000,
-        "service_urls": {"payments": "https://pay.example.com"},
-    }
-    text = {
-        "shards": "8",
-        "tracing": "true",
-        "complete_within_ms": "3000",
-        "service_urls": '{"payments": "https://pay.example.com"}',
-    }
+    urls = {"payments": "https://pay.example.com"}
+    typed = {"shards": 8, "tracing": True, "complete_within_ms": 3000, "service_urls": urls}
+    text = {"shards": "8", "tracing": "true", "complete_within_ms": "3000", "service_urls": json.dumps(urls)}
     assert Settings.from_context(typed.get) == Settings.from_context(text.get)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("environment", "production"),
-        ("platform", "azure"),
-        ("shards", "many"),
-        ("shards", 0),
-        ("shards", True),
-        ("tracing", "yes"),
-        ("tracing", 1),
-        ("shards", "-1"),
-        ("batch_size", 11),
-        ("complete_within_ms", 999),
-        ("claim_within_ms", 0),
-        ("supervise_minutes", 0),
-        ("supervise_minutes", "0.5"),
-        ("alert_email", "operator"),
-        ("service_urls", "{"),
-        ("service_urls", "[]"),
-        ("service_urls", {"payments": 7}),
-        ("lease_ms", 999),
-        ("lease_ms", 120_001),
-        ("finished_days", -1),
-        ("finished_days", 3651),
-        ("event_bus", ""),
-        ("event_bus", "arn:aws:events:eu-west-1:111122223333:event-bus/orders"),
-        ("breaker_failures", 0),
-        ("breaker_open_ms", 300_001),
-        ("reply_prefixes", 7),
-        ("region", "Frankfurt"),
-        ("sequences", "none"),
-        ("gap_ms", 999),
-        ("gap_ms", 31 * 86_400_000 + 1),
-        ("idle_ms", 59_999),
-        ("event_attempts", 0),
-        ("lane_timeout_s", 4),
-        ("lane_timeout_s", 61),
-        ("ledger_timeout_s", 29),
-        ("ledger_timeout_s", 901),
-        ("ledger_concurrency", 1),
-        ("ledger_days", 0),
-        ("ledger_customers", "acme,"),
-        ("ledger_customers", "acme/north"),
-        ("ledger_customers", "-acme"),
-        ("ledger_customers", "a" * 41),
-        ("ledger_customers", "Müller"),
-        ("ledger_customers", ",".join(f"customer-{number}" for number in range(13))),
-        ("lanes_table", "l"),
-        ("tasks_table", "arn:aws:dynamodb:eu-west-1:111122223333:table/tasks"),
-    ],
-)
+THIRTEEN = ",".join(f"customer-{number}" for number in range(13))
+WRONG: dict[str, list[Any]] = {
+    "environment": ["production"],
+    "platform": ["azure"],
+    "shards": ["many", 0, True, "-1"],
+    "tracing": ["yes", 1],
+    "batch_size": [11],
+    "complete_within_ms": [999],
+    "claim_within_ms": [0],
+    "supervise_minutes": [0, "0.5"],
+    "alert_email": ["operator"],
+    "service_urls": ["{", "[]", {"payments": 7}],
+    "lease_ms": [999, 120_001],
+    "finished_days": [-1, 3651],
+    "event_bus": ["", "arn:aws:events:eu-west-1:111122223333:event-bus/orders"],
+    "breaker_failures": [0],
+    "breaker_open_ms": [300_001],
+    "reply_prefixes": [7],
+    "region": ["Frankfurt"],
+    "sequences": ["none"],
+    "gap_ms": [999, 31 * 86_400_000 + 1],
+    "idle_ms": [59_999],
+    "event_attempts": [0],
+    "lane_timeout_s": [4, 61],
+    "ledger_timeout_s": [29, 901],
+    "ledger_concurrency": [1],
+    "ledger_days": [0],
+    "ledger_customers": ["acme,", "acme/north", "-acme", "a" * 41, "Müller", THIRTEEN],
+    "lanes_table": ["l"],
+    "tasks_table": ["arn:aws:dynamodb:eu-west-1:111122223333:table/tasks"],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
 def test_a_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
     """S12: before anything is deployed."""
     with pytest.raises(Misconfigured, match=name):
@@ -104,19 +78,10 @@ def test_a_service_is_called_over_tls_or_on_this_machine(url: str) -> None:
     assert Settings.from_context({"service_urls": {"payments": url}}.get).service_urls == {"payments": url}
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://pay.example.com",
-        "http://127.0.0.1.example.com",
-        "http://10.0.0.1",
-        "ftp://x",
-        "pay",
-        "",
-        "http://[",
-        "https://",
-    ],
-)
+CLEAR_OR_NOWHERE = "http://pay.example.com http://127.0.0.1.example.com http://10.0.0.1 ftp://x pay http://[ https://"
+
+
+@pytest.mark.parametrize("url", [*CLEAR_OR_NOWHERE.split(), ""])
 def test_a_service_in_clear_text_or_nowhere_is_refused(url: str) -> None:
     """S5: an order's data does not cross a network unencrypted."""
     with pytest.raises(Misconfigured, match="payments"):
@@ -164,16 +129,9 @@ def test_a_list_is_text_with_commas_or_a_list_of_the_file() -> None:
 
 @pytest.mark.parametrize(
     ("region", "replicas"),
-    [
-        ("", ("eu-west-1",)),
-        ("eu-west-1", ("eu-west-1",)),
-        ("eu-west-1", ("Ireland",)),
-        ("eu-west-1", ("eu-central-1", "")),
-    ],
+    [("", ("eu-west-1",)), *(("eu-west-1", wrong) for wrong in (("eu-west-1",), ("Ireland",), ("eu-central-1", "")))],
 )
-def test_replicas_are_in_other_regions_than_the_stacks_own_which_is_named(
-    region: str, replicas: tuple[str, ...]
-) -> None:
+def test_replicas_are_in_other_regions_than_the_stacks_named_one(region: str, replicas: tuple[str, ...]) -> None:
     """S23."""
     with pytest.raises(Misconfigured, match="replica_regions"):
         Settings(region=region, replica_regions=replicas)

@@ -27,8 +27,10 @@ from stepward.local.server import Server
 from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
+from stepward.testing.sqs.source import SqsSource
 from stepward.wire.convoy import decode_for_lane
 from stepward.wire.order_event import EventMessage
+from tests.emptied import emptied
 from tests.unit.cli.lives import TIMING, Life
 from tests.unit.cli_convoy.lane_lives import LaneLife
 
@@ -57,12 +59,10 @@ def outputs(access: Access, prefix: str) -> dict[str, str]:
     agents = {name: queue(name) for name in AGENTS}
     named = {"orders": "Orders", "scheduler": "Scheduler", "responses": "Responses", "agent-inventory": "inventory"}
     named |= {"ledgers": "Ledgers", "order-events": "OrderEvents"}
+    tables = {kind: create_table(dynamodb, kind, f"{prefix}-{kind}") for kind in TABLES}
     dead = {name: {"source": (urls | agents)[each], "dead": queue(f"Dead{each}")} for name, each in named.items()}
     return {
-        **{
-            kind.title().replace("_", "") + "TableName": create_table(dynamodb, kind, f"{prefix}-{kind}")
-            for kind in TABLES
-        },
+        **{f"{kind.title().replace('_', '')}TableName": name for kind, name in tables.items()},
         **{f"{name}QueueUrl": url for name, url in urls.items()},
         "AgentQueueUrls": json.dumps(agents),
         "AgentFunctionNames": "{}",
@@ -100,12 +100,7 @@ class Shop:
             self.sqs.send_message(QueueUrl=url, MessageBody=body, **ids)
 
     def received(self, queue_url: str) -> list[str]:
-        bodies: list[str] = []
-        while found := self.sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
-            for message in found:
-                bodies.append(message["Body"])
-                self.sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
-        return bodies
+        return [message.body for message in emptied(SqsSource.at(self.sqs, queue_url))]
 
     def clear(self) -> None:
         parts = self.connection.deployment
@@ -124,11 +119,8 @@ class Shop:
         """A Scheduler of this deployment."""
         parts, connection = self.connection.deployment, self.connection
         queues = SqsQueues(self.sqs, parts.scheduler_queue_url, parts.responses_queue_url, parts.agent_queue_urls)
-        ports: dict[str, Any] = {
-            "store": connection.store,
-            "shared_records": connection.shared_records,
-            "queues": queues,
-        }
+        store, records = connection.store, connection.shared_records
+        ports: dict[str, Any] = {"store": store, "shared_records": records, "queues": queues}
         return memory_assembly(connection.now, settings=Settings(timing=TIMING), **ports).scheduler("scheduler-1")
 
     def lane(self) -> LaneLife:

@@ -5,7 +5,9 @@ import pytest
 
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.messages import Outcome, Reply, StepRequest, Undo
+from stepward.testing.sqs.source import SqsSource
 from stepward.wire.messages import decode_for_scheduler, encode
+from tests.emptied import emptied
 from tests.factories import order_text
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import UNDOABLE, Life, failed, shipping, undone
@@ -132,18 +134,8 @@ def test_on_a_queue_without_order_a_corrupt_message_delays_no_other_of_its_tenan
 
 
 def waiting(shop: Shop, queue: str) -> list[dict[str, Any]]:
-    url = shop.connection.deployment.dead_letters[queue].source
-    found: list[dict[str, Any]] = []
-    wanted: list[Any] = ["MessageGroupId", "MessageDeduplicationId"]
-    while True:
-        answer = shop.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, MessageSystemAttributeNames=wanted).get(
-            "Messages", []
-        )
-        if not answer:
-            return found
-        for message in answer:
-            found.append({"body": json.loads(message["Body"])} | dict(message["Attributes"]))
-            shop.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    found = emptied(SqsSource.at(shop.sqs, source(shop, queue)))
+    return [{"body": json.loads(message.body)} | dict(message.attributes) for message in found]
 
 
 def test_the_events_of_an_order_go_back_in_sequence_however_many(run: Run, shop: Shop) -> None:

@@ -6,17 +6,7 @@ import pytest
 from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
 from stepward.wire.messages import decode_for_scheduler
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lives import (
-    UNDOABLE,
-    Life,
-    failed,
-    failed_twice,
-    paused,
-    recovered,
-    shipping,
-    undo_failed,
-    undone,
-)
+from tests.unit.cli.lives import UNDOABLE, Life, failed, failed_twice, paused, recovered, shipping, undo_failed, undone
 
 pytestmark = pytest.mark.cloud
 
@@ -42,9 +32,7 @@ def asked(shop: Shop) -> list[object]:
         (paused(), ["resume", "ord-1"], Resume("ord-1", "alex", "fixed")),
     ],
 )
-def test_a_command_reaches_the_scheduler_as_it_was_meant(
-    run: Run, shop: Shop, life: Life, words: list[str], expected: object
-) -> None:
+def test_a_command_reaches_the_scheduler(run: Run, shop: Shop, life: Life, words: list[str], expected: object) -> None:
     """S7, S17: the operator resubmits, undoes, cancels, pauses and resumes."""
     shop.store(life)
 
@@ -71,9 +59,7 @@ def test_a_command_reaches_the_scheduler_as_it_was_meant(
         (failed(), ["resume", "ord-1"], "is not paused"),
     ],
 )
-def test_what_cannot_work_is_refused_and_not_sent(
-    run: Run, shop: Shop, life: Life, words: list[str], complaint: str
-) -> None:
+def test_what_cannot_work_is_never_sent(run: Run, shop: Shop, life: Life, words: list[str], complaint: str) -> None:
     shop.store(life)
 
     result = run(*words, "--why", "fixed")

@@ -86,43 +86,31 @@ def test_the_record_is_sound_before_it_is_spoiled(spoiler: Spoiler) -> None:
     spoiler.load()
 
 
-def test_a_time_that_is_not_a_number_is_corrupt(spoiler: Spoiler) -> None:
-    for name, text in product(["CompleteBy", "StartedAt", "EndedAt", "AlertBy"], TIMESTAMPS):
-        spoiler.assert_corrupt(put_in_step(name, {"S": text}), "reserve")
+STEP_TEXTS = ["ProcessState", "LockedBy", "Token", "Error", "Result"]
+WRONG_STATE_OR_RESULT = [("ProcessState", {"N": "1"}), ("Result", {"S": "{"}), ("Result", {"S": ""})]
+TIMES = product(["CompleteBy", "StartedAt", "EndedAt", "AlertBy"], [{"S": text} for text in TIMESTAMPS])
+WRONG_IN_TASK = [*product(TEXTS, NOT_TEXT), *product(NUMBERS, NOT_A_NUMBER), *product(["Steps"], NOT_STEPS)]
+WRONG_IN_STEP = [*product(STEP_TEXTS, NOT_TEXT), *product([*COUNTS_OF_A_STEP, "AlertBy"], NOT_A_NUMBER)]
+NEEDED = [*TEXTS, *NUMBERS, "Steps"]
+SPOILED: dict[str, list[tuple[Change, str]]] = {
+    "a time that is not a number": [(put_in_step(name, time), "reserve") for name, time in TIMES],
+    # Null is absence: nothing of ours writes NULL, so whoever did has to be found.
+    "a lock that is null": [(put_in_step("LockedBy", NULL), "reserve")],
+    "a task that lacks something": [(change, n) for n in NEEDED for change in (take(n), put(n, NULL))],
+    "a step that lacks something": [(take_from_step(name), name) for name in [*COUNTS_OF_A_STEP, "ProcessState"]],
+    "something of the wrong kind in a task": [(put(name, value), "") for name, value in WRONG_IN_TASK],
+    "something of the wrong kind in a step": [
+        (put_in_step(name, value), "reserve") for name, value in [*WRONG_IN_STEP, *WRONG_STATE_OR_RESULT]
+    ],
+    "a history that makes no sense": [(put("History", {"S": text}), "") for text in HISTORIES],
+    "a task that lacks a step of its plan": [(lambda item: item["Steps"]["M"].pop("ship"), "ship")],
+}
 
 
-def test_a_lock_that_is_null_is_corrupt(spoiler: Spoiler) -> None:
-    """Null is absence: nothing of ours writes NULL, so whoever did has to be found."""
-    spoiler.assert_corrupt(put_in_step("LockedBy", NULL), "reserve")
-
-
-def test_a_task_that_lacks_something_is_corrupt(spoiler: Spoiler) -> None:
-    for name in [*TEXTS, *NUMBERS, "Steps"]:
-        spoiler.assert_corrupt(take(name), name)
-        spoiler.assert_corrupt(put(name, NULL), name)
-
-
-def test_a_step_that_lacks_something_is_corrupt(spoiler: Spoiler) -> None:
-    for name in [*COUNTS_OF_A_STEP, "ProcessState"]:
-        spoiler.assert_corrupt(take_from_step(name), name)
-
-
-def test_a_task_with_something_of_the_wrong_kind_is_corrupt(spoiler: Spoiler) -> None:
-    wrong = [*product(TEXTS, NOT_TEXT), *product(NUMBERS, NOT_A_NUMBER), *product(["Steps"], NOT_STEPS)]
-    for name, value in wrong:
-        spoiler.assert_corrupt(put(name, value))
-
-
-def test_a_step_with_something_of_the_wrong_kind_is_corrupt(spoiler: Spoiler) -> None:
-    texts = ["ProcessState", "LockedBy", "Token", "Error", "Result"]
-    wrong = [*product(texts, NOT_TEXT), *product(COUNTS_OF_A_STEP, NOT_A_NUMBER), *product(["AlertBy"], NOT_A_NUMBER)]
-    for name, value in [*wrong, ("ProcessState", {"N": "1"}), ("Result", {"S": "{"}), ("Result", {"S": ""})]:
-        spoiler.assert_corrupt(put_in_step(name, value), "reserve")
-
-
-def test_a_history_that_makes_no_sense_is_corrupt(spoiler: Spoiler) -> None:
-    for text in HISTORIES:
-        spoiler.assert_corrupt(put("History", {"S": text}))
+@pytest.mark.parametrize("changes", SPOILED.values(), ids=SPOILED)
+def test_what_makes_no_sense_is_corrupt(spoiler: Spoiler, changes: list[tuple[Change, str]]) -> None:
+    for change, why in changes:
+        spoiler.assert_corrupt(change, why)
 
 
 def test_an_order_that_makes_no_sense_is_corrupt(spoiler: Spoiler) -> None:
@@ -146,10 +134,6 @@ def test_a_plan_that_makes_no_sense_makes_its_tasks_corrupt(spoiler: Spoiler) ->
 
     world.client.delete_item(TableName=world.tables.tasks, Key=PLAN_ROW)
     spoiler.assert_corrupt(lambda _: None, f"{PLAN.plan_id} is not in the state store")
-
-
-def test_a_task_that_lacks_a_step_of_its_plan_is_corrupt(spoiler: Spoiler) -> None:
-    spoiler.assert_corrupt(lambda item: item["Steps"]["M"].pop("ship"), "ship")
 
 
 def test_a_spoiled_record_is_still_listed_as_due_beside_the_others(spoiler: Spoiler) -> None:

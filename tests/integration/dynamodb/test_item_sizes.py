@@ -177,9 +177,8 @@ def test_what_is_not_set_is_not_there(life: Life) -> None:
 
     first, last = life.items[0], life.items[-1]
     reserve = first["Steps"]["M"]["reserve"]["M"]
-    assert reserve == {"ProcessState": {"S": "Pending"}} | {
-        name: {"N": "0"} for name in ("FailureCount", "Attempt", "Fence")
-    }
+    counts = {name: {"N": "0"} for name in ("FailureCount", "Attempt", "Fence")}
+    assert reserve == {"ProcessState": {"S": "Pending"}} | counts
     assert {"Due", "Shard"} <= first.keys()
     assert not {"Due", "Shard", "History", "FenceBase"} & last.keys()
 

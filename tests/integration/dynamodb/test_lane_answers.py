@@ -76,8 +76,7 @@ def test_a_transaction_that_meets_another_is_tried_again(moto_lanes: DynamoLaneW
 
 
 @pytest.mark.parametrize(
-    "reasons",
-    [["TransactionConflict", "None"], ["None", "ThrottlingError"], ["ProvisionedThroughputExceeded", "None"]],
+    "reasons", [["TransactionConflict", "None"], ["None", "ThrottlingError"], ["ProvisionedThroughputExceeded", "None"]]
 )
 def test_a_transaction_that_does_not_get_through_is_transient(moto_lanes: DynamoLaneWorld, reasons: list[str]) -> None:
     intercept(moto_lanes.lanes, "TransactWriteItems", Refusal("TransactionCanceledException", reasons))

@@ -24,9 +24,8 @@ HEAD = {"Revision": {"N": "1"}, "WriteId": {"S": "w"}, "TouchedAt": {"N": "1"}}
 def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto_lanes: DynamoLaneWorld) -> None:
     """A write is billed in whole kilobytes; the lane holds its newest events up to the limit that makes that so."""
     body = "x" * (RECENT_BYTES // 4 - 60)
-    events = tuple(
-        stored(999_999_990 + position, note=body, ledgerId="2026-01-01-a", index=99_999) for position in range(3)
-    )
+    known: dict[str, Any] = {"note": body, "ledgerId": "2026-01-01-a", "index": 99_999}
+    events = tuple(stored(999_999_990 + position, **known) for position in range(3))
     assert sum(len(event.event.body) for event in events) > RECENT_BYTES - 60
     lane = Lane(
         "order-2026-0000123456",
@@ -93,29 +92,23 @@ def test_keys_sort_as_positions_do() -> None:
     assert max(map(key_of, positions)) < "lane"
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        {"Revision": {"S": "1"}},
-        {"Revision": {"N": "1.5"}},
-        {"Revision": None},
-        {"TouchedAt": None},
-        {"Last": {"S": "three"}},
-        {"Alerted": {"N": "1"}},
-        {"Offsets": {"S": "no JSON"}},
-        {"Unsequenced": {"S": '["u1"]'}},
-        {"BlockedAt": {"N": "3"}},
-        {"Recent": {"S": "[]"}},
-        {"Recent": {"M": {"one": {"S": "{}"}}}},
-        {"Recent": {"M": {"1": {"N": "1"}}}},
-        {"Recent": {"M": {"1": {"S": "no JSON"}}}},
-        {"Recent": {"M": {"1": {"S": "[]"}}}},
-        {"Recent": {"M": {"1": {"S": '{"op":"add"}'}}}},
-    ],
-)
-def test_a_lane_that_cannot_be_understood_is_corrupt(moto_lanes: DynamoLaneWorld, garbage: dict[str, Any]) -> None:
+NO_EVENTS: list[dict[str, Any]] = [{"N": "1"}, {"S": "no JSON"}, {"S": "[]"}, {"S": '{"op":"add"}'}]
+GARBAGE: dict[str, list[Any]] = {
+    "Revision": [{"S": "1"}, {"N": "1.5"}, None],
+    "TouchedAt": [None],
+    "Last": [{"S": "three"}],
+    "Alerted": [{"N": "1"}],
+    "Offsets": [{"S": "no JSON"}],
+    "Unsequenced": [{"S": '["u1"]'}],
+    "BlockedAt": [{"N": "3"}],
+    "Recent": [{"S": "[]"}, {"M": {"one": {"S": "{}"}}}, *({"M": {"1": event}} for event in NO_EVENTS)],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in GARBAGE.items() for value in values])
+def test_a_lane_that_cannot_be_understood_is_corrupt(moto_lanes: DynamoLaneWorld, name: str, value: Any) -> None:
     """It is named, and stops no other."""
-    found = HEAD | garbage
+    found = HEAD | {name: value}
     moto_lanes.put("lane", **{name: value for name, value in found.items() if value})
 
     with pytest.raises(Corrupt, match=ORDER_ID):
@@ -132,9 +125,7 @@ def test_a_lane_that_cannot_be_understood_is_corrupt(moto_lanes: DynamoLaneWorld
         ("5 and more", {"Body": {"S": stored(5).event.body}}),
     ],
 )
-def test_a_row_that_cannot_be_understood_is_corrupt(
-    moto_lanes: DynamoLaneWorld, position: str, garbage: dict[str, Any]
-) -> None:
+def test_a_row_without_sense_is_corrupt(moto_lanes: DynamoLaneWorld, position: str, garbage: dict[str, Any]) -> None:
     moto_lanes.put(position, **garbage)
 
     with pytest.raises(Corrupt, match=ORDER_ID):

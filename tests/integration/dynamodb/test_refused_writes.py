@@ -13,12 +13,9 @@ from tests.integration.dynamodb.faults import Refusal, Send, Unreachable, interc
 
 CANCELLED = "TransactionCanceledException"
 SDK_TRIES = 3
-BUSY = [
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "ThrottlingException",
-    "TransactionConflictException",
-]
+TOO_LARGE = "ItemCollectionSizeLimitExceeded"
+THROTTLED = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"]
+BUSY = [*THROTTLED, "TransactionConflictException"]
 BROKEN = Refusal("InternalServerError", status=500)
 OTHER_ORDER = '{"total":"99.99"}'
 
@@ -34,9 +31,7 @@ OTHER_ORDER = '{"total":"99.99"}'
         (["ConditionalCheckFailed", "ThrottlingError"], order_of("ord-1").body, Submission.DUPLICATE),
     ],
 )
-def test_what_stands_in_the_way_is_compared(
-    moto: DynamoWorld, reasons: list[str], stands: str, outcome: Submission
-) -> None:
+def test_a_row_in_the_way_is_compared(moto: DynamoWorld, reasons: list[str], stands: str, outcome: Submission) -> None:
     """S8: one failed condition is enough to read the row; equal is a duplicate, else a conflict."""
     moto.another_store().submit(order_of("ord-1", stands), task_of("ord-1"), PLAN)
     intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))
@@ -69,12 +64,7 @@ def test_a_submission_that_does_not_get_through_is_transient_and_does_not_spin(
 
 
 @pytest.mark.parametrize(
-    "reasons",
-    [
-        ["None", "ValidationError"],
-        ["ItemCollectionSizeLimitExceeded", "None"],
-        ["TransactionConflict", "ValidationError"],
-    ],
+    "reasons", [[first, "ValidationError"] for first in ("None", "TransactionConflict")] + [[TOO_LARGE, "None"]]
 )
 def test_a_submission_that_can_never_be_taken_is_rejected(moto: DynamoWorld, reasons: list[str]) -> None:
     intercept(moto.store, "TransactWriteItems", Refusal(CANCELLED, reasons))

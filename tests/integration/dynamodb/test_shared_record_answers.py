@@ -53,18 +53,13 @@ def test_what_is_throttled_or_out_of_reach_is_transient(moto: DynamoWorld, opera
             ours.write(FIRST, replaces=None) if operation == "PutItem" else ours.read(NAME)
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        {"Body": {"S": "not JSON"}},
-        {"Body": {"S": "[]"}},
-        {"Body": {"N": "1"}},
-        {"Body": None},
-        {"Revision": {"N": "1.5"}},
-        {"Revision": {"S": "1"}},
-        {"Revision": None},
-    ],
-)
+GARBAGE: list[dict[str, Any]] = [
+    *({"Body": body} for body in ({"S": "not JSON"}, {"S": "[]"}, {"N": "1"}, None)),
+    *({"Revision": revision} for revision in ({"N": "1.5"}, {"S": "1"}, None)),
+]
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
 def test_what_cannot_be_understood_is_corrupt(moto: DynamoWorld, garbage: dict[str, Any]) -> None:
     table, ours, _ = two_views(moto)
     item = {"Name": {"S": NAME}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}, "Body": {"S": "{}"}} | garbage

@@ -31,6 +31,7 @@ from stepward.wiring.lanes import lanes_in
 from stepward.wiring.tasks import task_store
 from tests.contract.worlds import shared_record_tables
 from tests.contract.worlds.store_worlds import SHARDS, Tables
+from tests.emptied import emptied
 
 ROOT = Path(__file__).parents[3]
 AGENTS = orders.app.plan().agents
@@ -123,12 +124,7 @@ class Deployment:
 
     def taken(self, queue: str) -> list[str]:
         """The bodies of all messages of a queue, which is empty afterwards."""
-        bodies: list[str] = []
-        while messages := self.sqs.receive_message(QueueUrl=self.queues[queue], MaxNumberOfMessages=10).get("Messages"):
-            bodies += [message["Body"] for message in messages]
-            for message in messages:
-                self.sqs.delete_message(QueueUrl=self.queues[queue], ReceiptHandle=message["ReceiptHandle"])
-        return bodies
+        return [message.body for message in emptied(self.source(queue))]
 
     def source(self, queue: str) -> SqsSource:
         return SqsSource.at(self.sqs, self.queues[queue])

@@ -36,9 +36,7 @@ def ids(event: dict[str, Any]) -> set[str]:
     return {record["messageId"] for record in event["Records"]}
 
 
-def test_while_the_agent_is_paused_its_requests_return_to_their_queue(
-    deployment: Deployment, services: Services, log: Log
-) -> None:
+def test_requests_of_a_paused_agent_return_to_their_queue(deployment: Deployment, services: Services, log: Log) -> None:
     """S13: the record is named in the answer, nobody is called, and nothing is answered."""
     deployment.breakers.pause("payments", PAUSE)
     event = received(deployment, request("ord-1"), request("ord-2"), "not JSON")
@@ -66,9 +64,7 @@ def test_a_request_to_be_retried_later_is_hidden_up_to_its_complete_by(deploymen
     assert 30 < later < 70, "as long as a pause is left alone, not the queue's own 30 seconds"
 
 
-def test_a_service_that_fails_is_left_alone_tried_once_and_called_again(
-    deployment: Deployment, services: Services, log: Log
-) -> None:
+def test_a_failing_service_is_spared_probed_then_called(deployment: Deployment, services: Services, log: Log) -> None:
     """S5, S22: opened after three calls, probed by one request, closed; the answer is that of attempt 1."""
     services.misbehave(Fault(service="payments", target="ord-1", kind=FaultKind.FAIL, times=3))
     first, second = [{"Records": [one]} for one in received(deployment, request("ord-1"), request("ord-2"))["Records"]]
@@ -88,10 +84,8 @@ def test_a_service_that_fails_is_left_alone_tried_once_and_called_again(
     assert [line["BreakerOpened"] for line in opened if "BreakerOpened" in line] == [[1.0]]
     (warning,) = [line for line in opened if line.get("message") == "BreakerOpened"]
     assert (warning["level"], warning["by"]) == ("WARNING", "payments")
-    assert [line["message"] for line in log.read() if line.get("by") == "payments"] == [
-        "BreakerProbing",
-        "BreakerClosed",
-    ]
+    changes = [line["message"] for line in log.read() if line.get("by") == "payments"]
+    assert changes == ["BreakerProbing", "BreakerClosed"]
 
 
 def its_time_is_over(deployment: Deployment) -> None:
@@ -100,9 +94,7 @@ def its_time_is_over(deployment: Deployment) -> None:
     vars(agent.handler).pop("worker", None)
 
 
-def test_a_message_that_cannot_be_hidden_comes_back_all_the_same(
-    deployment: Deployment, services: Services, log: Log
-) -> None:
+def test_a_message_that_cannot_be_hidden_still_comes_back(deployment: Deployment, services: Services, log: Log) -> None:
     """Its receipt is that of an earlier receive, say: the answer stands, and the queue's own timeout brings it back."""
     deployment.breakers.pause("payments", PAUSE)
     event = received(deployment, request("ord-1"))
@@ -124,13 +116,9 @@ def test_the_health_of_a_service_is_measured_for_its_agent(deployment: Deploymen
     (directive,) = written["_aws"]["CloudWatchMetrics"]
     assert [sorted(names) for names in directive["Dimensions"]] == [["agent", "service"]]
     assert written["agent"] == "payments"
-    assert {metric["Name"]: metric["Unit"] for metric in directive["Metrics"]} == {
-        "InFlight": "Count",
-        "BreakerState": "None",
-        "CallSucceeded": "Count",
-        "CallFailed": "Count",
-        "CallTime": "Milliseconds",
-    }
+    counts = dict.fromkeys(("InFlight", "CallSucceeded", "CallFailed"), "Count")
+    units = counts | {"BreakerState": "None", "CallTime": "Milliseconds"}
+    assert {metric["Name"]: metric["Unit"] for metric in directive["Metrics"]} == units
     assert (written["CallSucceeded"], written["CallFailed"], written["BreakerState"]) == ([2], [0], [0])
     assert max(written["InFlight"]) <= 2
     assert deployment.sqs.get_queue_url(QueueName=QUEUE)

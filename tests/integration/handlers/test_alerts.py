@@ -21,17 +21,8 @@ ORDERS = [f"ord-{number}" for number in range(MOST_SINGLES + 3)]
 
 
 def refusal(step: StepRecord) -> str:
-    return json.dumps(
-        {
-            "type": "step.reply",
-            "orderId": step.order_id,
-            "step": step.name,
-            "attempt": step.attempt,
-            "token": step.token,
-            "outcome": "permanent",
-            "error": "out of stock",
-        }
-    )
+    claim = {"orderId": step.order_id, "step": step.name, "attempt": step.attempt, "token": step.token}
+    return json.dumps({"type": "step.reply", "outcome": "permanent", "error": "out of stock"} | claim)
 
 
 def all_refused(deployment: Deployment) -> None:

@@ -208,9 +208,7 @@ def test_a_message_that_cannot_be_hidden_is_brought_back_all_the_same(deployment
     assert len(log.of("Returned")) == 2
 
 
-def test_without_sequence_numbers_the_queues_order_counts(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_sequences_the_queues_order_counts(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPWARD_SEQUENCES", "optional")
     bodies = [json.loads(create(A)), json.loads(entry(A, 2)), json.loads(entry(A, 3))]
     for index, body in enumerate(bodies):

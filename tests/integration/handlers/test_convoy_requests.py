@@ -90,9 +90,7 @@ def test_what_comes_again_is_read_and_nothing_is_written(requests: Counter[str])
     assert requests == {"GetItem": 1}
 
 
-def test_what_waits_for_its_turn_takes_one_transaction_and_goes_on_with_one_write(
-    requests: Counter[str], deployment: Deployment
-) -> None:
+def test_what_waits_takes_one_transaction_and_then_one_write(requests: Counter[str], deployment: Deployment) -> None:
     """C5."""
     work(create(A))
     requests.clear()

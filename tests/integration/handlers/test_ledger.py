@@ -13,6 +13,7 @@ from stepward.testing.aws.stack import BUCKET
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.source import SqsSource
+from tests.emptied import emptied
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import Deployment, Event, batch, failed, sample
 
@@ -23,10 +24,8 @@ HARDLY_ANY = LambdaContext("ledger", "r-1", ends_at=9_000, clock=lambda: 0)
 
 
 def entries(count: int, orders: int = 7) -> list[dict[str, Any]]:
-    return [
-        {"orderId": f"ord-{n % orders}", "sequence": n // orders + 1, "op": "add", "amount": "1.00"}
-        for n in range(count)
-    ]
+    add = {"op": "add", "amount": "1.00"}
+    return [{"orderId": f"ord-{n % orders}", "sequence": n // orders + 1} | add for n in range(count)]
 
 
 def ledger_body(**changes: Any) -> str:
@@ -43,14 +42,7 @@ def put_object(count: int, first: str = "") -> list[dict[str, Any]]:
 
 
 def arrived(deployment: Deployment) -> list[Received]:
-    """All that has come for the lanes, whose queue is empty afterwards."""
-    source = deployment.source("order-events")
-    found: list[Received] = []
-    while more := source.receive(10):
-        found += more
-        for message in more:
-            source.delete(message.handle)
-    return found
+    return emptied(deployment.source("order-events"))
 
 
 def sequences(messages: list[Received]) -> list[tuple[str, int]]:
@@ -176,9 +168,7 @@ def test_a_ledger_behind_one_that_failed_is_not_begun(deployment: Deployment) ->
     assert deployment.rejects() == []
 
 
-def test_a_function_of_one_customer_takes_no_others_ledgers(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_customers_function_takes_no_others_ledgers(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     """C7."""
     monkeypatch.setenv("STEPWARD_LEDGER_CUSTOMER", "customer-7")
 

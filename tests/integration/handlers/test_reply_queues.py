@@ -10,7 +10,7 @@ import submission
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body
 
-PLAIN = "sqs-order-plain.json"
+PLAIN, HOST = "sqs-order-plain.json", "https://sqs.us-east-1.amazonaws.com"
 
 
 def submit(**changes: Any) -> list[str]:
@@ -54,12 +54,9 @@ def test_the_queue_may_be_named_by_its_arn(deployment: Deployment) -> None:
 @pytest.mark.parametrize(
     ("reply_to", "reason"),
     [
-        ("https://sqs.us-east-1.amazonaws.com/999999999999/replies-shop", "names a queue of account 999999999999"),
-        ("https://sqs.us-east-1.amazonaws.com.evil.example/111122223333/replies-shop", "is neither the URL"),
-        (
-            "https://sqs.us-east-1.amazonaws.com/111122223333/stepward-Orders-X",
-            "names a queue of this deployment itself",
-        ),
+        (f"{HOST}/999999999999/replies-shop", "names a queue of account 999999999999"),
+        (f"{HOST}.evil.example/111122223333/replies-shop", "is neither the URL"),
+        (f"{HOST}/111122223333/stepward-Orders-X", "names a queue of this deployment itself"),
     ],
 )
 def test_an_order_that_names_a_foreign_queue_is_rejected(deployment: Deployment, reply_to: str, reason: str) -> None:

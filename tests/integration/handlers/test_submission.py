@@ -101,9 +101,7 @@ def test_bad_messages_are_rejected_and_their_good_neighbour_goes_through(deploym
 
 def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, log: Log) -> None:
     """Field case 32."""
-    notice = json.dumps(
-        {"Service": "Amazon S3", "Event": "s3:TestEvent", "Time": "2026-01-01T00:00:00Z", "Bucket": "b"}
-    )
+    notice = '{"Service": "Amazon S3", "Event": "s3:TestEvent", "Time": "2026-01-01T00:00:00Z", "Bucket": "b"}'
 
     assert failed(submission.handler(batch(PLAIN, [notice]), None)) == []
 
@@ -142,9 +140,7 @@ def test_a_record_without_a_name_fails_the_whole_batch(deployment: Deployment) -
     assert "ord-1" not in deployment.order_ids()
 
 
-def test_a_missing_setting_fails_the_whole_batch_and_names_it(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_setting_fails_the_batch_by_its_name(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STEPWARD_TASKS_TABLE")
 
     with pytest.raises(Misconfigured, match="STEPWARD_TASKS_TABLE"):

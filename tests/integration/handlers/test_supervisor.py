@@ -68,21 +68,15 @@ def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(deploy
 
     step = deployment.step("reserve")
     assert (step.process_state, step.locked_by, step.failure_count) == (ProcessState.PENDING, None, 1)
-    assert sent_to_scheduler(deployment) == [
-        {"type": "step.retry", "orderId": ORDER_ID, "step": "reserve", "attempt": 1}
-    ]
+    retry = {"type": "step.retry", "orderId": ORDER_ID, "step": "reserve", "attempt": 1}
+    assert sent_to_scheduler(deployment) == [retry]
     assert (figures["listed"], figures["overdue"], figures["oldest"]) == (1, 1, MARGIN)
     lines = log.read()
     (recovered,) = [line for line in lines if line.get("message") == "Recovered"]
     assert (recovered["from"], recovered["to"], recovered["attempt"]) == ("Processing", "Pending", 1)
     (metrics,) = [line for line in lines if "_aws" in line]
-    assert {name: metrics[name] for name in ("Swept", "ShardsSkipped", "Recovered", "Overdue", "OverdueAge")} == {
-        "Swept": [float(SHARDS)],
-        "ShardsSkipped": [0.0],
-        "Recovered": [1.0],
-        "Overdue": [1.0],
-        "OverdueAge": [float(MARGIN)],
-    }
+    measured = {"Swept": SHARDS, "ShardsSkipped": 0, "Recovered": 1, "Overdue": 1, "OverdueAge": MARGIN}
+    assert {name: metrics[name] for name in measured} == {name: [float(value)] for name, value in measured.items()}
 
 
 def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment) -> None:
@@ -125,7 +119,7 @@ def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     ],
     ids="".join,
 )
-def test_a_record_that_cannot_be_read_does_not_stop_the_sweep(
+def test_an_unreadable_record_does_not_stop_the_sweep(
     deployment: Deployment, log: Log, garbage: dict[str, Any]
 ) -> None:
     """Each shard has a bad record that is older than the good one."""
@@ -188,11 +182,10 @@ def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deploym
     running = run_into(deployment)
     at = running + MARGIN
     for shard in range(SHARDS):
-        lease = {"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1}
-        item = {"Name": {"S": f"lease/{shard}"}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}}
-        deployment.dynamodb.put_item(
-            TableName=deployment.shared_records, Item={**item, "Body": {"S": json.dumps(lease)}}
-        )
+        lease = json.dumps({"holder": "supervisor-elsewhere", "fence": 7, "until": at + 1})
+        row: Any = {"Name": {"S": f"lease/{shard}"}, "Revision": {"N": "1"}, "WriteId": {"S": "w"}}
+        row["Body"] = {"S": lease}
+        deployment.dynamodb.put_item(TableName=deployment.shared_records, Item=row)
     log.read()
 
     assert (sweep(at)["skipped"], deployment.step("reserve").failure_count) == (SHARDS, 0)
@@ -213,9 +206,7 @@ def test_supervisors_without_their_shared_records_still_sweep(deployment: Deploy
     assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
 
 
-def test_metrics_are_written_when_a_sweep_fails(
-    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_that_fails_writes_metrics(deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """S12: a fault of the deployment shows as an error, and does not hide what was done before."""
     running = run_into(deployment)
     monkeypatch.setenv("STEPWARD_SCHEDULER_QUEUE", "https://sqs.us-east-1.amazonaws.com/123456789012/gone")

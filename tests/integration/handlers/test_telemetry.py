@@ -54,9 +54,7 @@ def test_metrics_of_one_batch_do_not_reach_the_next(deployment: Deployment, log:
 
 
 @pytest.mark.parametrize("bad", [0, 101])
-def test_broken_metrics_do_not_undo_the_answer(
-    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch, bad: int
-) -> None:
+def test_lost_metrics_undo_nothing(deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch, bad: int) -> None:
     """Field case 10: nothing that can raise undoes an answer; past 100 values Powertools writes in mid-batch."""
     monkeypatch.delenv("POWERTOOLS_METRICS_NAMESPACE")
     bodies = [*["not JSON"] * bad, order_body()]

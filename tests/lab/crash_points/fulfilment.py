@@ -98,7 +98,6 @@ class Orders:
 
     @property
     def task(self) -> Task | None:
-        """The order of the scenario as it is now."""
         return self.engine.parts.store.tasks.get(ORDER_ID)
 
     def state(self, step: str) -> ProcessState | None:

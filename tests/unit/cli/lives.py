@@ -2,59 +2,29 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, field, replace
 
-from rich.console import Console, RenderableType
-
-from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
+from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, StepRequest, ToScheduler, Undo
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
+from stepward.domain.workflow.plan import Plan, PlannedStep
+from tests.factories import ALERTS, falls_back, waits
 
+Message = ToScheduler | StepRequest
 SUBMITTED = 1_790_000_000_000
 TIMING = Timing(claim_within=60_000, skew_margin=0, outage_after=600_000)
-PLAN = Plan(
-    "fulfilment",
-    2,
-    (
-        PlannedStep("reserve", "inventory", "reserve", (), 10_000, 3),
-        PlannedStep("charge", "payments", "charge", ("reserve",), 20_000, 2),
-    ),
-)
-SIDE_BY_SIDE = Plan("fulfilment", 3, tuple(replace(step, after=()) for step in PLAN.steps))
-UNDOABLE = Plan(
-    "fulfilment",
-    4,
-    (
-        PlannedStep("reserve", "inventory", "reserve", (), 10_000, 3, undo_agent="inventory", undo="release"),
-        PlannedStep("charge", "payments", "charge", ("reserve",), 20_000, 2, undo_agent="payments", undo="refund"),
-        PlannedStep("ship", "shipping", "ship", ("charge",), 20_000, 2, point_of_no_return=True),
-    ),
-)
-PATIENT = Plan(
-    "fulfilment",
-    5,
-    (
-        PlannedStep(
-            "charge",
-            "payments",
-            "charge",
-            (),
-            20_000,
-            1,
-            exhausted=(
-                Policy(Exhausted.WAIT, wait=30_000, rounds=1),
-                Policy(Exhausted.FALLBACK, agent="invoices", operation="invoice"),
-                Policy(Exhausted.ALERT),
-            ),
-            undo_agent="payments",
-            undo="refund",
-        ),
-    ),
-)
+RESERVE = PlannedStep("reserve", "inventory", "reserve", (), 10_000, 3)
+CHARGE = PlannedStep("charge", "payments", "charge", ("reserve",), 20_000, 2)
+SHIP = PlannedStep("ship", "shipping", "ship", ("charge",), 20_000, 2, point_of_no_return=True)
+RELEASED = replace(RESERVE, undo_agent="inventory", undo="release")
+REFUNDED = replace(CHARGE, undo_agent="payments", undo="refund")
+POLICIES = (waits(30_000), falls_back("invoices", "invoice"), ALERTS)
+PLAN = Plan("fulfilment", 2, (RESERVE, CHARGE))
+SIDE_BY_SIDE = Plan("fulfilment", 3, (RESERVE, replace(CHARGE, after=())))
+UNDOABLE = Plan("fulfilment", 4, (RELEASED, REFUNDED, SHIP))
+PATIENT = Plan("fulfilment", 5, (replace(REFUNDED, after=(), threshold=1, exhausted=POLICIES),))
 """A step that waits once, falls back to another agent, and then ends in Error."""
 
 
@@ -76,11 +46,14 @@ class Life:
     def start(self, at: int) -> Life:
         return self.apply(Start(self.order_id), at)
 
-    def answer(self, step: str, at: int, error: str = "") -> Life:
+    def reply(self, step: str, outcome: Outcome = Outcome.OK, error: str = "", token: str = "") -> Reply:
+        """The agent's reply to the newest attempt, or one under another token."""
         record = self.task.steps[step]
-        outcome = Outcome.PERMANENT if error else Outcome.OK
-        reply = Reply(self.order_id, step, record.attempt, record.token or "", outcome, {"reference": "r-7"}, error)
-        return self.apply(reply, at)
+        token = token or record.token or "gone"
+        return Reply(self.order_id, step, record.attempt, token, outcome, {"reference": "r-7"}, error)
+
+    def answer(self, step: str, at: int, error: str = "") -> Life:
+        return self.apply(self.reply(step, Outcome.PERMANENT if error else Outcome.OK, error), at)
 
     def check_deadlines(self, at: int) -> Life:
         return self.apply(DeadlineCheck(), at, "supervisor-1")
@@ -153,11 +126,3 @@ def shipping() -> Life:
 def failed(error: str = "refused with card_declined") -> Life:
     """The payment service refused for good, and an operator knows."""
     return Life().start(40).answer("reserve", 1_000).answer("charge", 2_000, error).alerted("charge", 2_050)
-
-
-def printed(what: RenderableType, width: int = 120) -> str:
-    """What a terminal of that width shows."""
-    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False, emoji=False)
-    console.print(what)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()

@@ -42,10 +42,7 @@ def test_each_order_is_read_anew_before_it_is_listed() -> None:
 
 def test_every_reason_is_listed() -> None:
     assert list(reasons(failed_twice().task)) == ["reserve: sold out", "charge: declined"]
-    assert list(reasons(failed().pause(9_000).task)) == [
-        "charge: refused with card_declined",
-        "paused by ada: asking",
-    ]
+    assert list(reasons(failed().pause(9_000).task)) == ["charge: refused with card_declined", "paused by ada: asking"]
     assert list(reasons(undo_failed().task)) == ["charge/undo: account closed"]
     assert list(reasons(paused().task)) == ["paused by ada: asking"]
     assert list(reasons(recovered().task)) == []

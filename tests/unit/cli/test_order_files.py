@@ -51,9 +51,7 @@ def test_messages_are_taken_as_they_are_written(tmp_path: Path, content: str, ex
         ("[" * 100_000, "nested too deep"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_with_its_position(
-    tmp_path: Path, content: str | bytes, complaint: str
-) -> None:
+def test_an_unreadable_file_is_refused_with_its_position(tmp_path: Path, content: str | bytes, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
         bodies(tmp_path, content)
 

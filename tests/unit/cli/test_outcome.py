@@ -72,9 +72,7 @@ def test_somebody_who_was_faster_is_named() -> None:
 
 def test_a_refusal_is_read_from_the_audit_log() -> None:
     old = AuditEntry(SUBMITTED, "undo", "", 0, "ada", "withdrawn", applied=False, note="of yesterday")
-    mine = AuditEntry(
-        SUBMITTED + 9, "undo", "", 0, "ada", "withdrawn", applied=False, note="past its point of no return"
-    )
+    mine = replace(old, at=SUBMITTED + 9, note="past its point of no return")
     others = (
         replace(mine, who="eve", note="somebody else's"),
         replace(mine, why="sold twice", note="mine, of another moment"),

@@ -54,18 +54,14 @@ def test_a_project_that_names_none_says_how_to(project: Project) -> None:
         project.app()
 
 
-@pytest.mark.parametrize("name", ["nowhere:app", "found_here:nothing", ":app", "..:app"])
-def test_an_application_that_is_not_there_is_named(project: Project, name: str) -> None:
+MISSING = dict.fromkeys(("nowhere:app", "found_here:nothing", ":app", "..:app"), "no application")
+
+
+@pytest.mark.parametrize(("name", "says"), [*MISSING.items(), ("json:loads", "is function, not an application")])
+def test_what_is_not_there_or_no_application_is_refused(project: Project, name: str, says: str) -> None:
     named(project, f'app = "{name}"')
 
-    with pytest.raises(Misconfigured, match="no application"):
-        project.app()
-
-
-def test_what_is_no_application_is_refused(project: Project) -> None:
-    named(project, 'app = "json:loads"')
-
-    with pytest.raises(Misconfigured, match="is function, not an application"):
+    with pytest.raises(Misconfigured, match=says):
         project.app()
 
 

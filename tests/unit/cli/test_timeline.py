@@ -2,6 +2,8 @@ from stepward.cli.orders.timeline import is_complete, prospects, timeline
 from stepward.domain.messages import Start
 from tests.unit.cli.lives import PATIENT, SUBMITTED, Life, failed, paused, recovered, undo_failed, undone
 
+TIMED_OUT = "charge: attempt {} passed its complete-by without a reply: its agent is slow or dead"
+
 
 def lines_of(life: Life) -> list[tuple[int, str]]:
     return [(happening.at - SUBMITTED, happening.text) for happening in timeline(life.task, life.plan)]
@@ -25,10 +27,7 @@ def test_the_timeline_of_a_recovered_order_says_who_lost_the_step_and_who_recove
     assert lines_of(recovered())[3:] == [
         (1_000, "charge: attempt 1 began, claimed by scheduler-1; 20.0 s until its complete-by"),
         (21_000, "charge: attempt 1 passed its complete-by without a reply: its agent is slow or dead"),
-        (
-            25_000,
-            "charge: 4.0 s later the Supervisor counted a failure and released the step for another attempt",
-        ),
+        (25_000, "charge: 4.0 s later the Supervisor counted a failure and released the step for another attempt"),
         (26_000, "charge: attempt 2 began; 20.0 s until its complete-by"),
         (27_000, "charge: attempt 2 succeeded after 1.0 s"),
         (27_000, "the order is Processed, 27.0 s after it was submitted"),
@@ -54,11 +53,9 @@ def test_a_step_that_used_up_its_attempts_shows_that_the_last_one_timed_out_too(
     life = Life().start(0).answer("reserve", 0).check_deadlines(21_000).retry(22_000).check_deadlines(43_000)
 
     texts = [text for _, text in lines_of(life)]
-    assert texts.count("charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") == 1
+    assert texts.count(TIMED_OUT.format(2)) == 1
     assert texts[-1] == "charge: attempt 2 ended in Error: no answer within complete-by, 2 of 2 times"
-    assert (42_000, "charge: attempt 2 passed its complete-by without a reply: its agent is slow or dead") in lines_of(
-        life
-    )
+    assert (42_000, TIMED_OUT.format(2)) in lines_of(life)
 
 
 def test_a_step_that_nobody_claimed_and_an_outage_are_shown_as_such() -> None:
@@ -140,7 +137,7 @@ def test_a_backoff_and_a_fallback_say_what_was_tried_and_who_takes_over() -> Non
 
     assert resting == ["charge waits another 29.5 s (backoff) before its next attempt."]
     assert (20_500, "charge: its attempts are used up; it waits for 30 s, round 1 of 1") in texts
-    assert (20_000, "charge: attempt 1 passed its complete-by without a reply: its agent is slow or dead") in texts
+    assert (20_000, TIMED_OUT.format(1)) in texts
     assert texts[-1][1].startswith("charge: its attempts are used up: no answer within complete-by")
     assert texts[-1][1].endswith("invoices takes over")
 

@@ -13,13 +13,13 @@ from tests.unit.cli.lives import (
     failed,
     not_deployed,
     paused,
-    printed,
     recovered,
     shipping,
     undo_failed,
     undoing,
     undone,
 )
+from tests.unit.cli.printing import printed
 
 HERE = Target()
 NASTY = "[red]x[/red] \x1b[2J"

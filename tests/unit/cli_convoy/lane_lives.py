@@ -42,9 +42,8 @@ class LaneLife:
 
     def __post_init__(self) -> None:
         self.audit_log = AuditLog(self.shared_records)
-        assembly = replace(
-            self.world.assembly(lane_rules=self.rules), lanes=self.lanes, shared_records=self.shared_records
-        )
+        assembly = self.world.assembly(lane_rules=self.rules)
+        assembly = replace(assembly, lanes=self.lanes, shared_records=self.shared_records)
         self.convoy = assembly.convoy("convoy-1").convoy
 
     def bring(self, *contents: Mapping[str, Any]) -> "LaneLife":

@@ -49,9 +49,7 @@ def applied(life: LaneLife, command: LaneCommand) -> str:
         (flowing(), skip(-1), "does not wait for event u1"),
     ],
 )
-def test_what_cannot_work_is_refused_at_once_and_the_lane_refuses_it_too(
-    life: LaneLife, command: LaneCommand, words: str
-) -> None:
+def test_what_cannot_work_is_refused_at_once_and_by_the_lane(life: LaneLife, command: LaneCommand, words: str) -> None:
     """C6."""
     assert words in refused(life, command)
     before = life.lane
@@ -69,11 +67,7 @@ def test_what_cannot_work_is_refused_at_once_and_the_lane_refuses_it_too(
         (torn(), skip(4), "Event 4 was skipped; all events that arrived are applied, up to event 5."),
         (torn(), replace(4, op="modify", modifies=3), "Event 4 was replaced; event 4 stops the lane: modifies: 3"),
         (unsequenced_events(), skip(-1), "Event u1 was skipped; all events that arrived are applied, up to event 4."),
-        (
-            unsequenced_events().bring(entry(None, amount=1)),
-            skip(-1),
-            "Event u1 was skipped; event u2 stops the lane",
-        ),
+        (unsequenced_events().bring(entry(None, amount=1)), skip(-1), "Event u1 was skipped; event u2 stops the lane"),
     ],
 )
 def test_the_outcome_of_a_command_says_what_is_next(life: LaneLife, command: LaneCommand, words: str) -> None:

@@ -32,7 +32,8 @@ def judged(life: LaneLife, content: object) -> tuple[str, str, str]:
     return found.what, found.judgement.staleness, found.judgement.reason
 
 
-SKIP = SkipEvent("ord-1", 4, "ada", "twice", "k-1")
+UNKNOWN = "the lane has received no event of the order"
+SKIP, COMMAND = SkipEvent("ord-1", 4, "ada", "twice", "k-1"), "an operator's command to the lane"
 
 
 @pytest.mark.parametrize(
@@ -41,23 +42,15 @@ SKIP = SkipEvent("ord-1", 4, "ada", "twice", "k-1")
         # FIELD_CASES 20: what the lane still lacks goes back.
         (flowing(), entry(4, amount=1), ("event 4: add", "current", "the lane has not received it")),
         (flowing(), entry(2, amount=5), ("event 2: add", "stale", "the lane has received it")),
-        (
-            flowing(),
-            entry(1, "create", "ord-2"),
-            ("event 1: create", "current", "the lane has received no event of the order"),
-        ),
+        (flowing(), entry(1, "create", "ord-2"), ("event 1: create", "current", UNKNOWN)),
         # C5: another event of a known sequence goes back and becomes a reject.
         (flowing(), entry(2, amount=99), ("event 2: add", "current", "the lane will reject it: .*")),
         (poisoned(), entry(5, amount=7), ("event 5: add", "stale", ".*")),
         # The command line knows no shop's own formats.
         (flowing(), {"resource": {"id": "x"}}, ("an order event", "current", ".*")),
         # C6: a command that was applied is stale.
-        (poisoned(), encode_command(SKIP), ("an operator's command to the lane", "current", "the lane will decide")),
-        (
-            poisoned().ask(SKIP),
-            encode_command(SKIP),
-            ("an operator's command to the lane", "stale", "the lane has applied it"),
-        ),
+        (poisoned(), encode_command(SKIP), (COMMAND, "current", "the lane will decide")),
+        (poisoned().ask(SKIP), encode_command(SKIP), (COMMAND, "stale", "the lane has applied it")),
     ],
 )
 def test_an_order_event_or_a_command_is_compared_with_its_lane(

@@ -68,11 +68,8 @@ def test_a_ledger_too_large_for_a_message_goes_as_an_object_of_lines(tmp_path: P
     with as_lines(ledger) as (lines, key):
         objects = {key: lines.read_bytes()}
     queue, shared_records = MemoryFifoQueue(name="order-events.fifo", clock=Clock()), MemorySharedRecords()
-    ports: dict[str, Any] = {
-        "lane_queue": MemoryLaneQueue(queue),
-        "ledgers": MemoryLedgers(objects),
-        "shared_records": shared_records,
-    }
+    ports: dict[str, Any] = {"lane_queue": MemoryLaneQueue(queue), "shared_records": shared_records}
+    ports["ledgers"] = MemoryLedgers(objects)
     split = memory_assembly(Clock(), app=PlannedApp(sequence("reserve")), **ports).ledger()
     split.handle(pointer_of(ledger, key), lambda: 60_000)
 
@@ -124,9 +121,7 @@ def test_the_same_file_is_the_same_ledger_however_often_it_is_sent(tmp_path: Pat
         ({"entries": ENTRIES, "customerId": 7}, ("", ""), "customerId"),
     ],
 )
-def test_what_is_no_ledger_is_refused_before_anything_is_sent(
-    tmp_path: Path, content: Any, options: tuple[str, str], words: str
-) -> None:
+def test_what_is_no_ledger_is_refused(tmp_path: Path, content: Any, options: tuple[str, str], words: str) -> None:
     with pytest.raises(UserError) as declined:
         surveyed(opened(ledger_file(tmp_path, content), *options))
     assert words in str(declined.value)

@@ -15,7 +15,7 @@ from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.wire.order_event import event_of, stored_event
 from tests.factories import T0
-from tests.unit.cli.lives import printed
+from tests.unit.cli.printing import printed
 from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, torn, unsequenced_events
 
 SHOP = Target(stack="shop", local=True)
@@ -35,16 +35,10 @@ def typed_next(life: LaneLife) -> str:
     return "\n".join(repairs(life.lane, life.seen.following, SHOP))
 
 
-@pytest.mark.parametrize(
-    ("life", "state"),
-    [
-        (flowing(), "open"),
-        (poisoned(), "blocked"),
-        (torn(), "gap"),
-        (unsequenced_events(), "blocked"),
-        (ended(), "ended"),
-    ],
-)
+STATES = {flowing: "open", poisoned: "blocked", torn: "gap", unsequenced_events: "blocked", ended: "ended"}
+
+
+@pytest.mark.parametrize(("life", "state"), [(made(), state) for made, state in STATES.items()])
 def test_a_lane_is_in_one_state(life: LaneLife, state: str) -> None:
     assert lane_state(life.lane) == state
     assert view(life).startswith(f"Lane of order ord-1: {state}\n")

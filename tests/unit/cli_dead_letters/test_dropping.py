@@ -8,19 +8,7 @@ from hypothesis import strategies as st
 from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
 from stepward.cli.dead_letters.staleness import Staleness
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import (
-    Cancel,
-    Outcome,
-    Pause,
-    Report,
-    Resubmit,
-    Resume,
-    Retry,
-    Start,
-    StepRequest,
-    ToScheduler,
-    Undo,
-)
+from stepward.domain.messages import Cancel, Outcome, Pause, Report, Resubmit, Resume, Retry, Start, StepRequest, Undo
 from stepward.domain.task.change import Decision
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
@@ -28,6 +16,7 @@ from stepward.domain.task.record import Loaded
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, SECOND, T0, UNDOES, Life, answer, diamond, sequence, undoable, waits
+from tests.unit.cli.lives import Message
 
 PLANS = [
     sequence("reserve", "ship", threshold=1),
@@ -35,7 +24,6 @@ PLANS = [
     undoable(threshold=1, exhausted=(waits(30 * SECOND), UNDOES)),
     diamond(undo=True),
 ]
-Message = ToScheduler | StepRequest
 
 
 def messages(life: Life) -> list[Message]:

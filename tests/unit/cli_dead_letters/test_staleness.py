@@ -10,20 +10,7 @@ import pytest
 from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
 from stepward.cli.dead_letters.staleness import Staleness, judge
 from stepward.domain.errors import Corrupt
-from stepward.domain.messages import (
-    Cancel,
-    Outcome,
-    Pause,
-    Reply,
-    Report,
-    Resubmit,
-    Resume,
-    Retry,
-    Start,
-    StepRequest,
-    ToScheduler,
-    Undo,
-)
+from stepward.domain.messages import Cancel, Outcome, Pause, Report, Resubmit, Resume, Retry, Start, StepRequest, Undo
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.task.staleness import dated
@@ -35,6 +22,7 @@ from tests.unit.cli.lives import (
     SUBMITTED,
     UNDOABLE,
     Life,
+    Message,
     failed,
     paused,
     recovered,
@@ -56,14 +44,7 @@ def request(life: Life, step: str, attempt: int | None = None) -> StepRequest:
     return StepRequest("ord-1", step, "inventory", step, attempt, token, 1, key, complete_by, 1_000)
 
 
-def reply(life: Life, step: str, outcome: Outcome = Outcome.OK, token: str = "") -> Reply:
-    record = life.task.steps[step]
-    return Reply("ord-1", step, record.attempt, token or record.token or "gone", outcome, {})
-
-
-def staleness(
-    message: ToScheduler | StepRequest, life: Life, *, at: int = 1_500, sent: int = 0
-) -> tuple[Staleness, str]:
+def staleness(message: Message, life: Life, *, at: int = 1_500, sent: int = 0) -> tuple[Staleness, str]:
     judgement = judge(dated(message, SUBMITTED + sent), life.loaded, now=SUBMITTED + at)
     return judgement.staleness, judgement.reason
 
@@ -93,10 +74,8 @@ def test_a_request_whose_step_was_done_meanwhile_is_stale() -> None:
     asked = StepRequest(order, step, "inventory", "reserve", body["attempt"], token, 1, key, SUBMITTED + 60_000, 60_000)
 
     assert staleness(asked, life)[0] is CURRENT
-    assert staleness(asked, life.answer(step, 1_000)) == (
-        STALE,
-        f"the order has moved on: {step} is Processed at attempt 1",
-    )
+    moved_on = f"the order has moved on: {step} is Processed at attempt 1"
+    assert staleness(asked, life.answer(step, 1_000)) == (STALE, moved_on)
 
 
 LATE, MOVED_ON = RefusalCode.LATE, RefusalCode.MOVED_ON
@@ -113,14 +92,14 @@ RESTING = Life(plan=PATIENT).start(0).check_deadlines(20_500)
         (request(WORKING, "reserve", attempt=0), WORKING, 9_000, MOVED_ON),
         (request(WORKING, "reserve"), undoing(), 2_000, MOVED_ON),
         (request(WORKING, "reserve"), RESTING, 2_000, NO_STEP),
-        (reply(WORKING, "reserve"), WORKING, 9_000, None),
-        (reply(WORKING, "reserve", Outcome.PERMANENT), WORKING, 9_000, None),
-        (reply(WORKING, "reserve"), WORKING, 10_001, LATE),
-        (reply(WORKING, "reserve", token="another"), WORKING, 9_000, MOVED_ON),
-        (reply(WORKING, "reserve"), shipping(), 2_500, MOVED_ON),
+        (WORKING.reply("reserve"), WORKING, 9_000, None),
+        (WORKING.reply("reserve", Outcome.PERMANENT), WORKING, 9_000, None),
+        (WORKING.reply("reserve"), WORKING, 10_001, LATE),
+        (WORKING.reply("reserve", token="another"), WORKING, 9_000, MOVED_ON),
+        (WORKING.reply("reserve"), shipping(), 2_500, MOVED_ON),
         # I6: what took effect after its undo has to be undone again.
-        (reply(undone(), "charge"), undone(), 9_000, None),
-        (reply(undone(), "charge", Outcome.PERMANENT), undone(), 9_000, MOVED_ON),
+        (undone().reply("charge"), undone(), 9_000, None),
+        (undone().reply("charge", Outcome.PERMANENT), undone(), 9_000, MOVED_ON),
         (Start("ord-1"), Life(), 100, None),
         # Rule 1: the request that it caused may be lost, and is sent again.
         (Start("ord-1"), WORKING, 100, None),
@@ -147,7 +126,7 @@ RESTING = Life(plan=PATIENT).start(0).check_deadlines(20_500)
     ],
 )
 def test_a_message_is_stale_if_the_policy_would_refuse_it(
-    message: ToScheduler | StepRequest, life: Life, at: int, code: RefusalCode | None
+    message: Message, life: Life, at: int, code: RefusalCode | None
 ) -> None:
     """S6, case 77: what redriving it would do is known before it is done, and by a code for programs."""
     judgement = judge(message, life.loaded, now=SUBMITTED + at)
@@ -224,7 +203,7 @@ def test_a_cancellation_is_compared_with_its_order() -> None:
     ("queue", "body", "what", "expected"),
     [
         ("agent-inventory", encode(request(WORKING, "reserve")), "a request to inventory: reserve, attempt 1", CURRENT),
-        ("responses", encode(reply(WORKING, "reserve")), "a reply: reserve, attempt 1, ok", CURRENT),
+        ("responses", encode(WORKING.reply("reserve")), "a reply: reserve, attempt 1, ok", CURRENT),
         ("scheduler", encode(Undo("ord-1", "ada", "x")), "the command to undo", CURRENT),
         ("scheduler", encode(Retry("ord-1", "reserve", 1)), "the command to retry reserve, after attempt 1", STALE),
         ("scheduler", "{oops", "a corrupt message", CORRUPT),

@@ -99,9 +99,7 @@ def test_an_event_that_never_came_can_be_given() -> None:
         ({"op": "add"}, "the new event is not valid: orderId: is missing"),
     ],
 )
-def test_a_replacement_that_cannot_be_is_refused_with_a_reason(
-    world: ConvoyWorld, event: dict[str, Any], note: str
-) -> None:
+def test_a_wrong_replacement_is_refused_with_a_reason(world: ConvoyWorld, event: dict[str, Any], note: str) -> None:
     world.replace("A", 2, event)
     world.run()
 

@@ -9,7 +9,7 @@ from stepward.app.convoy.convoy import Arrival
 from stepward.app.convoy.intake import LaneIntake
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand, RetryLane
-from stepward.domain.errors import RetryLater, Transient
+from stepward.domain.errors import NotUnderstood, RetryLater, Transient
 from stepward.domain.history import HistoryKind
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
@@ -23,15 +23,22 @@ class Noting:
     """A convoy that notes what it is given, and fails at the order named."""
 
     fails_at: str = ""
+    newer: bool = False
     calls: list[tuple[str, ...]] = field(default_factory=list)
 
     def events(self, order_id: str, arrivals: Sequence[Arrival]) -> None:
         self.calls.append((order_id, *(arrival.received.message_id for arrival in arrivals)))
         if order_id == self.fails_at:
             raise Transient("not now")
+        self._read()
 
     def command(self, command: LaneCommand, received: Received) -> None:
         self.calls.append((command.order_id, "command", received.message_id))
+        self._read()
+
+    def _read(self) -> None:
+        if self.newer:
+            raise NotUnderstood("the lane: an item with Signals")
 
 
 def intake(convoy: Noting) -> LaneIntake:
@@ -81,17 +88,17 @@ def test_what_was_done_before_a_failure_is_counted() -> None:
     assert convoy.calls[-1] == ("B", "m-1", "m-2")
 
 
-def test_a_command_that_only_newer_code_knows_comes_back_in_its_turn() -> None:
-    """D1: what is in front of it is done, what is behind it waits, and nothing becomes a reject."""
-    convoy = Noting()
+@pytest.mark.parametrize("last", [B, COMMAND])
+def test_what_meets_a_lane_of_newer_code_comes_back_in_its_turn(last: str) -> None:
+    """D1: what is in front of it is done, and nothing becomes a reject."""
+    convoy = Noting(newer=True)
     subject = intake(convoy)
-    steps = subject.take(messages(A, '{"type":"convoy.freeze","orderId":"A"}', A), lambda: MINUTE)
+    steps = subject.take(messages(IGNORED, last, B), lambda: MINUTE)
 
     assert next(steps) == 1
-    with pytest.raises(RetryLater, match=r"convoy\.freeze"):
+    with pytest.raises(RetryLater, match="an item with Signals"):
         next(steps)
 
-    assert convoy.calls == [("A", "m-0")]
     assert not subject.rejects.kept  # type: ignore[attr-defined]
 
 

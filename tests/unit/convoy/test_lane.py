@@ -165,9 +165,8 @@ def test_whoever_is_owed_something_is_listed_by_then(
     """I9: early or on time, never late."""
     rules = LaneRules(idle_after=idle)
     lane = Lane("A", last=last, highest=last + ahead, end=last if end and not ahead else 0, touched_at=T0)
-    lane = replace(
-        lane, alerted=known, blocked=Blocked(last + 1, "no", T0) if blocked else None, gap_since=T0 if ahead else None
-    )
+    trouble = Blocked(last + 1, "no", T0) if blocked else None
+    lane = replace(lane, alerted=known, blocked=trouble, gap_since=T0 if ahead else None)
     at = due(lane, rules)
     if owed(lane, rules, T0 + later) is not Alerted.NOTHING:
         assert at is not None

@@ -77,7 +77,7 @@ def arrivals(draw: st.DrawFn) -> tuple[int, int, list[list[int]]]:
 
 
 @given(arrivals())
-def test_each_event_is_applied_once_in_sequence_and_what_is_behind_the_end_is_rejected(
+def test_each_event_is_applied_once_in_sequence_and_none_behind_the_end(
     come: tuple[int, int, list[list[int]]],
 ) -> None:
     """C4, C5, I7."""

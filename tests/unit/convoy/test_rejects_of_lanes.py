@@ -69,9 +69,7 @@ def test_an_event_that_was_replaced_is_kept_though_the_consumer_dies(
 @pytest.mark.parametrize("after", range(4))
 @pytest.mark.parametrize("at", ["Rejects.keep", "Lanes.save"])
 @TIMES_OF_DEATH
-def test_what_came_for_positions_behind_the_end_becomes_a_reject_though_the_consumer_dies(
-    after: int, fault: Fault, at: str
-) -> None:
+def test_what_came_behind_the_end_becomes_a_reject_though_the_consumer_dies(after: int, fault: Fault, at: str) -> None:
     """C5."""
     world, events = ConvoyWorld(), order("A", 5)
     world.run(events[0], events[3], events[4])

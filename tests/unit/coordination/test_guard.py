@@ -1,38 +1,21 @@
 """Guards of one agent, each in an instance of its own, that agree by one shared record."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination.breaker import SETTLES_IN, AgentPause, Breaker, Limits, Mode, Permit, Refused
-from stepward.domain.coordination.shared_record import SharedRecord
-from stepward.domain.errors import StepwardError, Transient
+from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence
 from stepward.domain.task.deadlines import DeadlineCheck
-from stepward.testing.memory.shared_records import MemorySharedRecords
 from tests.factories import HOUR, MINUTE, SECOND, T0
+from tests.unit.engine.troubled import TroubledRecords
 from tests.unit.engine.world import World
 
 LIMITS = Limits(failures=6, open_for=10 * SECOND, longest=40 * SECOND)
 INSTANCES = 8
 PAUSE = AgentPause("ada", "the bank works on it", T0)
 BREAKS = (HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED)
-
-
-@dataclass(slots=True)
-class Counting(MemorySharedRecords):
-    """Counts how often it is read, and fails on demand."""
-
-    reads: int = 0
-    trouble: StepwardError | None = None
-
-    def read(self, name: str) -> SharedRecord | None:
-        self.reads += 1
-        if self.trouble is not None:
-            raise self.trouble
-        return MemorySharedRecords.read(self, name)
 
 
 def breaker(world: World) -> Breaker:
@@ -49,10 +32,10 @@ def world() -> World:
 
 
 @pytest.fixture
-def counting(world: World) -> Counting:
+def records(world: World) -> TroubledRecords:
     """The shared records of the world."""
-    world.shared_records = counting = Counting()
-    return counting
+    world.shared_records = records = TroubledRecords()
+    return records
 
 
 def open_it(world: World) -> int:
@@ -62,16 +45,16 @@ def open_it(world: World) -> int:
     return breaker(world).until
 
 
-def test_the_shared_record_is_read_once_a_second(world: World, counting: Counting) -> None:
+def test_the_shared_record_is_read_once_a_second(world: World, records: TroubledRecords) -> None:
     guard = world.guard(LIMITS)
 
     for _ in range(50):
         guard.succeeded(Permit(T0), world.clock())
         assert isinstance(guard.admit(world.clock(), T0 + MINUTE), Permit)
-    assert counting.reads == 1
+    assert records.reads == 1
 
     guard.admit(world.clock() + SECOND, T0 + MINUTE)
-    assert counting.reads == 2
+    assert records.reads == 2
 
 
 def test_failures_are_counted_across_instances(world: World) -> None:
@@ -117,12 +100,12 @@ def test_a_second_click_on_pause_or_resume_does_nothing_and_says_so(world: World
     assert world.shared_records.writes == 2
 
 
-def test_a_guard_that_cannot_claim_its_probe_waits(world: World, counting: Counting) -> None:
+def test_a_guard_that_cannot_claim_its_probe_waits(world: World, records: TroubledRecords) -> None:
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
         guard.failed(Permit(T0), T0)
     due = breaker(world).until
-    counting.trouble = Transient("throttled")
+    records.unread = Transient("throttled")
 
     assert isinstance(guard.admit(due, T0 + HOUR), Refused)
 
@@ -145,8 +128,8 @@ def test_supervisors_know_whose_requests_would_only_be_returned(world: World) ->
     assert watch.check(backlogged, due + SETTLES_IN) == DeadlineCheck(backlogged)
 
 
-def test_a_supervisor_that_cannot_read_a_breaker_goes_on(world: World, counting: Counting) -> None:
-    counting.trouble = Transient("throttled")
+def test_a_supervisor_that_cannot_read_a_breaker_goes_on(world: World, records: TroubledRecords) -> None:
+    records.unread = Transient("throttled")
     assert world.watch().check(frozenset(), T0) == DeadlineCheck()
     assert world.kinds() == [HistoryKind.POSTPONED]
 

@@ -1,8 +1,5 @@
 """S15: Supervisors share the shards, and whatever happens to their leases, each failure is counted once."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-
 import pytest
 
 from stepward.app.supervisor.leases import Leases
@@ -12,56 +9,9 @@ from stepward.domain.errors import Corrupt, Misconfigured, StepwardError, Transi
 from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
 from stepward.ports import TaskStore
-from stepward.testing.memory.shared_records import MemorySharedRecords
-from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import MINUTE, SECOND
+from tests.unit.engine.troubled import TroubledRecords, abandoned, troubled
 from tests.unit.engine.world import LEASE, SHARDS, World
-
-
-@dataclass(slots=True)
-class Faulty(MemorySharedRecords):
-    """Fails to read or to write, or has somebody write first."""
-
-    unread: StepwardError | None = None
-    unwritten: StepwardError | None = None
-    before_write: Callable[[], object] = field(default=lambda: None)
-
-    def read(self, name: str) -> SharedRecord | None:
-        if self.unread:
-            raise self.unread
-        return MemorySharedRecords.read(self, name)
-
-    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
-        if self.unwritten:
-            raise self.unwritten
-        act, self.before_write = self.before_write, lambda: None
-        act()
-        return MemorySharedRecords.write(self, shared_record, replaces=replaces)
-
-
-@dataclass(slots=True)
-class Slow(MemoryTaskStore):
-    """Something else happens while a shard is read."""
-
-    meanwhile: Callable[[int], object] = field(default=lambda _: None)
-
-    def due(self, shard: int, until: int) -> Iterator[str]:
-        self.meanwhile(shard)
-        yield from MemoryTaskStore.due(self, shard, until)
-
-
-def overdue(count: int = 9) -> World:
-    """Orders of every shard whose first step is overdue."""
-    world = World()
-    for number in range(count):
-        world.ask(f"ord-{number}")
-    world.clock.now += 2 * MINUTE
-    return world
-
-
-def slow(world: World, meanwhile: Callable[[int], object]) -> Slow:
-    store = world.store
-    return Slow(store.shard_of, store.orders, store.tasks, store.plans, store.lock, meanwhile)
 
 
 def sweep(world: World, instance: str = "supervisor-1", store: TaskStore | None = None) -> Swept:
@@ -70,13 +20,14 @@ def sweep(world: World, instance: str = "supervisor-1", store: TaskStore | None 
 
 @pytest.fixture
 def world() -> World:
-    return overdue()
+    """Orders of every shard whose first step is overdue."""
+    return abandoned(9)
 
 
 @pytest.fixture
-def faulty(world: World) -> Faulty:
+def faulty(world: World) -> TroubledRecords:
     """The shared records of the world."""
-    world.shared_records = faulty = Faulty()
+    world.shared_records = faulty = TroubledRecords()
     return faulty
 
 
@@ -136,13 +87,13 @@ def test_a_shard_is_swept_by_one_at_a_time(world: World) -> None:
         figures = sweep(world, "supervisor-2")
         found.append((figures.swept, figures.skipped))
 
-    sweep(world, store=slow(world, another_runs))
+    sweep(world, store=troubled(world, meanwhile=another_runs))
 
     assert found == [(SHARDS - 1, 1)] * SHARDS
     assert failures(world) == {1}
 
 
-def test_one_that_was_faster_keeps_the_shard(world: World, faulty: Faulty) -> None:
+def test_one_that_was_faster_keeps_the_shard(world: World, faulty: TroubledRecords) -> None:
     """S15: the other one takes it between our read and our write."""
     faulty.before_write = lambda: world.leases("supervisor-2").take(0)
     assert world.leases("supervisor-1").take(0) is None
@@ -158,7 +109,7 @@ def test_a_run_leaves_a_shard_when_its_lease_is_over(world: World) -> None:
             first.append(shard)
             world.clock.now += LEASE
 
-    figures = sweep(world, store=slow(world, hangs))
+    figures = sweep(world, store=troubled(world, meanwhile=hangs))
 
     assert (figures.complete, figures.swept) == (False, SHARDS - 1)
     left = {world.store.shard_of(name) for name, task in world.store.tasks.items() if task.revision == 2}
@@ -168,7 +119,7 @@ def test_a_run_leaves_a_shard_when_its_lease_is_over(world: World) -> None:
 @pytest.mark.parametrize("error", [Transient("throttled"), Misconfigured("no such table"), Corrupt("not JSON")])
 @pytest.mark.parametrize("when", ["unread", "unwritten"])
 def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(
-    world: World, faulty: Faulty, when: str, error: StepwardError
+    world: World, faulty: TroubledRecords, when: str, error: StepwardError
 ) -> None:
     """S12, S15: two of them, each without a lease; every recovery is conditional, so each failure counts once."""
     setattr(faulty, when, error)
@@ -184,7 +135,7 @@ def test_a_lease_that_cannot_be_had_keeps_nobody_from_sweeping(
     assert any(str(error) in entry.note for _, entry in world.telemetry.history)
 
 
-def test_a_lease_that_cannot_be_given_back_runs_out(world: World, faulty: Faulty) -> None:
+def test_a_lease_that_cannot_be_given_back_runs_out(world: World, faulty: TroubledRecords) -> None:
     """S15."""
     leases = world.leases()
     hold = leases.take(0)
@@ -213,7 +164,7 @@ def test_one_that_was_replaced_does_not_give_back_the_others_lease(world: World)
     assert world.leases("supervisor-3").take(0) is None
 
 
-def test_the_lease_begins_before_it_is_asked_for(world: World, faulty: Faulty) -> None:
+def test_the_lease_begins_before_it_is_asked_for(world: World, faulty: TroubledRecords) -> None:
     """delta-rs 153: a slow write makes it shorter for its holder, never longer."""
     before = world.clock.now
 
@@ -235,11 +186,11 @@ def test_a_record_that_no_supervisor_wrote_holds_nobody_up(world: World) -> None
 
 def test_supervisors_that_are_woken_together_begin_at_different_shards() -> None:
     """S15: with eight of them, not all at one."""
-    world = overdue(0)
+    world = abandoned(0)
     firsts = set()
     for number in range(8):
         seen: list[int] = []
-        sweep(world, f"supervisor-{number}", slow(world, seen.append))
+        sweep(world, f"supervisor-{number}", troubled(world, meanwhile=seen.append))
         firsts.add(seen[0])
 
     assert len(firsts) > 1
@@ -247,7 +198,7 @@ def test_supervisors_that_are_woken_together_begin_at_different_shards() -> None
 
 def test_leases_know_nothing_of_tasks() -> None:
     """S14: a lease names a shard and a holder."""
-    world = overdue(1)
+    world = abandoned(1)
     hold = Leases(world.shared_records, world.telemetry, "supervisor-1", LEASE, 0, world.clock).take(3)
 
     assert hold is not None

@@ -136,17 +136,11 @@ def test_at_an_emulator_the_rest_is_as_strict(text: str) -> None:
         check(text, AT_EMULATOR)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"endpoint": "http://127.0.0.1"},
-        {"endpoint": f"{ENDPOINT}/"},
-        {"endpoint": "http://me@127.0.0.1:4566"},
-        {"endpoint": "127.0.0.1:4566"},
-        {"prefixes": ("replies-", "")},
-        {"accounts": frozenset({"1111-2222-3333"})},
-    ],
-)
+NO_ENDPOINTS = "http://127.0.0.1", f"{ENDPOINT}/", "http://me@127.0.0.1:4566", "127.0.0.1:4566"
+WRONG: list[dict[str, Any]] = [{"prefixes": ("replies-", "")}, {"accounts": frozenset({"1111-2222-3333"})}]
+
+
+@pytest.mark.parametrize("wrong", [*({"endpoint": each} for each in NO_ENDPOINTS), *WRONG])
 def test_a_setting_that_would_allow_the_wrong_thing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(Misconfigured, match="STEPWARD_REPLY_"):
         Allowed(**wrong)
@@ -182,9 +176,8 @@ def test_a_deployment_that_does_not_know_its_own_queues_allows_none() -> None:
 def test_no_agent_has_a_priority_queue_unless_the_deployment_says_so() -> None:
     """S21."""
     assert Config({}).agent_priority_queues == {}
-    assert Config({"STEPWARD_AGENT_PRIORITY_QUEUES": '{"payments": "url"}'}).agent_priority_queues == {
-        "payments": "url"
-    }
+    given = {"STEPWARD_AGENT_PRIORITY_QUEUES": '{"payments": "url"}'}
+    assert Config(given).agent_priority_queues == {"payments": "url"}
 
 
 PIECES = st.sampled_from(

@@ -57,12 +57,9 @@ def evidence(acts: Scenario) -> Evidence:
         alerted=frozenset(order.order_id for order in acts.orders if order.ends is ProcessState.ERROR),
         effects=[done for task in tasks.values() for done in effects_of(task)],
         notices=[
-            notice
+            Heard(order.order_id, "c", status, "", revision)
             for order in acts.orders
-            for notice in (
-                Heard(order.order_id, "c", "received", "", 2),
-                Heard(order.order_id, "c", FINAL_STATUS[order.ends], "", 9),
-            )
+            for status, revision in (("received", 2), (FINAL_STATUS[order.ends], 9))
         ],
         replayed=2,
     )

@@ -53,8 +53,7 @@ def test_a_cancellation_is_accepted() -> None:
 
 def test_the_submitter_names_its_queue_in_every_order() -> None:
     """S19."""
-    acts = scenario(20, 1, SAMPLES, "http://127.0.0.1:1/000000000000/replies")
-    assert {json.loads(order.messages[0])["replyTo"] for order in acts.orders} == {
-        "http://127.0.0.1:1/000000000000/replies"
-    }
+    queue = "http://127.0.0.1:1/000000000000/replies"
+    acts = scenario(20, 1, SAMPLES, queue)
+    assert {json.loads(order.messages[0])["replyTo"] for order in acts.orders} == {queue}
     assert "replyTo" not in json.loads(scenario(20, 1, SAMPLES).orders[0].messages[0])

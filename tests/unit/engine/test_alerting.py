@@ -9,16 +9,15 @@ import pytest
 from stepward.app.alerting import Throttled
 from stepward.app.supervisor.supervise import TIME_PER_ALERT, TIME_TO_FINISH
 from stepward.domain.coordination.alert_limit import MOST_SINGLES, SPAN
-from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Misconfigured, StepwardError, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Outcome, Start, StepFailed
 from stepward.domain.submission import Order
 from stepward.domain.task.record import new_task
 from stepward.testing.memory.queues import MemoryAlerts
-from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, answer, order_text, sequence
+from tests.unit.engine.troubled import TroubledRecords
 from tests.unit.engine.world import World
 
 PLENTY = 10 * MINUTE
@@ -47,13 +46,6 @@ def fragile(world: World, **how: Any) -> MemoryAlerts:
     before = world.alerts
     world.alerts = Fragile(before.told, before.summaries, before.events, **how)
     return before
-
-
-class Dark(MemorySharedRecords):
-    """Cannot be read."""
-
-    def read(self, name: str) -> SharedRecord | None:
-        raise Transient(f"read control {name}: throttled")
 
 
 def running(count: int) -> World:
@@ -198,7 +190,7 @@ def test_a_topic_that_cannot_be_used_is_an_error() -> None:
 def test_nothing_is_let_out_uncounted() -> None:
     """S7: if the count cannot be stored, the next sweep sends all in a summary."""
     world = running(30)
-    world.shared_records = Dark()
+    world.shared_records = TroubledRecords(unread=Transient("throttled"))
     fail_for_good(world)
     assert world.alerts.told == []
 

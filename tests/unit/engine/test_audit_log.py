@@ -1,6 +1,5 @@
 """The audit log: every command that was given, once, with what came of it, in the order of their effects."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from stepward.domain.workflow.definition import Call
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0
+from tests.unit.engine.troubled import TroubledRecords, throttled
 from tests.unit.engine.world import World, operation
 
 PAUSE = Pause(ORDER_ID, "ada", "asking the customer")
@@ -97,26 +97,10 @@ def test_two_people_who_ask_for_the_same_are_both_logged(world: World) -> None:
     assert given(world, PAUSE, Pause(ORDER_ID, "alex", "asking too")) == [("pause", True), ("pause", False)]
 
 
-@dataclass(slots=True)
-class Dying(MemorySharedRecords):
-    """Dies at, or loses, the first `times` writes."""
-
-    times: int = 1
-    dies: bool = True
-
-    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
-        if self.times:
-            self.times -= 1
-            if self.dies:
-                raise Transient("throttled")
-            return False
-        return MemorySharedRecords.write(self, shared_record, replaces=replaces)
-
-
 @pytest.mark.parametrize("command", [PAUSE, Undo(ORDER_ID, "ada", "withdrawn")])
 def test_dying_between_the_change_and_its_log_entry_loses_nothing(world: World, command: Command) -> None:
     """S16, S22: the next delivery is refused by the order, which remembers that this very command was applied."""
-    world.shared_records = Dying()
+    world.shared_records = TroubledRecords(before_write=throttled)
     with pytest.raises(Transient):
         given(world, command)
     changed_at = world.clock.now
@@ -128,7 +112,7 @@ def test_dying_between_the_change_and_its_log_entry_loses_nothing(world: World, 
 
 def test_a_command_that_is_logged_late_stands_where_it_was_applied(world: World) -> None:
     """S22: the pause was applied, and its message comes again only after the order was resumed."""
-    world.shared_records = Dying()
+    world.shared_records = TroubledRecords(before_write=throttled)
     pause = Pause(ORDER_ID, "ada", "stock is being counted", asked_at=T0)
     with pytest.raises(Transient):
         given(world, pause)
@@ -140,13 +124,13 @@ def test_a_command_that_is_logged_late_stands_where_it_was_applied(world: World)
 
 
 def test_a_lost_race_is_run_again(world: World) -> None:
-    world.shared_records = Dying(times=3, dies=False)
+    world.shared_records = TroubledRecords(races_lost=3)
 
     assert given(world, PAUSE) == [("pause", True)]
 
 
 def test_a_race_that_is_never_won_goes_back_to_the_queue(world: World) -> None:
-    world.shared_records = Dying(times=100, dies=False)
+    world.shared_records = TroubledRecords(races_lost=100)
 
     with pytest.raises(Conflict):
         given(world, PAUSE)

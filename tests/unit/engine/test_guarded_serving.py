@@ -15,7 +15,8 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome
 from stepward.domain.workflow.definition import Call
 from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
-from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, Counting, breaker, breaks
+from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, breaker, breaks
+from tests.unit.engine.troubled import TroubledRecords
 from tests.unit.engine.world import World, operation
 
 
@@ -153,7 +154,7 @@ def test_a_request_does_not_come_back_later_than_its_complete_by() -> None:
 def test_a_guard_that_cannot_read_lets_the_work_go_on(trouble: StepwardError) -> None:
     """It logs its trouble, and asks again a second later."""
     world, (text,) = slow_world()
-    world.shared_records = Counting(trouble=trouble)
+    world.shared_records = TroubledRecords(unread=trouble)
 
     world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)).handle(text)
 

@@ -146,9 +146,7 @@ def test_what_the_order_needs_is_sent_before_its_submitter_is_notified(engine: E
         pytest.param(3, Kind.FAILS, id="the reply queue is busy"),
     ],
 )
-def test_a_notice_that_could_not_be_posted_is_posted_when_the_message_comes_again(
-    engine: Engine, call: int, kind: Kind
-) -> None:
+def test_a_notice_not_yet_posted_is_posted_when_the_message_comes_again(engine: Engine, call: int, kind: Kind) -> None:
     """S16, S19: at least once, by the state in which the order then is."""
     order = submit(engine)
     until_reserved(engine)
@@ -218,10 +216,7 @@ ACTIONS: Mapping[str, Callable[[Engine], object]] = {
 }
 
 
-@given(
-    st.lists(st.sampled_from(["step"] * 12 + sorted(ACTIONS)), max_size=60),
-    st.randoms(use_true_random=False),
-)
+@given(st.lists(st.sampled_from(["step"] * 12 + sorted(ACTIONS)), max_size=60), st.randoms(use_true_random=False))
 def test_whatever_happens_a_notice_is_true_and_the_newest_tells_the_end(actions: list[str], chance: Random) -> None:
     """S19, I8: the submitter gets its notices doubled and out of order."""
     with Engine(APP) as engine:

@@ -45,9 +45,7 @@ def test_an_outage_of_an_hour_uses_up_no_failure_and_few_calls(engine: Engine, o
 
 
 @pytest.mark.parametrize("seconds", [30, 50, 40 * 60])
-def test_a_paused_agent_uses_up_no_failure_and_goes_on_when_it_is_resumed(
-    engine: Engine, order: Order, seconds: int
-) -> None:
+def test_a_paused_agent_uses_up_no_failure_and_goes_on_once_resumed(engine: Engine, order: Order, seconds: int) -> None:
     """S13."""
     breakers = Breakers(engine.parts.shared_records)
     breakers.pause("worker", AgentPause("ada", "the bank works on it", T0))

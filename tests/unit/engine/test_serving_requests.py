@@ -74,9 +74,8 @@ def test_a_success_is_answered_under_the_attempt_and_token_that_asked(world: Wor
 
     world.serve(operation(succeed)).handle(encode(request))
 
-    assert world.replies() == [
-        Reply(ORDER_ID, "reserve", 1, request.token, Outcome.OK, {"key": request.idempotency_key}),
-    ]
+    result = {"key": request.idempotency_key}
+    assert world.replies() == [Reply(ORDER_ID, "reserve", 1, request.token, Outcome.OK, result)]
 
 
 def test_a_request_that_waited_past_complete_by_calls_nobody(world: World) -> None:

@@ -117,9 +117,7 @@ def test_the_reply_queue_is_stored_with_the_task_as_a_url(world: World) -> None:
 
 
 @pytest.mark.parametrize("allowed", [REPLY_QUEUES, Allowed()])
-def test_an_order_with_a_reply_queue_that_is_not_allowed_is_refused_before_anything_is_stored(
-    allowed: Allowed,
-) -> None:
+def test_an_order_with_a_reply_queue_that_is_not_allowed_is_refused_before_anything_is_stored(allowed: Allowed) -> None:
     """S19: field case 76; the submitter gets no notice, so the operator sees field and reason."""
     world = World()
     submit = replace(world.submit, reply_queues=allowed)

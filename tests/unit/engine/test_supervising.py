@@ -1,5 +1,5 @@
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -7,60 +7,18 @@ import pytest
 
 from stepward.app.optimistic import TRIES
 from stepward.app.supervisor.supervise import MOST_PER_RUN, TIME_TO_FINISH
-from stepward.domain.errors import Corrupt, StepwardError, Transient
+from stepward.domain.errors import Corrupt, Transient
 from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry
-from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.queues import MemoryQueues
-from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import decode_for_scheduler
 from tests.factories import MINUTE, SECOND, T0, order_text
+from tests.unit.engine.troubled import abandoned, troubled
 from tests.unit.engine.world import SHARDS, World
 
 PLENTY = 10 * MINUTE
-
-
-@dataclass(slots=True)
-class Troubled(MemoryTaskStore):
-    """Fails to read or to write some tasks, and lists each due task `doubled` times, after the `stale` ones.
-
-    `dark` are the shards of the index that cannot be read.
-    """
-
-    corrupt: Mapping[str, StepwardError] = field(default_factory=dict)
-    contested: frozenset[str] = frozenset()
-    dark: frozenset[int] = frozenset()
-    doubled: int = 1
-    stale: tuple[str, ...] = ()
-
-    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
-        if order_id in self.corrupt:
-            raise self.corrupt[order_id]
-        return MemoryTaskStore.load(self, order_id, with_order=with_order)
-
-    def save(self, task: Task, *, replaces: Task) -> bool:
-        return task.order_id not in self.contested and MemoryTaskStore.save(self, task, replaces=replaces)
-
-    def due(self, shard: int, until: int) -> Iterator[str]:
-        if shard in self.dark:
-            raise Transient("throttled")
-        listed = list(MemoryTaskStore.due(self, shard, until))
-        yield from (order_id for order_id in (*self.stale, *listed) for _ in range(self.doubled))
-
-
-def troubled(world: World, **troubles: Any) -> Troubled:
-    store = world.store
-    return Troubled(store.shard_of, store.orders, store.tasks, store.plans, store.lock, **troubles)
-
-
-def abandoned(count: int) -> World:
-    """Orders whose first step is claimed, and whose agent died; complete-by is long past."""
-    world = World()
-    for number in range(count):
-        world.ask(f"ord-{number}")
-    world.clock.now += 2 * MINUTE
-    return world
 
 
 def retried(world: World) -> list[str]:
@@ -149,22 +107,13 @@ def test_a_record_that_cannot_be_read_never_stops_the_rest(
     assert [(order_id, text.partition(";")[0]) for order_id, text in logged] == [("ord-1", note)]
 
 
-def test_a_listing_of_a_task_that_is_gone_never_stops_the_rest() -> None:
-    """Design rule 2: the index is a hint."""
-    world = abandoned(2)
-
-    sweep(world, stale=("ord-gone",))
-
-    assert retried(world) == ["ord-0", "ord-1"]
-
-
-def test_a_doubled_or_stale_listing_changes_nothing() -> None:
-    """Design rule 2, tl_two_supervisors: the record decides; each failure is counted once."""
+def test_a_listing_that_is_doubled_or_stale_or_of_a_task_that_is_gone_changes_nothing() -> None:
+    """Design rule 2, tl_two_supervisors: the index is a hint; the record decides, and each failure counts once."""
     world = abandoned(3)
     world.ask("ord-new")
     before = world.store.tasks["ord-new"]
 
-    sweep(world, doubled=3, stale=("ord-new",))
+    sweep(world, doubled=3, stale=("ord-new", "ord-gone"))
 
     assert retried(world) == ["ord-0", "ord-1", "ord-2"]
     assert world.store.tasks["ord-new"] is before
@@ -182,23 +131,18 @@ def test_a_run_is_bounded_and_the_next_goes_on() -> None:
     assert retried(world) == ["ord-0", "ord-1"]
 
 
-def test_a_run_ends_before_its_time_is_up() -> None:
-    """S12: each task costs it 10 s here, of 34 s; it stops while there is time to finish."""
+@pytest.mark.parametrize(
+    ("left", "listed"),
+    [(range(34 * SECOND, 0, -10 * SECOND), 3), ([TIME_TO_FINISH - 1], 0)],
+    ids=["each task takes 10 s of 34 s", "no time at all"],
+)
+def test_a_run_ends_before_its_time_is_up(left: Iterable[int], listed: int) -> None:
+    """S12: it stops while there is time to finish."""
     world = abandoned(6)
-    left = iter(range(34 * SECOND, 0, -10 * SECOND))
 
-    figures = world.supervise().sweep(lambda: next(left))
+    figures = world.supervise().sweep(partial(next, iter(left)))
 
-    assert (figures.listed, figures.complete) == (3, False)
-
-
-def test_a_run_without_time_does_nothing() -> None:
-    """S12."""
-    world = abandoned(1)
-
-    figures = world.supervise().sweep(lambda: TIME_TO_FINISH - 1)
-
-    assert (figures.listed, figures.complete, retried(world)) == (0, False, [])
+    assert (figures.listed, figures.complete, len(retried(world))) == (listed, False, listed)
 
 
 def test_no_shard_is_always_last() -> None:

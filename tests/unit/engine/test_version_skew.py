@@ -33,7 +33,8 @@ from tests.factories import (
     sequence,
 )
 from tests.planned_app import PlannedApp
-from tests.unit.engine.test_supervising import abandoned, retried, sweep
+from tests.unit.engine.test_supervising import retried, sweep
+from tests.unit.engine.troubled import abandoned
 from tests.unit.engine.world import World
 
 SCREENED = Plan(

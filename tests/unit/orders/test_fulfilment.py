@@ -75,9 +75,7 @@ def test_a_call_without_time_left_is_not_made(monkeypatch: pytest.MonkeyPatch) -
         ('{"payments": "https://exa mple.com:port"}', "is not an address"),
     ],
 )
-def test_an_address_that_is_not_safe_to_call_is_refused(
-    monkeypatch: pytest.MonkeyPatch, setting: str, fault: str
-) -> None:
+def test_an_address_unsafe_to_call_is_refused(monkeypatch: pytest.MonkeyPatch, setting: str, fault: str) -> None:
     monkeypatch.setenv("STEPWARD_SERVICE_URLS", setting)
     with pytest.raises(Misconfigured, match=fault) as refused:
         charge(CALL)
@@ -85,9 +83,7 @@ def test_an_address_that_is_not_safe_to_call_is_refused(
 
 
 @pytest.mark.parametrize("address", ["http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1", "https://a.example"])
-def test_this_machine_may_be_called_in_the_clear_and_any_other_over_https(
-    monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
+def test_this_machine_is_called_in_clear_and_others_over_https(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("STEPWARD_SERVICE_URLS", f'{{"payments": "{address}/"}}')
     with pytest.raises(Transient, match="no time left"):
         charge(replace(CALL, remaining=lambda: 0.0))

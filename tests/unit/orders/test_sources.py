@@ -31,9 +31,8 @@ def decoded(content: Any) -> Event:
 
 
 def world(*, numbered: bool) -> ConvoyWorld:
-    return ConvoyWorld(
-        rules=LaneRules(sequenced=numbered), sources=SOURCES, schema=OrderEvent, order_schema=OrderSubmitted
-    )
+    rules = LaneRules(sequenced=numbered)
+    return ConvoyWorld(rules=rules, sources=SOURCES, schema=OrderEvent, order_schema=OrderSubmitted)
 
 
 def deliver(shop: ConvoyWorld, *contents: Any, group: str = "x") -> None:

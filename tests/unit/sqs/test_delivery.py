@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from stepward.adapters.sqs.delivery import MOST_BYTES, Outgoing, batches
 
 MIB = 1024 * 1024
+HALF = MIB // 2
 
 
 @given(st.lists(st.sampled_from([1, 1000, 100_000, 400_000, 524_288, 524_289, MIB])), st.sampled_from("xé€"))
@@ -20,13 +21,7 @@ def test_every_call_is_within_both_limits_and_nothing_changes_its_position(lengt
 
 @pytest.mark.parametrize(
     ("lengths", "expected"),
-    [
-        ([1] * 11, [10, 1]),
-        ([MIB // 2, MIB // 2], [2]),
-        ([MIB // 2, MIB // 2 + 1], [1, 1]),
-        ([MIB] * 3, [1, 1, 1]),
-        ([], []),
-    ],
+    [([1] * 11, [10, 1]), ([HALF, HALF], [2]), ([HALF, HALF + 1], [1, 1]), ([MIB] * 3, [1, 1, 1]), ([], [])],
 )
 def test_a_call_is_filled_up_to_its_limit(lengths: list[int], expected: list[int]) -> None:
     assert [len(batch) for batch in batches([Outgoing("x" * length) for length in lengths])] == expected

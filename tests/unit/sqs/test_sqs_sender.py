@@ -34,31 +34,23 @@ def send(sqs: FlakySqs, queue: str, messages: Iterable[str | Outgoing], error: s
         SqsSender(sqs.client()).send(queue, [Outgoing(each) if isinstance(each, str) else each for each in messages])
 
 
-def test_an_entry_that_fails_once_is_sent_again_at_once() -> None:
-    """S22: field case 23."""
-    sqs = FlakySqs(lambda body, attempt: "InternalError" if (body, attempt) == ("b", 1) else "")
-    send(sqs, STANDARD, "abc")
-    assert sqs.calls == [["a", "b", "c"], ["b"]]
-
-
-def test_entries_that_fail_twice_are_counted_in_the_error() -> None:
-    """S22: field case 23."""
-    sqs = FlakySqs(lambda body, _: "InternalError" if body in "bc" else "")
-    send(sqs, STANDARD, "abc", r"2 of 3 messages were not taken \(InternalError\)")
-    assert sqs.calls == [["a", "b", "c"], ["b", "c"]]
-
-
-def test_an_entry_that_sqs_finds_invalid_is_not_sent_again() -> None:
-    sqs = FlakySqs(lambda body, _: "InvalidMessageContents" if body == "b" else "")
-    send(sqs, STANDARD, "ab", r"1 of 2 messages were not taken \(InvalidMessageContents\)")
-    assert sqs.calls == [["a", "b"]]
-
-
-def test_an_entry_that_the_answer_does_not_name_counts_as_failed() -> None:
+@pytest.mark.parametrize(
+    ("failing", "times", "code", "error", "again"),
+    [
+        ("b", 1, "InternalError", "", ["b"]),
+        ("bc", 2, "InternalError", r"2 of 3 messages were not taken \(InternalError\)", ["bc"]),
+        ("b", 2, "InvalidMessageContents", r"1 of 3 messages were not taken \(InvalidMessageContents\)", []),
+        ("b", 2, "lost", r"1 of 3 messages were not taken \(NotAnswered\)", ["b"]),
+    ],
+    ids=["once", "twice: counted in the error", "invalid: not sent again", "not named in the answer: failed"],
+)
+def test_an_entry_that_fails_is_sent_again_at_once(
+    failing: str, times: int, code: str, error: str, again: list[str]
+) -> None:
     """S22: field case 23, Successful + Failed = sent."""
-    sqs = FlakySqs(lambda body, _: "lost" if body == "b" else "")
-    send(sqs, STANDARD, "ab", r"1 of 2 messages were not taken \(NotAnswered\)")
-    assert sqs.calls == [["a", "b"], ["b"]]
+    sqs = FlakySqs(lambda body, attempt: code if body in failing and attempt <= times else "")
+    send(sqs, STANDARD, "abc", error)
+    assert ["".join(call) for call in sqs.calls] == ["abc", *again]
 
 
 def test_a_failure_on_a_standard_queue_holds_nobody_back() -> None:
@@ -94,13 +86,11 @@ def test_the_recorded_partial_answer_retries_the_failed_entry_before_any_later_o
     assert sqs.calls == [["A1", "A2", "A3"], ["A2"]]
 
 
-@given(
-    groups=st.lists(st.sampled_from("ABC"), min_size=1, max_size=40),
-    failing=st.dictionaries(st.integers(0, 39), st.integers(1, 3)),
-)
-def test_nothing_of_a_group_goes_out_in_a_later_call_than_a_failure_before_it(
-    groups: list[str], failing: dict[int, int]
-) -> None:
+GROUPS = st.lists(st.sampled_from("ABC"), min_size=1, max_size=40)
+
+
+@given(groups=GROUPS, failing=st.dictionaries(st.integers(0, 39), st.integers(1, 3)))
+def test_nothing_of_a_group_goes_out_in_a_call_after_its_failure(groups: list[str], failing: dict[int, int]) -> None:
     """C1, C3: in whatever way entries fail, no later call brings a message before one that was tried and not taken."""
     messages = [Outgoing(f"{group}{number}", group, str(number)) for number, group in enumerate(groups)]
     sqs = FlakySqs(lambda body, attempt: "InternalError" if failing.get(int(body[1:]), 0) >= attempt else "")

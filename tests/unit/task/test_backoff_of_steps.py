@@ -1,22 +1,8 @@
 """S13: backoff, jitter and long waits are due times, never a sleep."""
 
 from stepward.domain.task.record import ProcessState
-from tests.factories import (
-    ALERTS,
-    HOUR,
-    MINUTE,
-    SECOND,
-    T0,
-    Life,
-    again,
-    asked,
-    kinds,
-    paying,
-    retries,
-    sequence,
-    started,
-    waits,
-)
+from tests.decisions import asked, kinds, retries
+from tests.factories import ALERTS, HOUR, MINUTE, SECOND, T0, Life, again, paying, sequence, started, waits
 
 PENDING = ProcessState.PENDING
 

@@ -8,20 +8,8 @@ from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import AlertSent
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    T0,
-    Life,
-    alerts,
-    asked,
-    diamond,
-    kinds,
-    requests,
-    retries,
-    sequence,
-    started,
-)
+from tests.decisions import alerts, asked, kinds, requests, retries
+from tests.factories import MINUTE, ORDER_ID, T0, Life, diamond, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 TIMING = Timing()
@@ -57,7 +45,7 @@ def test_an_agent_that_gives_no_reason_is_alerted_of_as_such() -> None:
 
 
 def test_an_error_stays_due_until_an_operator_is_told() -> None:
-    """I1, I9: Error with an alert; the index lists it until the alert is confirmed."""
+    """S7, I1, I9: the index lists it until the alert is confirmed, and the operator is alerted once."""
     life, _ = declined()
     assert life.task.due is not None
     assert life.task.due <= T0 + 100 + TIMING.claim_within
@@ -65,7 +53,9 @@ def test_an_error_stays_due_until_an_operator_is_told() -> None:
     after = life.alerted("charge").task
 
     assert (after.due, after.steps["charge"].alert_by) == (None, None)
+    assert life.alerted("charge").task is after, "a confirmation that comes twice writes nothing"
     assert life.count(HistoryKind.ALERTED) == 1
+    assert life.ignored(life.check(at=T0 + 60 * MINUTE))
 
 
 def test_an_alert_that_is_not_confirmed_is_sent_again() -> None:
@@ -79,15 +69,6 @@ def test_an_alert_that_is_not_confirmed_is_sent_again() -> None:
     assert [alert.alert_id for alert in again] == [f"{ORDER_ID}/charge/1"]
     assert alerts(life.check(at=due + 1)) == []
     assert alerts(life.check(at=due + TIMING.claim_within + TIMING.skew_margin)) == again
-
-
-def test_a_confirmed_alert_is_not_sent_again() -> None:
-    """S7: an operator is alerted once, and a confirmation that comes twice writes nothing."""
-    life, _ = declined()
-    once = life.alerted("charge").task
-
-    assert life.alerted("charge").task is once
-    assert life.ignored(life.check(at=T0 + 60 * MINUTE))
 
 
 def test_a_confirmation_of_an_earlier_error_does_not_silence_a_later_one() -> None:

@@ -9,28 +9,10 @@ from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry
 from stepward.domain.task.record import ProcessState
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    SECOND,
-    T0,
-    Life,
-    answer,
-    asked,
-    diamond,
-    kinds,
-    requests,
-    sequence,
-    started,
-)
+from tests.decisions import asked, kinds, requests
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, answer, diamond, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
-
-
-@pytest.fixture
-def life() -> Life:
-    """`reserve` runs, and `ship` waits for it."""
-    return started(sequence("reserve", "ship"))
 
 
 @pytest.mark.parametrize(("first", "second"), [("pick", "pay"), ("pay", "pick")])
@@ -150,14 +132,10 @@ def test_a_reply_to_an_earlier_life_of_the_order_id_changes_nothing() -> None:
     assert later.state("reserve") is PROCESSING
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        Retry(ORDER_ID, "wrap", 1),
-        Resubmit(ORDER_ID, "wrap", 1, "ada", "mistyped"),
-        Reply(ORDER_ID, "wrap", 1, "token", Outcome.OK),
-    ],
-)
+WRAP = ORDER_ID, "wrap", 1
+
+
+@pytest.mark.parametrize("event", [Retry(*WRAP), Resubmit(*WRAP, "ada", "mistyped"), Reply(*WRAP, "t", Outcome.OK)])
 def test_a_message_about_an_unknown_step_is_rejected(event: Retry | Resubmit | Reply) -> None:
     """Design rules 7 and 11: it never creates a step."""
     with pytest.raises(Rejected, match=r"step: 'wrap' is not a step of this task"):

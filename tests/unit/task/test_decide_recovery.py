@@ -10,39 +10,12 @@ from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    SECOND,
-    T0,
-    Life,
-    again,
-    alerts,
-    answer,
-    asked,
-    diamond,
-    kinds,
-    requests,
-    retries,
-    sequence,
-    started,
-)
+from tests.decisions import alerts, asked, kinds, requests, retries
+from tests.factories import MINUTE, ORDER_ID, SECOND, T0, Life, again, answer, diamond, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
 MARGIN = Timing().skew_margin
 OVERDUE = T0 + MINUTE + MARGIN
-
-
-@pytest.fixture
-def life() -> Life:
-    """`reserve` runs, and `ship` waits for it."""
-    return started(sequence("reserve", "ship"))
-
-
-@pytest.fixture
-def unclaimed() -> Life:
-    """The start was lost."""
-    return Life(sequence("reserve", "ship"))
 
 
 @pytest.fixture
@@ -123,37 +96,25 @@ def test_two_supervisors_recover_a_step_once(life: Life) -> None:
 
 def test_two_supervisors_write_on_the_same_revision(life: Life) -> None:
     """tl_two_supervisors: both decide on what they read, so only one of the two writes can be taken."""
-    both = [
-        decide(life.task, life.plan, DeadlineCheck(), now=OVERDUE, by=name, timing=life.timing)
-        for name in ("one", "another")
-    ]
-
-    assert {decision.task.revision for decision in both} == {life.task.revision + 1}
+    for name in ("one", "another"):
+        decision = decide(life.task, life.plan, DeadlineCheck(), now=OVERDUE, by=name, timing=life.timing)
+        assert decision.task.revision == life.task.revision + 1
 
 
-def test_a_zombie_completes_nothing(life: Life) -> None:
-    """tl_zombie_reply: attempt 1 answers while attempt 2 runs; only 2 counts, and the next step is asked once."""
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.PERMANENT])
+def test_a_zombie_completes_nothing(life: Life, outcome: Outcome) -> None:
+    """tl_zombie_reply, S7: attempt 1 answers while attempt 2 runs; only 2 counts, and the next step is asked once."""
     first = life.request("reserve")
     life.check(at=OVERDUE)
     life.retry("reserve", 1)
     second = life.request("reserve")
 
-    zombie = life.apply(answer(first, result={"ref": "r-77"}), at=OVERDUE + 4)
+    zombie = life.apply(answer(first, outcome, error="stale fence", result={"ref": "r-77"}), at=OVERDUE + 4)
     assert (zombie.messages, life.state("reserve")) == ((), PROCESSING)
     assert [(entry.kind, entry.attempt) for entry in zombie.history] == [(HistoryKind.LATE_REPLY, 1)]
 
     assert asked(life.apply(answer(second, result={"ref": "r-77"}), at=OVERDUE + 9)) == ["ship"]
     assert life.step("reserve").result == {"ref": "r-77"}
-
-
-def test_a_zombies_error_fails_nothing(life: Life) -> None:
-    """tl_zombie_reply, S7: an error reply is compared as strictly as a success."""
-    first = life.request("reserve")
-    life.check(at=OVERDUE)
-    life.retry("reserve", 1)
-
-    assert life.apply(answer(first, Outcome.PERMANENT, error="stale fence")).messages == ()
-    assert life.state("reserve") is PROCESSING
 
 
 def test_a_request_that_was_never_sent_is_a_failed_attempt_like_any_other(life: Life) -> None:
@@ -167,22 +128,23 @@ def test_a_request_that_was_never_sent_is_a_failed_attempt_like_any_other(life: 
     assert life.task.process_state is PROCESSED
 
 
-def test_a_lost_start_is_found(unclaimed: Life) -> None:
+def test_a_lost_start_is_found(fresh: Life) -> None:
     """S12, I1: a task that nobody has begun is due too, and no failure is counted."""
-    decision = unclaimed.check(at=OVERDUE)
+    decision = fresh.check(at=OVERDUE)
 
     assert decision.messages == (Retry(ORDER_ID, "reserve", 0),)
-    assert (unclaimed.step("reserve").failure_count, decision.history[0].kind) == (0, HistoryKind.REMINDED)
-    assert asked(unclaimed.retry("reserve", 0)) == ["reserve"]
+    assert (fresh.step("reserve").failure_count, decision.history[0].kind) == (0, HistoryKind.REMINDED)
+    assert fresh.check(at=OVERDUE + 1).messages == (), "the cost of the Supervisor follows what is overdue"
+    assert asked(fresh.retry("reserve", 0)) == ["reserve"]
 
 
-def test_a_start_that_was_lost_and_found_may_still_come(unclaimed: Life) -> None:
+def test_a_start_that_was_lost_and_found_may_still_come(fresh: Life) -> None:
     """Design rule 1: a late `start` and the reminder are two causes of one claim."""
-    unclaimed.check(at=OVERDUE)
-    unclaimed.start()
+    fresh.check(at=OVERDUE)
+    fresh.start()
 
-    assert unclaimed.retry("reserve", 0).messages == ()
-    assert unclaimed.step("reserve").attempt == 1
+    assert fresh.retry("reserve", 0).messages == ()
+    assert fresh.step("reserve").attempt == 1
 
 
 def test_a_lost_retry_is_found(life: Life) -> None:
@@ -193,12 +155,6 @@ def test_a_lost_retry_is_found(life: Life) -> None:
     assert life.check(at=waited - 1).messages == ()
     assert life.check(at=waited).messages == (Retry(ORDER_ID, "reserve", 1),)
     assert life.step("reserve").failure_count == 1
-
-
-def test_a_reminder_does_not_come_with_every_check(unclaimed: Life) -> None:
-    """S12: the cost of the Supervisor follows what is overdue."""
-    unclaimed.check(at=OVERDUE)
-    assert unclaimed.check(at=OVERDUE + 1).messages == ()
 
 
 def test_at_the_threshold_the_step_ends_in_error_and_an_operator_is_told() -> None:

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.claim import CLAIMS_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState
@@ -11,18 +9,6 @@ from stepward.domain.timing import Timing
 from tests.factories import MINUTE, ORDER_ID, T0, Life, alerts, asked, diamond, requests, sequence, started
 
 PENDING, PROCESSING, PROCESSED, ERROR, *_ = ProcessState
-
-
-@pytest.fixture
-def fresh() -> Life:
-    """Nothing has begun."""
-    return Life(sequence("reserve", "ship"))
-
-
-@pytest.fixture
-def life() -> Life:
-    """`reserve` runs, and `ship` waits for it."""
-    return started(sequence("reserve", "ship"))
 
 
 def test_a_new_task_is_pending_unlocked_and_never_tried(fresh: Life) -> None:
@@ -79,10 +65,8 @@ def test_a_task_ends_when_its_last_step_is_done(life: Life) -> None:
     decision = life.done("ship", at=T0 + 25)
 
     assert (life.task.process_state, life.task.due, decision.messages) == (PROCESSED, None, ())
-    assert [(entry.kind, entry.value) for entry in decision.history] == [
-        (HistoryKind.COMPLETED, 15),
-        (HistoryKind.PROCESSED, 25),
-    ]
+    history = [(entry.kind, entry.value) for entry in decision.history]
+    assert history == [(HistoryKind.COMPLETED, 15), (HistoryKind.PROCESSED, 25)]
 
 
 def test_independent_steps_are_claimed_side_by_side() -> None:

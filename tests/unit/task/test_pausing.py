@@ -5,20 +5,8 @@ import pytest
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Pause, Resume
 from stepward.domain.task.record import ProcessState
-from tests.factories import (
-    MINUTE,
-    ORDER_ID,
-    T0,
-    UNDOES,
-    Life,
-    asked,
-    kinds,
-    requests,
-    retries,
-    sequence,
-    started,
-    undoable,
-)
+from tests.decisions import asked, kinds, requests, retries
+from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, sequence, started, undoable
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 
@@ -101,10 +89,8 @@ def test_a_second_click_says_that_there_is_nothing_to_do(paused: Life) -> None:
     second = paused.resume()
 
     assert second.task is first.task
-    assert (kinds(second), second.history[0].note) == (
-        [HistoryKind.REFUSED],
-        "nothing to resume: the order is not paused",
-    )
+    note = "nothing to resume: the order is not paused"
+    assert (kinds(second), second.history[0].note) == ([HistoryKind.REFUSED], note)
     assert requests(second) == requests(first)
 
 

@@ -22,15 +22,20 @@ def checked(life: Life, backlog: str, at: int = OVERDUE) -> Decision:
     return life.apply(DeadlineCheck(frozenset({backlog})), at=at, by="supervisor-1")
 
 
-def test_no_agent_ever_tried_so_hours_of_outage_are_not_counted() -> None:
-    """Design rule 13: overdue by hours is the platform's failure; the step is freed, and its count stays."""
+@pytest.mark.parametrize(
+    ("backlog", "at", "overtime"),
+    [("", T0 + 8 * HOUR, [HistoryKind.OVERTIME]), ("worker", OVERDUE, [])],
+    ids=["overdue by hours, which is the platform's failure", "a backlog, in which it may still be in line"],
+)
+def test_what_no_agent_ever_tried_is_not_counted(backlog: str, at: int, overtime: list[HistoryKind]) -> None:
+    """Design rule 13: the step is freed and asked for again, and its count stays."""
     life = running(threshold=1)
 
-    decision = life.check(at=T0 + 8 * HOUR)
+    decision = checked(life, backlog, at)
 
     assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
     assert decision.messages == (again(life.step("reserve"), life.now),)
-    assert kinds(decision) == [HistoryKind.OVERTIME, HistoryKind.UNCOUNTED]
+    assert kinds(decision) == [*overtime, HistoryKind.UNCOUNTED]
 
 
 @pytest.mark.parametrize(("later", "counted"), [(0, 1), (1, 0)])
@@ -39,17 +44,6 @@ def test_an_outage_begins_after_its_limit(later: int, counted: int) -> None:
     life = running()
     life.check(at=T0 + MINUTE + life.timing.outage_after + later)
     assert life.step("reserve").failure_count == counted
-
-
-def test_a_step_whose_agent_has_a_backlog_may_still_be_in_line() -> None:
-    """Design rule 13: it is freed and asked for again, but no failure is counted."""
-    life = running(threshold=1)
-
-    decision = checked(life, "worker")
-
-    assert (life.state("reserve"), life.step("reserve").failure_count) == (PENDING, 0)
-    assert decision.messages == (again(life.step("reserve"), life.now),)
-    assert kinds(decision) == [HistoryKind.UNCOUNTED]
 
 
 def test_the_backlog_of_another_agent_changes_nothing() -> None:

@@ -5,22 +5,8 @@ import pytest
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
-from tests.factories import (
-    ALERTS,
-    MINUTE,
-    ORDER_ID,
-    OTHER,
-    UNDOES,
-    Life,
-    alerts,
-    answer,
-    asked,
-    kinds,
-    paying,
-    requests,
-    retries,
-    waits,
-)
+from tests.decisions import alerts, asked, kinds, requests, retries
+from tests.factories import ALERTS, MINUTE, ORDER_ID, OTHER, UNDOES, Life, answer, paying, waits
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 

@@ -7,25 +7,8 @@ from stepward.domain.task.change import Decision
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan, Policy
-from tests.factories import (
-    ALERTS,
-    HOUR,
-    MINUTE,
-    OTHER,
-    UNDOES,
-    Life,
-    again,
-    alerts,
-    asked,
-    kinds,
-    paying,
-    planned,
-    requests,
-    retries,
-    sequence,
-    started,
-    waits,
-)
+from tests.decisions import alerts, asked, kinds, requests, retries
+from tests.factories import ALERTS, HOUR, MINUTE, OTHER, UNDOES, Life, again, paying, planned, sequence, started, waits
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 

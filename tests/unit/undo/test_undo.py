@@ -5,22 +5,8 @@ import pytest
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
-from tests.factories import (
-    HOUR,
-    MINUTE,
-    ORDER_ID,
-    T0,
-    Life,
-    alerts,
-    asked,
-    diamond,
-    planned,
-    requests,
-    retries,
-    shipping,
-    started,
-    undoable,
-)
+from tests.decisions import alerts, asked, requests, retries
+from tests.factories import HOUR, MINUTE, ORDER_ID, T0, Life, diamond, planned, shipping, started, undoable
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
 

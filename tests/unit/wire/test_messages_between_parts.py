@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 import pytest
@@ -29,10 +28,8 @@ from stepward.domain.messages import (
 )
 from stepward.wire import messages
 from stepward.wire.checked_text import MAX_DEPTH
-from stepward.wire.convoy import decode_for_lane
 from stepward.wire.messages import MAX_RESULT_BYTES, decode_for_scheduler, decode_request, encode, encode_result
 from stepward.wire.order import Accepted, accept
-from stepward.wire.order_event import EventMessage
 from stepward.wire.strict_json import parse
 from tests.unit.wire.plain_values import OBJECTS, TEXT
 from tests.unit.wire.refusals import refused
@@ -188,7 +185,6 @@ def test_a_malformed_request_is_rejected_by_field(key: str, wrong: object) -> No
             '{"type":"step.reply","orderId":"a","step":"s","attempt":1,"token":"t","outcome":"later"}',
         ),
         (decode_request, '{"type":"step.poll","orderId":"ord-1"}'),
-        (partial(decode_for_lane, schema=EventMessage), '{"type":"convoy.freeze","orderId":"ord-1"}'),
     ],
 )
 def test_what_only_newer_code_sends_is_not_understood_and_no_reject(read: Callable[[str], object], text: str) -> None:

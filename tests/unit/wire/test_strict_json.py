@@ -42,9 +42,7 @@ def test_the_canonical_text_is_ascii_and_reads_back_as_the_same_value(value: obj
     assert parse(text.encode()) == value
 
 
-@given(
-    st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not number or 1e-120 < abs(number) < 1e120)
-)
+@given(st.floats(-1e120, 1e120).filter(lambda number: not number or 1e-120 < abs(number) < 1e120))
 def test_no_digit_of_a_number_is_lost(number: float) -> None:
     spelled = repr(number)
     assert parse(spelled) == Decimal(spelled)
@@ -146,14 +144,8 @@ def test_bytes_are_utf_8() -> None:
     ("value", "field"),
     [
         ({"a": [1.5]}, "a[0]"),
-        ({"a": {1}}, "a"),
-        ({"a": {1: "x"}}, "a"),
-        ({"a": b"x"}, "a"),
-        ({"a": Decimal("NaN")}, "a"),
-        ({"a": Decimal("sNaN")}, "a"),
-        ({"a": Decimal("Infinity")}, "a"),
-        ({"a": 10**5000}, "a"),
-        ({"a": Decimal("1e999999")}, "a"),
+        *(({"a": value}, "a") for value in ({1}, {1: "x"}, b"x", 10**5000)),
+        *(({"a": Decimal(number)}, "a") for number in ("NaN", "sNaN", "Infinity", "1e999999")),
         ({"odd key": object()}, '["odd key"]'),
         (1.5, "(body)"),
     ],

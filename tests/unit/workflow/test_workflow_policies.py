@@ -22,6 +22,7 @@ def operation(agent: Agent, name: str) -> Operation:
 
 charge, refund = operation(bank, "charge"), operation(bank, "refund")
 charge_there, refund_there = operation(broker, "charge_there"), operation(broker, "refund_there")
+charge_later, charge_by_post = operation(broker, "later"), operation(post, "charge_by_post")
 ship = operation(post, "ship")
 
 
@@ -77,6 +78,7 @@ def test_the_longest_wait_is_taken() -> None:
     assert policies(exhausted=Wait(minutes(43200), 100))[0].rounds == 100
 
 
+NO_WAITS = [Exhausted.WAIT, *(Wait(minutes(n)) for n in (0, -1, 43201)), *(Wait(minutes(1), n) for n in (0, 101))]
 NEVER = "a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)"
 IN_DOUBT = "has no undo; an attempt in doubt must be taken back before another agent takes the step"
 OF_ONE_AGENT = "two of its operations are of one agent; a fallback is another agent's"
@@ -85,24 +87,13 @@ OF_ONE_AGENT = "two of its operations are of one agent; a fallback is another ag
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"exhausted": Exhausted.WAIT}, NEVER),
-        ({"exhausted": Wait(minutes(0))}, NEVER),
-        ({"exhausted": Wait(minutes(-1))}, NEVER),
-        ({"exhausted": Wait(minutes(1), 0)}, NEVER),
-        ({"exhausted": Wait(minutes(1), 101)}, NEVER),
-        ({"exhausted": Wait(minutes(43201))}, NEVER),
+        *(({"exhausted": wait}, NEVER) for wait in NO_WAITS),
         ({"exhausted": Exhausted.FALLBACK}, "a fallback needs its operation: Fallback(charge_elsewhere)"),
         ({"exhausted": Fallback(charge_there), "undo": None}, f"charge {IN_DOUBT}"),
-        (
-            {"exhausted": [Fallback(charge_there), Fallback(operation(post, "charge_by_post"))]},
-            f"charge_there {IN_DOUBT}",
-        ),
+        ({"exhausted": [Fallback(charge_there), Fallback(charge_by_post)]}, f"charge_there {IN_DOUBT}"),
         ({"exhausted": [Fallback(operation(bank, "charge_slowly"), undo=refund)]}, OF_ONE_AGENT),
         ({"exhausted": [Fallback(charge_there, undo=refund_there)] * 2}, OF_ONE_AGENT),
-        (
-            {"exhausted": [Fallback(each, undo=refund_there) for each in (charge_there, operation(broker, "later"))]},
-            OF_ONE_AGENT,
-        ),
+        ({"exhausted": [Fallback(each, undo=refund_there) for each in (charge_there, charge_later)]}, OF_ONE_AGENT),
         ({"exhausted": [Exhausted.ALERT, Wait(minutes(1))]}, "exhausted goes on after ALERT, which is an end"),
         ({"exhausted": [Exhausted.UNDO, Wait(minutes(1))]}, "exhausted goes on after UNDO, which is an end"),
         ({"on_permanent": Exhausted.WAIT}, "on_permanent is ALERT or UNDO, not WAIT"),
@@ -125,9 +116,8 @@ def test_an_undo_past_the_point_of_no_return_is_refused(where: str, asks: Mappin
     position = 0 if where == "at" else 1
     steps[position] = step([charge, ship][position], point_of_no_return=not position, **asks)
 
-    assert refusal(*steps).endswith(
-        f"step '{steps[position].name}': asks for UNDO past the point of no return, 'charge'"
-    )
+    reason = f"step '{steps[position].name}': asks for UNDO past the point of no return, 'charge'"
+    assert refusal(*steps).endswith(reason)
 
 
 def test_an_undo_before_the_point_of_no_return_is_taken() -> None:

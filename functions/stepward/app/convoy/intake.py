@@ -9,7 +9,7 @@ from stepward.app.convoy.convoy import Arrival, Convoy
 from stepward.app.intake import Received, keep, putting_back
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.event import OrderEvent
-from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
+from stepward.domain.errors import Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.envelope import Ignored
@@ -24,7 +24,7 @@ Decode = Callable[[str], Wanted]
 class LaneIntake:
     """Hands messages to the convoy; `decode` reads each, and raises Rejected if it names no order.
 
-    What this code does not understand comes back, after what is in front of it.
+    What meets a lane or a task of newer code comes back, after what is in front of it.
     """
 
     convoy: Convoy
@@ -53,10 +53,10 @@ class LaneIntake:
                 yield done + 1
         yield from self._apply(run, len(messages), remaining)
 
-    def _wanted(self, message: Received) -> Wanted | Rejected | NotUnderstood:
+    def _wanted(self, message: Received) -> Wanted | Rejected:
         try:
             return self.decode(message.body)
-        except (Rejected, NotUnderstood) as error:
+        except Rejected as error:
             return error
 
     def _apply(self, run: Sequence[Arrival], done: int, remaining: Callable[[], int]) -> Iterator[int]:
@@ -67,20 +67,15 @@ class LaneIntake:
                 self.convoy.events(run[0].event.order_id, run)
             yield done
 
-    def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected | NotUnderstood) -> None:
-        with putting_back(message, self.telemetry, self.now):
-            self._obey(message, wanted)
-
-    def _obey(self, message: Received, wanted: LaneCommand | Ignored | Rejected | NotUnderstood) -> None:
+    def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected) -> None:
         match wanted:
-            case NotUnderstood():
-                raise wanted
             case Rejected():
                 keep(message, wanted, self.rejects, self.telemetry)
             case Ignored():
                 self.telemetry.record("", HistoryEntry(message.received_at, HistoryKind.IGNORED, note=wanted.what))
             case command:
-                self.convoy.command(command, message)
+                with putting_back(message, self.telemetry, self.now):
+                    self.convoy.command(command, message)
 
 
 def _continues(run: Sequence[Arrival], event: OrderEvent) -> bool:

@@ -28,7 +28,7 @@ def opened_event(dead_letter: DeadLetter, lanes: Lanes) -> Opened:
     hint = order_id_hint(dead_letter.body)
     try:
         taken = decode_for_lane(dead_letter.body, EventMessage)
-    except (Rejected, NotUnderstood) as fault:
+    except Rejected as fault:
         reason = f"the convoy will read it with its application's sources, or reject it: {fault}"
         return _opened(dead_letter, "an order event", hint, Judgement(Staleness.CURRENT, reason))
     if isinstance(taken, Ignored):

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepward.app.assembly import Application, Assembly
+from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import StepRequest
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.testing.application import Staged, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.parts import PARTS, Parts
 from stepward.testing.ports import JudgedQueues, JudgedTasks
 from stepward.testing.seeded.mail import UnreliableFifoQueue, UnreliableQueue
@@ -122,6 +124,14 @@ class Instances(Parts):
     def app_of(self, instance: str) -> Application:
         """The application as this instance knows it."""
         return self.release_of(instance).app
+
+    def supervisor(self, instance: str) -> Supervise:
+        """One Supervisor; some see nobody else's leases: those only save work."""
+        plain = super().supervisor(instance)
+        if not self.gate.chances.happens(f"{instance} is alone at {self.loop.now}", self.gate.profile.mail):
+            return plain
+        self.gate.diary.counts["leases ignored"] += 1
+        return replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords()))
 
     def agents(self) -> Sequence[str]:
         """The agents that ever have a queue."""

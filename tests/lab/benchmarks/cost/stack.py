@@ -1,7 +1,5 @@
 """Counts the resources of the stack that AWS bills by the month, in its template."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections import Counter
