@@ -86,6 +86,9 @@ class Instances(Parts):
         super().__post_init__()
         call = self.services.call
         self.staged = [through(app, call, plan) for app, plan in zip(self.releases, self.plans, strict=True)]
+        for app in reversed(self.releases):  # an operation that several have is that of the newest
+            for operation in [each for agent in self.agents() for each in app.operations(agent).values()]:
+                self.services.of(operation)
         self.judge.refused = self.refused
         for part in self.all_parts():
             self.deploy(part, [0])
