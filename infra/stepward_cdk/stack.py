@@ -117,7 +117,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         ledgers=list(functions.ledgers),
         agents=[agent.name for agent in agents],
         silence=Duration.minutes(parts.settings.silent_minutes),
-        origin=Deployment(parts.settings.stack, parts.settings.region),
+        deployment=Deployment(parts.settings.stack, parts.settings.region),
     )
 
 

@@ -16,6 +16,7 @@ from stepward.domain.workflow.plan import Exhausted
 
 
 def answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Take a reply of the step's agent."""
     match reply.outcome:
         case Outcome.NOT_UNDERSTOOD:
             if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply):
