@@ -179,7 +179,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """To the submitter: the order reached `status` at `revision`; a later one has a higher revision."""
+    """To the submitter: the order reached `status` at `revision`; a later one has a higher revision.
+
+    `reason` is "complete-by" if that had passed, and its policy was applied.
+    """
 
     order_id: str
     correlation_id: str
@@ -188,6 +191,7 @@ class Notice:
     step: str
     revision: int
     at: int
+    reason: str = ""
 
 
 Message = Retry | StepRequest | StepFailed | Notice

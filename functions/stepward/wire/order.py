@@ -13,7 +13,7 @@ import msgspec
 
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
-from stepward.domain.submission import Order
+from stepward.domain.submission import Order, check_complete_by
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
@@ -42,6 +42,7 @@ class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     type: Literal["order.submitted"]
     version: Version
     submitted_at: Timestamp
+    complete_by: Timestamp | None = None
     correlation_id: ShortText | None = None
     reply_to: Address | None = None
     customer_id: ShortText | None = None
@@ -58,11 +59,12 @@ class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An order, and the reply queue and correlation id of its message, or ""."""
+    """An order, the reply queue and correlation id of its message, or "", and its complete-by (epoch ms), or None."""
 
     order: Order
     reply_to: str = ""
     correlation_id: str = ""
+    complete_by: int | None = None
 
 
 def accept(text: str, schema: type[OrderMessage]) -> Accepted | Cancel | Ignored:
@@ -81,7 +83,12 @@ def accepted(content: Mapping[str, object], schema: type[OrderMessage]) -> Accep
     message = converted(content, schema)
     body = sized(strict_json.canonical(content))
     order = Order(message.order_id, body, hashlib.sha256(body.encode()).hexdigest())
-    return Accepted(order, message.reply_to or "", message.correlation_id or "")
+    limit = check_complete_by(_ms(message.complete_by), _ms(message.submitted_at)) if message.complete_by else None
+    return Accepted(order, message.reply_to or "", message.correlation_id or "", limit)
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 def sized(body: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -68,8 +68,8 @@ class Life:
     def submit(self) -> None:
         plan: Plan = app.plan()
         wanted = accepted()
-        reply = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
-        task = new_task(ORDER_ID, plan, self.now, TIMING, **reply)
+        task = new_task(ORDER_ID, plan, self.now, TIMING)
+        task = replace(task, reply_to=wanted.reply_to, correlation_id=wanted.correlation_id)
         outcome = self.store.submit(wanted.order, task, plan)
         assert outcome is Submission.ACCEPTED
         self.items.append(self.world.raw(ORDER_ID))

@@ -3,10 +3,23 @@ import re
 import pytest
 
 from stepward.cli.deployment.options import Target
+from stepward.cli.orders.json_documents import task_document
 from stepward.cli.orders.tables import reject_view, rejects_table, tasks_table
 from stepward.cli.orders.view import order_view, what_next
 from stepward.domain.rejects import Reject
-from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
+from tests.unit.cli.lives import (
+    SUBMITTED,
+    Life,
+    failed,
+    paused,
+    recovered,
+    shipping,
+    stopped,
+    timed_out,
+    undo_failed,
+    undoing,
+    undone,
+)
 from tests.unit.cli.printing import printed
 
 HERE = Target()
@@ -69,6 +82,22 @@ def test_an_undo_that_failed_shows_what_is_not_undone_and_what_to_type() -> None
     assert "charge is not undone" in words
     assert "stepward resubmit ord-1 charge/undo --why ..." in words
     assert "stepward undo" not in words
+
+
+@pytest.mark.parametrize(
+    ("life", "became", "kept"),
+    [
+        (timed_out(), "", None),
+        (stopped(), ", which has passed", "passed"),
+        (stopped().resubmit("charge", 13_000, "ada", "x"), ", lifted since it passed", "lifted"),
+    ],
+)
+def test_an_order_shows_its_complete_by_and_what_became_of_it(life: Life, became: str, kept: str | None) -> None:
+    """S24."""
+    assert re.search(rf"complete by 2026-09-21 \d\d:\d\d:30{became} *\n", view(life))
+    document = task_document(life.loaded, with_order=False)
+    assert (document["completeBy"], document["timeLimit"]) == (SUBMITTED + 10_000, kept)
+    assert "complete by" not in view(failed())
 
 
 def test_a_paused_order_shows_why_and_how_to_go_on() -> None:

@@ -103,7 +103,8 @@ def _advice(first: StepFailed) -> str:
 
 def _what_failed(alert: StepFailed) -> str:
     if not alert.remaining_effects:
-        return f"Step {alert.step} of order {alert.order_id} ended in Error at attempt {alert.attempt}."
+        when = f"at attempt {alert.attempt}" if alert.attempt else "before it began"
+        return f"Step {alert.step} of order {alert.order_id} ended in Error {when}."
     return (
         f"The undo of order {alert.order_id} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
         f"Remaining effects: {', '.join(alert.remaining_effects)}"

@@ -30,4 +30,6 @@ class TaskItem(IndexedItem):
     paused = UnicodeAttribute(attr_name="Paused", null=True)
     reply_to = UnicodeAttribute(attr_name="ReplyTo", null=True)
     correlation_id = UnicodeAttribute(attr_name="CorrelationId", null=True)
+    complete_by = NumberAttribute(attr_name="CompleteBy", null=True)
+    time_limit = UnicodeAttribute(attr_name="TimeLimit", null=True)
     expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)

@@ -24,6 +24,7 @@ from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
 from stepward.domain.task.notices import status_notice
+from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.task.undo import begin_undo, log_if_undone, no_return, undo_late_effect
@@ -55,7 +56,7 @@ def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: T
         _of_step(change, event)
     else:
         _of_task(change, event)
-    return change.decision(list(ready(change)))
+    return change.decision(list(ready(change)), times_out(change))
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:
@@ -106,6 +107,7 @@ def _undo(change: TaskChange, event: Undo | Cancel) -> None:
         change.refuse(event, RefusalCode.PAST_NO_RETURN, f"the order is past its point of no return, {stuck}")
     else:
         change.paused = ""
+        lift_limit(change)
         begin_undo(change, "undo", event.why, event.who)
 
 
@@ -158,6 +160,10 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
         text = f"nothing to resubmit: the step is {record.process_state} at attempt {record.attempt}"
         change.refuse(event, RefusalCode.NOT_IN_ERROR, text)
         return
+    if change.is_late and undoes(change):
+        change.refuse(event, RefusalCode.TIMED_OUT, "the order is past its complete-by, and is about to be undone")
+        return
+    lift_limit(change)
     change.fence_base = change.fence
     change.steps[record.name] = replace(
         record,

@@ -125,12 +125,16 @@ class Workflow:
     """The steps of one kind of order, checked when the module is imported.
 
     `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself.
+    `complete_within` limits the whole order, from its submission; a message may name an earlier end for its own order.
+    Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies.
     """
 
     name: str
     version: int
     steps: Sequence[Step]
     order: type[Any] | None = None
+    complete_within: timedelta | None = None
+    on_timeout: Exhausted = Exhausted.ALERT
 
     def __post_init__(self) -> None:
         check_workflow(self.plan())
@@ -147,6 +151,8 @@ class Workflow:
             workflow=self.name,
             version=self.version,
             steps=tuple(_planned(step, self.steps[:at], complete_within) for at, step in enumerate(self.steps)),
+            complete_within=None if self.complete_within is None else _milliseconds(self.complete_within),
+            on_timeout=self.on_timeout,
         )
 
     @property

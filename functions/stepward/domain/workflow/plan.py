@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -97,11 +97,16 @@ UNDO_SUFFIX = "/undo"
 
 @dataclass(frozen=True)
 class Plan:
-    """All steps of a task, in the order in which they were written."""
+    """All steps of a task, in the order in which they were written.
+
+    `complete_within` (milliseconds, None for no limit) is how long an order may take; `on_timeout` is ALERT or UNDO.
+    """
 
     workflow: str
     version: int
     steps: tuple[PlannedStep, ...]
+    complete_within: int | None = None
+    on_timeout: Exhausted = Exhausted.ALERT
 
     @cached_property
     def by_name(self) -> Mapping[str, PlannedStep]:
@@ -132,14 +137,17 @@ class Plan:
         return tuple(sorted(named - {""}))
 
     def to_json(self) -> str:
-        """The canonical text of the plan."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        """The canonical text of the plan; it leaves out a limit that is not set, so ordinary plans keep their hash."""
+        plain = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
+        steps = [asdict(step) for step in self.steps]
+        return json.dumps(plain | {"steps": steps}, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Plan:
         """The plan that `to_json` wrote."""
         raw: dict[str, Any] = json.loads(text)
-        return Plan(raw["workflow"], raw["version"], tuple(_planned(step) for step in raw["steps"]))
+        steps, on_timeout = tuple(map(_planned, raw["steps"])), Exhausted(raw.get("on_timeout", Exhausted.ALERT))
+        return Plan(raw["workflow"], raw["version"], steps, raw.get("complete_within"), on_timeout)
 
 
 def forward_name(compensation: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
 
 MAX_STEPS = 50
@@ -54,6 +55,7 @@ def check_workflow(plan: Plan) -> None:
             raise WorkflowError(f"{where}: {times} steps are named {name!r}; give each Step its own name=")
     for step in plan.steps:
         _check_step(f"{where}, step {step.name!r}", step, plan)
+    _check_limit(where, plan)
     _check_order(where, plan)
 
 
@@ -71,6 +73,14 @@ def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
     for wanted in step.after:
         if wanted not in {other.name for other in plan.steps}:
             raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
+
+
+def _check_limit(where: str, plan: Plan) -> None:
+    limit = plan.complete_within
+    if limit is not None and not SHORTEST_ATTEMPT_MS <= limit <= LONGEST_ORDER_MS:
+        raise WorkflowError(f"{where}: complete_within {limit} ms is outside 1 s to {LONGEST_ORDER_MS // DAY_MS} days")
+    if plan.on_timeout not in {Exhausted.ALERT, Exhausted.UNDO}:
+        raise WorkflowError(f"{where}: on_timeout is ALERT or UNDO, not {plan.on_timeout.name}")
 
 
 def _check_policies(where: str, step: PlannedStep) -> None:
