@@ -9,7 +9,7 @@ from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
+from stepward.domain.workflow.plan import Plan, PlannedStep
 from tests.factories import ALERTS, falls_back, waits
 
 Message = ToScheduler | StepRequest
@@ -111,10 +111,9 @@ def paused() -> Life:
     return Life(plan=UNDOABLE).start(0).pause(500)
 
 
-def timed_out(on_timeout: Exhausted = Exhausted.ALERT) -> Life:
+def timed_out() -> Life:
     """Its complete-by, ten seconds, passed while reserve was at work."""
-    limited = replace(UNDOABLE, complete_within=10_000, on_timeout=on_timeout)
-    return Life(plan=limited).start(0).answer("reserve", 10_000)
+    return Life(plan=replace(UNDOABLE, complete_within=10_000)).start(0).answer("reserve", 10_000)
 
 
 def stopped() -> Life:
