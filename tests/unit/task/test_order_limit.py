@@ -224,14 +224,15 @@ def test_a_resubmission_of_what_is_about_to_be_undone_is_refused() -> None:
     assert life.state("charge") is ERROR
 
 
+@pytest.mark.parametrize("at", [LIMIT - SECOND, LIMIT])
 @pytest.mark.parametrize("on_timeout", [Exhausted.ALERT, Exhausted.UNDO])
-def test_an_undo_by_hand_has_no_limit(on_timeout: Exhausted) -> None:
+def test_an_undo_by_hand_has_no_limit(on_timeout: Exhausted, at: int) -> None:
     """And the submitter hears of its own wish, not of the limit."""
     life = started(limited(LINE, on_timeout), "reserve", reply_to=QUEUE)
-    life.cancel(at=LIMIT)
+    life.cancel(at=at)
+    life.check(at=LATE)
 
-    life.check(at=LATE + MINUTE)
-
+    assert asked(life.done("charge/undo")) == ["reserve/undo"]
     assert life.count(HistoryKind.TIMED_OUT) == 0
     assert {notice.reason for notice in life.notices} == {""}
 
