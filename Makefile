@@ -5,7 +5,9 @@ ORDERS ?= 30
 SEED ?= 1
 SEEDS ?= 1000
 START ?= 0
+ENV := dev
 CDK_OPTIONS ?=
+ALLOW ?=
 SECONDS ?= 180
 MINUTES ?= 10
 RATE ?= 1
@@ -14,7 +16,7 @@ WORKERS ?= 2
 ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
-INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards races soak worlds)
+INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards races side_by_side soak worlds)
 CDK := aws-cdk@2.1148.1
 
 TOOLS := .venv-tools/.ready
@@ -89,11 +91,13 @@ format: $(VENV) ## fix what the linter and the formatter can fix
 	@.venv/bin/ruff check --quiet --fix --exit-zero
 	@.venv/bin/ruff format
 
-synth: $(VENV) ## write the CloudFormation template to cdk.out
-	@.venv/bin/python -m stepward.local.synth
+synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev)
+	@.venv/bin/python -m stepward.local.synth env=$(ENV)
 
-deploy: $(VENV) ## deploy to the AWS account that the AWS command line would use
-	@$(NPX) $(CDK) deploy $(CDK_OPTIONS)
+deploy: $(VENV) ## check the change, then deploy to the account that the AWS command line would use (ENV=prod)
+	@$(if $(filter command,$(firstword $(origin ENV))),,echo "say which environment: make deploy ENV=dev"; exit 1)
+	@.venv/bin/stepward deploy-check --env $(ENV) $(ALLOW) $(CDK_OPTIONS)
+	@$(NPX) $(CDK) deploy -c env=$(ENV) $(CDK_OPTIONS)
 
 bootstrap: $(VENV) ## prepare an AWS account for the first deployment
 	@$(NPX) $(CDK) bootstrap $(CDK_OPTIONS)

@@ -101,6 +101,7 @@ class Life:
     reply_to: str = ""
     correlation_id: str = "checkout-1"
     order_id: str = ORDER_ID
+    absent: frozenset[str] = frozenset()
     complete_by: int | None = None
     task: Task = field(init=False)
     before: Task = field(init=False)
@@ -117,7 +118,7 @@ class Life:
         """Decide, and write the decision; `before` is the task that it was about."""
         self.now = self.now if at is None else at
         self.before = self.task
-        decision = decide(self.task, self.plan, event, now=self.now, by=by, timing=self.timing)
+        decision = decide(self.task, self.plan, event, now=self.now, by=by, timing=self.timing, absent=self.absent)
         self.task = decision.task
         self.asked += requests(decision)
         self.history += decision.history

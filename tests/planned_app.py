@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from stepward.domain.key import ANY, Keys
 from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
@@ -25,6 +26,7 @@ class PlannedApp:
     event: type[EventMessage] | None = None
     sources: Sequence[Source] = ()
     workflow: None = None
+    keys: Keys = ANY
     known: dict[tuple[str, str], Operation] = field(init=False)
 
     def __post_init__(self) -> None:

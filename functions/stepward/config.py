@@ -13,6 +13,7 @@ from stepward.domain.errors import Misconfigured
 if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
+    from stepward.domain.origin import Origin
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
 
@@ -27,6 +28,13 @@ class Config:
     def region(self) -> str:
         """The region of the deployment; Lambda sets it."""
         return self._text("AWS_REGION")
+
+    @property
+    def origin(self) -> Origin:
+        """The deployment as its alerts name it; Powertools puts the same name into log lines and metrics."""
+        from stepward.domain.origin import Origin
+
+        return Origin(self.env.get("POWERTOOLS_SERVICE_NAME", ""), self.region, self.workflow)
 
     @property
     def orders_table(self) -> str:
@@ -104,6 +112,11 @@ class Config:
         return self._text("STEPWARD_REQUESTS_QUEUE")
 
     @property
+    def workflow(self) -> str:
+        """The name of the default workflow, for notices and alerts; empty if it is not told."""
+        return self.env.get("STEPWARD_WORKFLOW", "")
+
+    @property
     def lanes_table(self) -> str:
         """Name of the table of the orders' lanes."""
         return self._text("STEPWARD_LANES_TABLE")
@@ -152,6 +165,13 @@ class Config:
     def shards(self) -> int:
         """Number of shards of the due index; the same for every function of a deployment."""
         return self._whole("STEPWARD_SHARDS", 4)
+
+    @property
+    def most_shards(self) -> int:
+        """How many shards any deployment may have: work of an earlier one may wait in them."""
+        from stepward.domain.coordination.shards import MOST_SHARDS
+
+        return MOST_SHARDS
 
     @property
     def lease_length(self) -> int:

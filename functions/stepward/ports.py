@@ -1,8 +1,11 @@
-"""The ports: what the core needs from outside. Each has an AWS adapter and a twin in memory."""
+"""The ports: what the core needs from outside. Each has an AWS adapter and a twin in memory.
+
+An `order_id` in them is the key of the order's task (`domain/key.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # a function loads only the types of its own ports
@@ -10,7 +13,7 @@ if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.convoy.lane import Lane
     from stepward.domain.convoy.lane_message import LaneMessage
     from stepward.domain.coordination.shared_record import SharedRecord
-    from stepward.domain.errors import Corrupt
+    from stepward.domain.errors import Unreadable
     from stepward.domain.health import Health, Swept
     from stepward.domain.history import HistoryEntry
     from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
@@ -29,7 +32,7 @@ class TaskStore(Protocol):
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """The task, its plan and, if wanted, its order, read consistently; None if there is none.
 
-        Raises Transient, or Corrupt if the record cannot be understood.
+        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it.
         """
 
     def save(self, task: Task, *, replaces: Task) -> bool:
@@ -44,10 +47,10 @@ class TaskStore(Protocol):
     def needing_attention(self) -> Iterator[str]:
         """The ids of tasks that wait for an operator, oldest first: a hint, like `due`."""
 
-    def every(self, state: ProcessState | None) -> Iterator[Task | Corrupt]:
+    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task, or those in `state`, in no order: a scan of the whole store, for people.
 
-        A corrupt record comes as its error, and the others follow.
+        A record that cannot be read comes as its error, and the others follow.
         """
 
 
@@ -110,6 +113,10 @@ class Queues(Protocol):
 
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once; raises Transient."""
+
+    @property
+    def reachable(self) -> Collection[str]:
+        """The agents that have a queue, as far as is known; a request to another one is not sent."""
 
 
 class Alerts(Protocol):

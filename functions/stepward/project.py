@@ -1,4 +1,4 @@
-"""The user's project: its folder, and the application that it names. Lambda functions never read this."""
+"""The user's project: its folder, its environments, and its application. Lambda functions never read this."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ from stepward.domain.errors import Misconfigured
 from stepward.domain.workflow.application import App
 
 APP = "STEPWARD_APP"
+ENVIRONMENT = "env"
+"""The CDK context option that names an environment."""
+_ENVIRONMENTS = Path("infra", "environments")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the file of one environment says, unchecked; `path` is below the project's folder."""
+
+    path: Path
+    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,27 @@ class Project:
     def not_bundled(self) -> Sequence[str]:
         """Folders below `functions` that no function needs."""
         return tuple(self._settings.get("not-bundled", ()))
+
+    @property
+    def environments(self) -> Sequence[Environment]:
+        """What the files in `infra/environments` say; raises Misconfigured."""
+        return [self._read(file) for file in sorted((self.root / _ENVIRONMENTS).glob("*.toml"))]
+
+    def environment(self, name: str) -> Environment:
+        """What `infra/environments/NAME.toml` says; raises Misconfigured."""
+        if (file := self.root / _ENVIRONMENTS / f"{name}.toml").is_file():
+            return self._read(file)
+        lacks = f"there is no {_ENVIRONMENTS / file.name}" if name else "no environment is named"
+        known = [each.path.stem for each in self.environments]
+        advice = f"say {' or '.join(f'env={each}' for each in known)}" if known else f"write {_ENVIRONMENTS}/dev.toml"
+        raise Misconfigured(f"{lacks}; {advice}")
+
+    def _read(self, file: Path) -> Environment:
+        path = file.relative_to(self.root)
+        try:
+            return Environment(path, tomllib.loads(file.read_text()))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise Misconfigured(f"{path} cannot be read: {error}") from error
 
     def app(self, named: str = "") -> App:
         """The application `named` as module:name, else the one that STEPWARD_APP or pyproject.toml names.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from stepward.domain.errors import Misconfigured
+from stepward.domain.key import ANY, Keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Deployment:
     agent_functions: Mapping[str, str]
     shards: int
     dead_letters: Mapping[str, DeadLetters] = field(default_factory=dict)
+    keys: Keys = ANY
 
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, str]) -> Deployment:
@@ -63,6 +65,7 @@ class Deployment:
             agent_functions=_object(outputs, "AgentFunctionNames"),
             shards=_whole(outputs, "Shards"),
             dead_letters=_dead_letters(outputs),
+            keys=_keys(outputs),
         )
 
 
@@ -90,6 +93,14 @@ def _dead_letters(outputs: Mapping[str, str]) -> Mapping[str, DeadLetters]:
         return {name: DeadLetters(**urls) for name, urls in found.items()}
     except TypeError as error:
         raise Misconfigured("the stack's output DeadLetterQueueUrls lacks source or dead URLs") from error
+
+
+def _keys(outputs: Mapping[str, str]) -> Keys:
+    found = cast("Mapping[str, Any]", _object(outputs, "Workflows"))
+    try:
+        return Keys(tuple(found["names"]), frozenset(found["perCustomer"]))
+    except (LookupError, TypeError) as error:
+        raise Misconfigured("the stack's output Workflows lacks names or perCustomer") from error
 
 
 def _whole(outputs: Mapping[str, str], name: str) -> int:

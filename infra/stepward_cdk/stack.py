@@ -8,13 +8,14 @@ from aws_cdk import CfnOutput, Duration, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from stepward.domain.origin import Origin
 from stepward.domain.workflow.application import App
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
 from stepward_cdk.ledger_objects import LedgerObjects
 from stepward_cdk.queues import Queues
-from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of
+from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of, check_addresses
 from stepward_cdk.settings.settings import OLDEST_LEDGER_S, OLDEST_MESSAGE_S, Settings
 from stepward_cdk.tables import Tables
 from stepward_cdk.watching.alarms import Alarms
@@ -37,6 +38,9 @@ class StepwardStack(Stack):
             termination_protection=settings.lasting,
             env=Environment(region=settings.region) if settings.region else None,
         )
+        # A deployment is compared with these before it changes anything.
+        self.template_options.metadata = {"Stepward": settings.plain}
+        check_addresses(app.workflow, settings.service_urls)
         agents = agents_of(app.workflow, settings)
         parts = Parts(
             code=code,
@@ -44,7 +48,7 @@ class StepwardStack(Stack):
             queues=Queues(self, "Queues", agents=agents, settings=settings),
             tables=Tables(self, "Tables", settings=settings),
             objects=LedgerObjects(self, "Ledgers", settings=settings),
-            alerts=Alerts(self, "Alerts", settings=settings),
+            alerts=Alerts(self, "Alerts", settings=settings, workflow=app.workflow.name),
         )
         functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
@@ -53,6 +57,8 @@ class StepwardStack(Stack):
         self._output_queues(parts.queues)
         self._output_tables(parts.tables, parts.objects)
         self._output_functions(functions)
+        workflows = {"names": list(app.keys.workflows), "perCustomer": sorted(app.keys.per_customer)}
+        self._output({"Workflows": self.to_json_string(workflows)})
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
         acknowledge(functions=functions, parts=parts)
 
@@ -111,6 +117,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         ledgers=list(functions.ledgers),
         agents=[agent.name for agent in agents],
         silence=Duration.minutes(parts.settings.silent_minutes),
+        origin=Origin(parts.settings.stack, parts.settings.region),
     )
 
 

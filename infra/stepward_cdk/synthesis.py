@@ -13,7 +13,8 @@ from cdk_nag import AwsSolutionsChecks
 from stepward.domain.errors import StepwardError
 from stepward.project import Project
 from stepward_cdk.functions.bundling import bundle
-from stepward_cdk.settings.settings import Settings
+from stepward_cdk.settings.agent_needs import check_addresses
+from stepward_cdk.settings.chosen import choose
 from stepward_cdk.stack import StepwardStack
 
 
@@ -31,8 +32,11 @@ def synthesise(project: Project) -> None:
 def _synthesise(project: Project) -> None:
     context = json.loads((project.root / "cdk.json").read_text()).get("context", {})
     app = App(context=context, outdir=os.environ.get("CDK_OUTDIR", str(project.root / "cdk.out")))
-    settings = Settings.from_context(app.node.try_get_context)
-    application = project.app()
+    chosen, application = choose(project, app.node.get_all_context()), project.app()
+    settings = chosen.settings
+    for note in chosen.notes:
+        sys.stderr.write(f"{note}\n")
+    check_addresses(application.workflow, settings.service_urls)  # before the bundle, which takes its time
     code = bundle(settings.platform, project)
     StepwardStack(
         app,

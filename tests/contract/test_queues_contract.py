@@ -7,7 +7,6 @@ import pytest
 
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.fifo_ids import fifo_id
-from stepward.domain.errors import Misconfigured
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, StepRequest
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.rules import Refused
@@ -73,10 +72,12 @@ def test_each_request_goes_to_the_queue_of_its_agent(queue_world: QueueWorld) ->
     assert [decode_request(body).agent for body in bodies(drained(queue_world, "inventory"))] == ["inventory"]
 
 
-def test_an_agent_without_a_queue_is_named_and_nothing_is_sent(queue_world: QueueWorld) -> None:
-    with pytest.raises(Misconfigured, match="no queue for agent shipping"):
-        queue_world.queues.to_agents([request_for("payments"), request_for("shipping")])
-    assert drained(queue_world, "payments") == []
+def test_a_request_to_an_agent_without_a_queue_is_left_out_and_the_others_go(queue_world: QueueWorld) -> None:
+    """D1: the Supervisor finds its step."""
+    queue_world.queues.to_agents([request_for("payments"), request_for("shipping")])
+    assert len(drained(queue_world, "payments")) == 1
+    assert "payments" in queue_world.queues.reachable
+    assert "shipping" not in queue_world.queues.reachable
 
 
 def test_sending_nothing_is_fine(queue_world: QueueWorld) -> None:

@@ -47,6 +47,8 @@ FULL_STEP = StepRecord(
     not_before=NOW + 4,
     policy=1,
     rounds=2,
+    lacks="agent worker does not know operation reserve; deploy it",
+    untried=3,
 )
 FULL_TASK = Task(
     order_id="ord-full",
@@ -58,7 +60,9 @@ FULL_TASK = Task(
     fence=4,
     fence_base=1,
     history=(
-        HistoryEntry(NOW, HistoryKind.RECOVERED, "reserve", 2, "supervisor-1", "no answer by complete-by", 5_001),
+        HistoryEntry(
+            NOW, HistoryKind.RECOVERED, "reserve", 2, "supervisor-1", "no answer by complete-by", 5_001, ("newer",)
+        ),
         HistoryEntry(NOW + 2, HistoryKind.FAILED, "reserve", 3, "scheduler-1", 'said "no" ✗'),
     ),
     undoing="sold twice ✗",

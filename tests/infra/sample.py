@@ -13,6 +13,7 @@ from stepward_cdk.settings.settings import Settings
 
 PROJECT = Project(Path(__file__).parents[2])
 AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
+ADDRESSES = {name: f"https://{name}.example.com" for name in AGENTS}
 
 inventory = Agent("inventory")
 payments = Agent("payments", max_concurrency=7, priority_queue=True)
@@ -46,7 +47,7 @@ application = App("sample", workflow)
 DEVELOPMENT = Settings(
     stack="orders-dev",
     alert_email="operator@example.com",
-    service_urls={"inventory": "https://inventory.example.com"},
+    service_urls=ADDRESSES,
     shards=6,
     batch_size=7,
     claim_within_ms=61_000,
@@ -56,6 +57,8 @@ DEVELOPMENT = Settings(
 PRODUCTION = Settings(
     stack="orders-prod",
     environment="prod",
+    alert_email="none",
+    service_urls=ADDRESSES,
     complete_within_ms=30_500,
     supervise_minutes=3,
     agent_batch_size=4,
@@ -82,10 +85,17 @@ PRODUCTION = Settings(
 RESTORED = Settings(
     stack="orders-restored",
     environment="prod",
+    alert_email="operator@example.com",
+    service_urls=ADDRESSES,
     orders_table="orders-again",
     tasks_table="tasks-again",
     lanes_table="lanes-again",
 )
 REPLICATED = Settings(
-    stack="orders-global", environment="prod", region="eu-central-1", replica_regions=("eu-west-1", "us-east-1")
+    stack="orders-global",
+    environment="prod",
+    region="eu-central-1",
+    alert_email="operator@example.com",
+    service_urls=ADDRESSES,
+    replica_regions=("eu-west-1", "us-east-1"),
 )

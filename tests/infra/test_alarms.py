@@ -82,7 +82,7 @@ BAD_NEWS = "Rejected", "Failed", "Corrupt", "OverdueAge", "Overtime", "Uncounted
 def test_the_engines_own_bad_news_raises_an_alarm(template: Template, metric: str) -> None:
     """S7, S12, C5, C6."""
     (alarm,) = alarms_on(template, metric).values()
-    assert (alarm["Namespace"], alarm["Dimensions"]) == ("Stepward", [{"Name": "service", "Value": "stepward"}])
+    assert (alarm["Namespace"], alarm["Dimensions"]) == ("Stepward", [{"Name": "service", "Value": "orders-dev"}])
 
 
 @pytest.mark.parametrize("metric", ["BreakerOpened", "Overtime"])
@@ -109,9 +109,9 @@ def test_a_lost_notice_is_shown_and_wakes_nobody(template: Template) -> None:
 @pytest.mark.parametrize("metric", ["Invocations", "Swept"])
 def test_a_supervisor_that_never_sweeps_raises_an_alarm(template: Template, production: Template, metric: str) -> None:
     """S12: no news is bad news here, after five minutes, or two wake-ups if those are rarer."""
-    for stack, silence in ((template, 300), (production, 360)):
+    for stack, name, silence in ((template, "orders-dev", 300), (production, "orders-prod", 360)):
         alarms = alarms_on(stack, metric)
-        alarm = alarms[stack.function("supervisor") if metric == "Invocations" else "stepward"]
+        alarm = alarms[stack.function("supervisor") if metric == "Invocations" else name]
         assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
         assert (alarm["Period"] * alarm["EvaluationPeriods"], alarm["Threshold"]) == (silence, 1)
         assert alarm["Statistic"] == "Sum"
@@ -202,7 +202,7 @@ def test_the_dashboard_shows_how_the_service_of_every_agent_is_doing(template: T
     assert statistics == calls | {("InFlight", "Maximum"), ("BreakerState", "Maximum")}
     for metric in shown:
         assert metric[0] == "Stepward"
-        assert set(zip(metric[2:-1:2], metric[3:-1:2], strict=True)) == {("service", "stepward"), ("agent", agent)}
+        assert set(zip(metric[2:-1:2], metric[3:-1:2], strict=True)) == {("service", "orders-dev"), ("agent", agent)}
 
 
 def test_every_metric_that_is_watched_is_one_that_the_engine_counts(template: Template) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from stepward import config, service_urls
 from stepward_cdk.settings.reply_queues import MAX_TEXT
 from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
-from tests.infra.sample import AGENTS, DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
+from tests.infra.sample import ADDRESSES, AGENTS, DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
 from tests.infra.template import Template, joined, target
 
 LAMBDAS_LIMIT = 4096
@@ -143,12 +143,20 @@ def test_every_function_has_the_timing_of_the_deployment(template: Template) -> 
         "STEPWARD_CLAIM_WITHIN_MS": "61000",
         "STEPWARD_SKEW_MARGIN_MS": "6000",
         "STEPWARD_OUTAGE_AFTER_MS": "601000",
-        "POWERTOOLS_SERVICE_NAME": "stepward",
+        "POWERTOOLS_SERVICE_NAME": "orders-dev",
         "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
     }
     for function in template.of("Lambda::Function"):
         assert expected.items() <= template.environment(function).items(), function
     assert template.body["Outputs"]["Shards"]["Value"] == "6"
+
+
+def test_people_and_the_functions_that_tell_them_know_the_names_of_the_workflows(template: Template) -> None:
+    """S17: an order id alone addresses an order of the default workflow."""
+    for name in ("scheduler", "supervisor", "convoy"):
+        assert template.environment(template.function(name))["STEPWARD_WORKFLOW"] == "sample"
+    outputs = {name: output["Value"] for name, output in template.body["Outputs"].items()}
+    assert json.loads(outputs["Workflows"]) == {"names": ["sample"], "perCustomer": []}
 
 
 def test_scheduler_and_supervisor_have_the_queue_of_every_agent(template: Template) -> None:
@@ -212,7 +220,7 @@ def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> 
         variables = template.environment(function)
         assert ("STEPWARD_SERVICE_URLS" in variables) == ("STEPWARD_AGENT" in variables), function
     given = template.environment(template.function("agent", "payments"))["STEPWARD_SERVICE_URLS"]
-    assert json.loads(given) == {"inventory": "https://inventory.example.com"}
+    assert json.loads(given) == ADDRESSES
 
 
 def test_no_function_has_a_setting_that_the_engine_does_not_read(template: Template) -> None:

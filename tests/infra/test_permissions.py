@@ -151,7 +151,7 @@ def test_the_convoy_submits_and_cancels_orders_and_changes_lanes_but_asks_no_age
     orders, tasks = template.output("OrdersTableName"), template.output("TasksTableName")
     lanes, rejects = template.output("LanesTableName"), template.output("RejectsTableName")
     assert template.may(convoy, READ) == {orders, tasks, lanes, agreed(template)}
-    assert template.may(convoy, READ_MANY) == {tasks}
+    assert template.may(convoy, READ_MANY) == {orders, tasks}
     assert template.may(convoy, QUERY) == {lanes}
     assert template.may(convoy, WRITE) == {orders, tasks, lanes, rejects, agreed(template)}
     assert template.may(convoy, SEND) == {template.output("SchedulerQueueUrl")}

@@ -123,6 +123,7 @@ def deployed(
 
 def _context(services: Services, endpoint: str) -> Mapping[str, object]:
     return {
+        "env": "dev",
         "platform": "local",
         "service_urls": {name: services.url(name) for name in SERVICES},
         "reply_accounts": ACCOUNT,

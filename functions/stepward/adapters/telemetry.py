@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaValidationError
@@ -20,13 +22,21 @@ _STATES = frozenset({"InFlight", "BreakerState"})
 
 
 def _logger() -> Logger:
-    """A logger without caller and service, which the log group tells anyway: each byte is billed.
+    """A logger that names the deployment by its stack, and leaves out the caller, because each byte is billed.
 
-    Its time format is the one that Lambda expects in JSON; to any other Lambda adds a second timestamp.
+    Its time format is one that Lambda expects in JSON; to any other Lambda adds a second timestamp. CloudWatch knows
+    the milliseconds of each line itself.
     """
-    logger = Logger(location=None, datefmt="%Y-%m-%dT%H:%M:%S.%FZ", utc=True)
+    logger = Logger(location=None, datefmt="%Y-%m-%dT%H:%M:%SZ", utc=True, json_serializer=_line)
     logger.remove_keys(["service"])
+    logger.append_keys(stack=logger.service)
     return logger
+
+
+def _line(log: Mapping[str, Any]) -> str:
+    """The line of a log entry; without a level Lambda takes it for INFO, which most are."""
+    told = {key: value for key, value in log.items() if (key, value) != ("level", "INFO")}
+    return json.dumps(told, separators=(",", ":"), default=str)
 
 
 @dataclass(frozen=True, slots=True)

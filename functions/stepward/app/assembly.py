@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stepward.app.supervisor.supervise import Supervise
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
+    from stepward.domain.key import Keys
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.definition import Operation
@@ -58,6 +59,10 @@ class Application(Protocol):
     def sources(self) -> Sequence[Source]:
         """What turns the events of shops into ours."""
 
+    @property
+    def keys(self) -> Keys:
+        """Makes the keys of the tasks."""
+
     def plan(self, complete_within: timedelta | None = None) -> Plan:
         """What is frozen with an order."""
 
@@ -80,6 +85,8 @@ class Settings(Protocol):
     def complete_within(self) -> timedelta | None: ...  # noqa: D102
     @property
     def shards(self) -> int: ...  # noqa: D102
+    @property
+    def most_shards(self) -> int: ...  # noqa: D102
     @property
     def lease_length(self) -> int: ...  # noqa: D102
     @property
@@ -120,6 +127,7 @@ class Assembly:
             queues=self.queues,
             telemetry=self.telemetry,
             schema=self.app.order or OrderMessage,
+            keys=self.app.keys,
             plan=self.app.plan(self.settings.complete_within),
             timing=self.settings.timing,
             now=self.now,
@@ -164,6 +172,7 @@ class Assembly:
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
             alerts=transition.alerts,
             shards=self.settings.shards,
+            most_shards=self.settings.most_shards,
         )
 
     def ledger(self) -> Split:
@@ -177,6 +186,7 @@ class Assembly:
             rejects=self.rejects,
             telemetry=self.telemetry,
             sources=self.app.sources,
+            keys=self.app.keys,
             now=self.now,
             customer=self.settings.ledger_customer,
         )
@@ -190,7 +200,7 @@ class Assembly:
         from stepward.wire.convoy import decode_for_lane
         from stepward.wire.order_event import EventMessage, stored_event
 
-        schema = self.app.event or EventMessage
+        schema, keys = self.app.event or EventMessage, self.app.keys
         convoy = Convoy(
             lanes=self.lanes,
             effects=Effects(self.submission(), self.transition(instance, claims=False)),
@@ -199,17 +209,17 @@ class Assembly:
             audit_log=AuditLog(self.shared_records),
             telemetry=self.telemetry,
             rules=self.settings.lane_rules,
-            decode=partial(stored_event, schema=schema),
+            decode=partial(stored_event, schema=schema, keys=keys),
             now=self.now,
         )
-        decode = partial(decode_for_lane, schema=schema, sources=self.app.sources)
-        return LaneIntake(convoy, decode, self.rejects, self.telemetry)
+        decode = partial(decode_for_lane, schema=schema, sources=self.app.sources, keys=keys)
+        return LaneIntake(convoy, decode, self.rejects, self.telemetry, self.now)
 
     def intake(self, handle: Callable[[str], None]) -> Intake:
         """Hands messages to `handle`, and keeps those that cannot be accepted as rejects."""
         from stepward.app.intake import Intake
 
-        return Intake(handle, self.rejects, self.telemetry)
+        return Intake(handle, self.rejects, self.telemetry, self.now)
 
     def transition(self, instance: str, *, claims: bool = True, notices: Notices | None = None) -> Transition:
         """Writes a change of a task and sends what follows from it; see Transition."""

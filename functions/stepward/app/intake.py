@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from stepward.domain.errors import Rejected
+from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
+from stepward.domain.task.backoff import absence
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.order import order_id_hint
 
@@ -29,13 +31,30 @@ class Intake:
     handle: Callable[[str], None]
     rejects: Rejects
     telemetry: Telemetry
+    now: Callable[[], int]
 
     def accept(self, message: Received) -> None:
         """Handle `message`; raises Transient if it has to come back."""
         try:
-            self.handle(message.body)
+            with putting_back(message, self.telemetry, self.now):
+                self.handle(message.body)
         except Rejected as error:
             keep(message, error, self.rejects, self.telemetry)
+
+
+@contextmanager
+def putting_back(message: Received, telemetry: Telemetry, now: Callable[[], int]) -> Iterator[None]:
+    """Return a message to its queue, as it is, if newer code wrote it or its record; raises RetryLater.
+
+    Its age is measured, so that an alarm tells an operator when it waits for long. It is away for longer each time.
+    """
+    try:
+        yield
+    except NotUnderstood as error:
+        age = max(0, now() - message.received_at)
+        kind, order_id = HistoryKind.NOT_UNDERSTOOD, order_id_hint(message.body)
+        telemetry.record(order_id, HistoryEntry(now(), kind, by=message.source, note=str(error), value=age))
+        raise RetryLater(absence(age, 1.0) // 1000, str(error)) from error
 
 
 def keep(message: Received, error: Rejected, rejects: Rejects, telemetry: Telemetry) -> None:

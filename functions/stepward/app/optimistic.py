@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.coordination.shared_record import SharedRecord, with_extras
 from stepward.domain.errors import Conflict
 from stepward.ports import SharedRecords
 
@@ -38,7 +38,8 @@ class Race:
 class SharedValue(Generic[Value]):
     """The value of a shared record, as this instance last read or wrote it.
 
-    `decode` reads a record, which is None until somebody wrote it; `encode` makes the body of a record.
+    `decode` reads a record, which is None until somebody wrote it; `encode` makes the body of a record. What newer code
+    added to the record stays in it.
     """
 
     shared_records: SharedRecords
@@ -54,11 +55,15 @@ class SharedValue(Generic[Value]):
 
     def write(self, value: Value) -> bool:
         """Write the value if nobody changed the record since it was last read or written; raises Transient."""
-        following = SharedRecord(self.name, self.known.revision + 1 if self.known else 1, self.encode(value))
+        following = SharedRecord(self.name, self.known.revision + 1 if self.known else 1, self._body(value))
         won = self.shared_records.write(following, replaces=self.known)
         if won:
             self.known = following
         return won
+
+    def _body(self, value: Value) -> Mapping[str, Any]:
+        body = self.encode(value)
+        return with_extras(body, self.known.body, self.encode(self.decode(self.known))) if self.known else body
 
     def change(self, decide: Callable[[Value], Value], tries: int = TRIES) -> tuple[Value, Value]:
         """Write the value that `decide` returns, if it differs; the value before and after."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.key import Keys, TaskKey
 from stepward.domain.messages import Cancel, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Submission
@@ -22,12 +23,16 @@ _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: Hi
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """Accepts order messages of `schema` and freezes `plan` with each; submitters may be notified on `reply_queues`."""
+    """Accepts order messages of `schema` and freezes `plan` with each; submitters may be notified on `reply_queues`.
+
+    `keys` makes the keys of their tasks.
+    """
 
     store: TaskStore
     queues: Queues
     telemetry: Telemetry
     schema: type[OrderMessage]
+    keys: Keys
     plan: Plan
     timing: Timing
     now: Callable[[], int]
@@ -35,7 +40,7 @@ class Submit:
 
     def handle(self, text: str) -> None:
         """Do what an order message says; raises Rejected or Transient."""
-        wanted = accept(text, self.schema)
+        wanted = accept(text, self.schema, self.keys)
         match wanted:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))
@@ -53,7 +58,8 @@ class Submit:
         outcome = self.store.submit(order, self._task(accepted, now), self.plan)
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, HistoryEntry(now, HistoryKind.CONFLICT))
-            raise Rejected("orderId", f"{order.order_id!r} was submitted before with other content")
+            order_id = TaskKey.read(order.order_id).order_id
+            raise Rejected("orderId", f"{order_id!r} was submitted before with other content")
         self.telemetry.record(order.order_id, HistoryEntry(now, _HISTORY[outcome]))
         self.queues.to_scheduler([Start(order.order_id)])
 

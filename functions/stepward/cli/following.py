@@ -12,6 +12,7 @@ import typer
 from stepward.app.scheduler.audit_log import LONGEST_TEXT, AuditEntry
 from stepward.cli.terminal import complain, print_json, say
 from stepward.domain.convoy.commands import LaneCommand
+from stepward.domain.key import named
 from stepward.domain.messages import Command
 from stepward.wire.checked_text import cleaned
 
@@ -54,11 +55,13 @@ def asked(name: str, command: Command | LaneCommand, step: str = "", attempt: in
 class Following(Generic[S]):
     """A command to `whom` to do `what`; `look` reads its subject, and `seen` is what it read last.
 
-    `outcome` derives the outcome from that. `about` and `state` are further JSON keys; `hint` says what to type next.
+    `order` is the task's key, `workflow` the name of the default workflow. `outcome` derives the outcome from that.
+    `about` and `state` are further JSON keys; `hint` says what to type next.
     """
 
     asked: Asked
     order: str
+    workflow: str
     whom: str
     what: str
     hint: str
@@ -86,7 +89,7 @@ class Following(Generic[S]):
         ended = {True: "applied", False: "refused"}
         return {
             "command": self.asked.command,
-            "orderId": self.order,
+            **named(self.order, self.workflow),
             **self.about,
             "who": self.asked.who,
             "why": self.asked.why,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.deployment.options import DEFAULT_STACK, AsJson, Stack, Target, reports_errors
+from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Stack, Target, reports_errors
 from stepward.cli.terminal import ERR, print_json, say
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
@@ -15,7 +15,7 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", 
 
 @app.command()
 @reports_errors
-def up(*, port: Port = 0, stack: Stack = DEFAULT_STACK, as_json: AsJson = False) -> None:
+def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_json: AsJson = False) -> None:
     """Start the local cloud, deploy the stack to it, and leave it running.
 
     Run it again to deploy changes. A small server stands in for the remote service of each agent.
@@ -34,14 +34,15 @@ def up(*, port: Port = 0, stack: Stack = DEFAULT_STACK, as_json: AsJson = False)
         server = cloud.up(port=port)
         services = RunningServices(cloud.folder / "services").up()
         status.update("Synthesising the stack")
-        addresses = {agent.name: f"{services.endpoint}/{agent.name}" for agent in project.app().workflow.agents}
-        synthesise(project.root, out, {"platform": "local", "service_urls": addresses, "stack": stack})
+        addresses = {name: f"{services.endpoint}/{name}" for name in project.app().workflow.services}
+        target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
+        context = {"env": env, "platform": "local", "service_urls": addresses, "stack": target.stack}
+        synthesise(project.root, out, context)
         deploy(out, server.endpoint, progress=lambda step: status.update(f"Deploying: {step}"))
     if as_json:
         print_json(_state())
         return
-    target = Target(stack=stack, local=True)
-    say(f"Stack {stack} is up at {server.endpoint}.\n\nTo send an order and look at it:")
+    say(f"Stack {target.stack} is up at {server.endpoint}.\n\nTo send an order and look at it:")
     say(f"  {target.typed('send', 'ORDER.json')}\n  {target.typed('show', 'ORDER-ID')}")
     say(f"\nThe log is {cloud.log}. To stop the local cloud and delete its contents: stepward local down")
 

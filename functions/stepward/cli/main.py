@@ -12,6 +12,7 @@ from stepward.cli.agents import agents
 from stepward.cli.convoy import commands as convoy
 from stepward.cli.cost.command import cost
 from stepward.cli.dead_letters import commands as dead_letters
+from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
 from stepward.cli.ledger import commands as ledgers
 from stepward.cli.orders.audit_log import audit_log
@@ -35,6 +36,7 @@ app.add_typer(ledgers.app, name="ledger")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(local.app, name="local")
 app.command()(cost)
+app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 
 
 def main() -> None:

@@ -28,16 +28,17 @@ def rejects(
 
     Examples: stepward rejects · stepward rejects 5f3a · stepward rejects 5f3a --body > order.json
 
-    JSON: rejects (list of: messageId, receivedAt (epoch milliseconds), source, orderId, field, reason, and with
-    --body: body), more (whether the list was cut).
+    JSON: rejects (list of: messageId, receivedAt (epoch milliseconds), source, orderId, workflow, customerId, field,
+    reason, and with --body: body), more (whether the list was cut).
     """
     if with_body and not (message or as_json):
         raise typer.BadParameter("--body needs the id of a message, or --json")
-    stored = connect(target).rejects
+    connection = connect(target)
+    stored, workflow = connection.rejects, connection.deployment.keys.default
     found = [_named(message, stored.newest(MOST_SEARCHED))] if message else stored.newest(limit + 1)
     shown, more = found[:limit], len(found) > limit
     if as_json:
-        print_json({"rejects": [reject_document(each, with_body=with_body) for each in shown], "more": more})
+        print_json({"rejects": [reject_document(each, workflow, with_body=with_body) for each in shown], "more": more})
     elif with_body:
         print_raw(shown[0].body)
     elif message:

@@ -3,13 +3,23 @@
 StepwardError
 ├── Transient        try again later; the message goes back to its queue
 │   ├── Conflict     somebody else kept writing first; read again and decide again
-│   └── RetryLater   not now, though nothing failed; the message comes back after the time that it names
+│   ├── RetryLater   not now, though nothing failed; the message comes back after the time that it names
+│   └── NotUnderstood  newer code wrote it; it waits, as it is, for code that knows it
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
+│   └── OtherCustomer  it names another customer than that of its order
 ├── Corrupt          a record that cannot be understood; the others go on, an operator looks at it
 ├── WorkflowError    a workflow definition that cannot work; fix the definition
 └── Misconfigured    the deployment lacks a setting; fix the setting it names
+    └── NoSuchQueue  the queue of a setting does not exist
 """
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+Kind = TypeVar("Kind", bound=Enum)
 
 
 class StepwardError(Exception):
@@ -32,6 +42,22 @@ class RetryLater(Transient):
         self.seconds = seconds
 
 
+class NotUnderstood(Transient):
+    """Newer code wrote `what`, and this code does not know it; deploy newer code. Nothing is guessed, nothing deleted.
+
+    `since` (epoch ms) is when it was due, if that is known.
+    """
+
+    def __init__(self, what: str, since: int | None = None) -> None:
+        super().__init__(f"{what}, which this code does not know; deploy code that does")
+        self.what = what
+        self.since = since
+
+    def of(self, record: str, since: int | None = None) -> NotUnderstood:
+        """The same of a named record."""
+        return NotUnderstood(f"{record}: {self.what}", since)
+
+
 class Permanent(StepwardError):
     """The remote service refused for good; an operator has to act, then `stepward resubmit`."""
 
@@ -45,6 +71,10 @@ class Rejected(StepwardError):
         self.reason = reason
 
 
+class OtherCustomer(Rejected):
+    """A message that names another customer than that of its order; the order stays untouched."""
+
+
 class Corrupt(StepwardError):
     """A record in the state store that cannot be understood; the message names it and what is wrong."""
 
@@ -55,3 +85,21 @@ class WorkflowError(StepwardError):
 
 class Misconfigured(StepwardError):
     """A setting is missing or wrong; the message names it."""
+
+
+class NoSuchQueue(Misconfigured):
+    """The queue does not exist; the message names it."""
+
+
+Unreadable = Corrupt | NotUnderstood
+"""A record that this code cannot read: damaged, or newer."""
+
+
+def known(kinds: type[Kind], name: str, what: str) -> Kind:
+    """The kind of this name; raises NotUnderstood, of `what`, for one that only newer code can have written."""
+    try:
+        return kinds(name)
+    except ValueError as error:
+        if isinstance(name, str):
+            raise NotUnderstood(f"{what} {name!r}") from error
+        raise

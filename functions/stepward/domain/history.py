@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
-from typing import Self
+from typing import Any, Self
+
+from stepward.domain.errors import Corrupt, NotUnderstood, StepwardError
 
 
 class Mark(Flag):
@@ -78,6 +80,8 @@ class HistoryKind(StrEnum):
     POSTPONED = "Postponed", "Postponed", WARNING
     NOTICE_LOST = "NoticeLost", "NoticesLost", WARNING
     RETRY_LATER = "RetryLater", "RetryLater"
+    NOT_UNDERSTOOD = "NotUnderstood", "NotUnderstood", WARNING, None, "NotUnderstoodAge"
+    LACKING = "Lacking", "Lacking", WARNING | REMEMBERED
     BREAKER_OPENED = "BreakerOpened", "BreakerOpened", WARNING
     BREAKER_PROBING = "BreakerProbing", "BreakerProbing"
     BREAKER_CLOSED = "BreakerClosed", "BreakerClosed"
@@ -94,12 +98,22 @@ class HistoryKind(StrEnum):
     SPLIT = "Split", "Ledgers"
     UNLEASED = "Unleased", "Unleased", WARNING
 
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        """A kind that newer code wrote: it keeps its name, and this code passes over it."""
+        if not isinstance(value, str):
+            return None
+        kind = str.__new__(cls, value)
+        kind._name_ = kind._value_ = value
+        kind.metric, kind.marks, kind.change, kind.timer = "", PLAIN, None, ""
+        return kind
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """One thing that happened, `at` epoch ms; `value` is its own measure, in milliseconds.
 
-    `by` is who held the step or who acted, `note` the reason.
+    `by` is who held the step or who acted, `note` the reason. `extra` is what newer code added: it is kept.
     """
 
     at: int
@@ -109,3 +123,11 @@ class HistoryEntry:
     by: str = ""
     note: str = ""
     value: int = 0
+    extra: tuple[Any, ...] = ()
+
+
+def trouble(error: StepwardError) -> HistoryKind:
+    """The kind of entry that says why something was left for later."""
+    if isinstance(error, NotUnderstood):
+        return HistoryKind.NOT_UNDERSTOOD
+    return HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED

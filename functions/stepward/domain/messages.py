@@ -1,4 +1,7 @@
-"""The messages between the parts: to the Scheduler, to the Agents, and back; and those to people."""
+"""The messages between the parts: to the Scheduler, to the Agents, and back; and those to people.
+
+In each of them `order_id` is the task's key, which names workflow and customer, too, where they are needed.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +48,9 @@ class Undo(_Asked):
 class Cancel(_Asked):
     """To the Scheduler: the submitter no longer wants the order."""
 
+    customer_id: str = ""
+    """The customer that the submitter named, or empty; an order of another customer is not cancelled."""
+
 
 @dataclass(frozen=True, slots=True)
 class _AskedAt(_Asked):
@@ -81,15 +87,16 @@ class Resubmit:
 
 
 class Outcome(StrEnum):
-    """How an attempt ended: done, or refused for good."""
+    """How an attempt ended: done, or refused for good; or why it has not begun: the agent's code does not know it."""
 
     OK = "ok"
     PERMANENT = "permanent"
+    NOT_UNDERSTOOD = "not-understood"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what the agent does not know."""
 
     order_id: str
     step: str
@@ -147,6 +154,22 @@ class StepFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class StepWaits:
+    """To an operator: a step has been waiting for what its deployment lacks; `reason` says for what, and what to do."""
+
+    order_id: str
+    step: str
+    attempt: int
+    reason: str
+    at: int
+
+    @property
+    def alert_id(self) -> str:
+        """The alert's name, the same each time it is sent."""
+        return f"{self.order_id}/{self.step}/waits/{self.at}"
+
+
+@dataclass(frozen=True, slots=True)
 class LaneWaits:
     """To an operator: the lane of an order waits; `event` is the name of the event at which it does."""
 
@@ -162,7 +185,8 @@ class LaneWaits:
         return f"{self.order_id}/event {self.event}/{self.trouble.value}/{self.at}"
 
 
-Alert = StepFailed | LaneWaits
+TaskAlert = StepFailed | StepWaits
+Alert = TaskAlert | LaneWaits
 
 
 class Status(StrEnum):
@@ -194,4 +218,4 @@ class Notice:
     reason: str = ""
 
 
-Message = Retry | StepRequest | StepFailed | Notice
+Message = Retry | StepRequest | TaskAlert | Notice

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Reject:
     """A message that could not be accepted, kept for an operator.
 
-    `source` is the queue it came from, `received_at` epoch ms of its arrival there. Both `received_at` and `message_id`
-    name it, so a reject that is kept twice is one.
+    `source` is the queue it came from, `received_at` epoch ms of its arrival there. Both `received_at` and
+    `message_id` name it, so a reject that is kept twice is one. `order_id` is the key of its task where that is known,
+    else the id of the order that the text seems to be about.
     """
 
     message_id: str

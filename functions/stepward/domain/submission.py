@@ -11,7 +11,7 @@ from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An accepted order: its id, its canonical JSON text, and the hash that tells a duplicate from a conflict."""
+    """An accepted order: its task's key, its canonical text, and the hash that tells a duplicate from a conflict."""
 
     order_id: str
     body: str

@@ -14,8 +14,8 @@ from stepward.domain.errors import Misconfigured
 SYNTH_WITHIN_S = 300
 
 
-def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra/app.py") -> None:
-    """Write the cloud assembly of the script `app` in `root` to `out`.
+def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra/app.py") -> str:
+    """Write the cloud assembly of the script `app` in `root` to `out`; what it told people.
 
     `context` extends that of `root`/cdk.json. Raises Misconfigured with the application's own error text.
     """
@@ -31,6 +31,7 @@ def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str
     )
     if run.returncode:
         raise Misconfigured(f"the stack cannot be synthesised:\n{run.stderr.strip()[-4000:]}")
+    return run.stderr
 
 
 def _environment(root: Path, out: Path, context: Mapping[str, object]) -> dict[str, str]:
@@ -48,4 +49,5 @@ def _usual(root: Path) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    synthesise(Path.cwd(), Path("cdk.out"), {})
+    options = dict(option.split("=", 1) for option in sys.argv[1:])
+    sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), options))

@@ -12,9 +12,10 @@ every call to a port; `worlds` runs it under seeded random faults. Both raise As
 
 from stepward.testing.crash import crash_points
 from stepward.testing.engine import Engine
+from stepward.testing.faults.profile import Mood
 from stepward.testing.harness import Order
 from stepward.testing.random_worlds import worlds
-from stepward.testing.services import Mood, Service
+from stepward.testing.services import Service
 from stepward.testing.settings import Settings
 
 __all__ = ["Engine", "Mood", "Order", "Service", "Settings", "crash_points", "worlds"]

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from stepward.app.assembly import Application
+from stepward.domain.key import Keys
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
@@ -22,6 +23,7 @@ class Staged:
     order: type[OrderMessage] | None
     event: type[EventMessage] | None
     sources: Sequence[Source]
+    keys: Keys
     frozen: Plan
     known: Callable[[str], Mapping[str, Operation]]
 
@@ -36,7 +38,7 @@ class Staged:
 
 def staged(app: Application, frozen: Plan, known: Callable[[str], Mapping[str, Operation]]) -> Staged:
     """The application with another plan and other operations."""
-    return Staged(app.order, app.event, app.sources, frozen, known)
+    return Staged(app.order, app.event, app.sources, app.keys, frozen, known)
 
 
 def through(

@@ -16,14 +16,13 @@ from stepward.domain.rejects import Reject
 from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import Task
 from stepward.testing.faults.broken import Broken
+from stepward.testing.faults.gate import Chances, Gate
 from stepward.testing.faults.loop import START
+from stepward.testing.faults.profile import CALM
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
 from stepward.testing.harness import Harness
 from stepward.testing.memory.queues import send
 from stepward.testing.parts import PARTS, Parts
-from stepward.testing.seeded.chances import Chances
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.profile import CALM
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO, Settings
 from stepward.wire.convoy import encode_command
 
@@ -96,8 +95,8 @@ class Engine(Harness):
                 json.dumps(message), group=str(message.get("customerId") or "all"), deduplication=name
             )
         else:
-            body = json.dumps(message)
-            send(self.parts.events, lane_messages([LaneMessage(str(message.get("orderId")), name, body)]))
+            key = self.key(str(message.get("orderId")), str(message.get("customerId") or ""))
+            send(self.parts.events, lane_messages([LaneMessage(key, name, json.dumps(message))]))
 
     def post(self, queue: str, text: str) -> None:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from stepward.app.assembly import Application
+from stepward.domain.key import TaskKey
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
@@ -70,14 +71,19 @@ class Harness(ABC):
         """
         if workflow is not getattr(self.app, "workflow", None):
             raise ValueError(f"{workflow} is not the workflow of this application, and an engine runs no other")
-        order_id = str(order.get("orderId") or f"order-{next(self.names)}")
+        order_id, customer_id = str(order.get("orderId") or f"order-{next(self.names)}"), order.get("customerId")
         at = datetime.fromtimestamp(self.loop.now / 1000, UTC).isoformat()
         self.post("orders", text_of({**order, "orderId": order_id}, submittedAt=at, replyTo=self.reply_to))
-        return self.order(order_id)
+        return self.order(order_id, str(customer_id or ""))
 
-    def order(self, order_id: str) -> Order:
-        """An order by its id, however it was submitted."""
-        return self.orders.setdefault(order_id, Order(self, order_id))
+    def order(self, order_id: str, customer_id: str = "") -> Order:
+        """An order by its id, however it was submitted; with its customer if the workflow tells customers apart."""
+        key = self.key(order_id, customer_id)
+        return self.orders.setdefault(key, Order(self, key))
+
+    def key(self, order_id: str, customer_id: str = "") -> str:
+        """The key of an order's task, by which `task` and everything that the engine sends name it."""
+        return self.app.keys.key(order_id, customer_id) if customer_id else order_id
 
     def service(self, operation: Operation) -> Service:
         """The service behind an operation of the application; set its behaviour with the methods of `Service`."""
@@ -98,7 +104,7 @@ class Harness(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order in an engine under test, in its present state."""
+    """One order in an engine under test, in its present state; `order_id` is the key of its task."""
 
     engine: Harness
     order_id: str
@@ -137,7 +143,7 @@ class Order:
 
     def cancel(self, reason: str = "no longer wanted") -> None:
         """Cancel it, as its submitter does."""
-        message = {"type": "order.cancelled", "orderId": self.order_id, "reason": reason}
+        message = {"type": "order.cancelled", **TaskKey.read(self.order_id).fields, "reason": reason}
         self.engine.post("orders", json.dumps(message))
 
     def undo(self, why: str = "as the test wants", who: str = "operator") -> None:

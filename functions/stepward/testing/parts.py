@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from typing import Any
+from zlib import crc32
 
+from stepward.adapters.sqs.delivery import BACKLOG
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
-from stepward.app.intake import Received as Message
-from stepward.domain.errors import Rejected
-from stepward.domain.messages import Outcome, Reply, ToScheduler
+from stepward.app.supervisor.supervise import Supervise
+from stepward.domain.errors import NotUnderstood, Rejected
+from stepward.domain.messages import Alert, Outcome, Reply
+from stepward.domain.workflow.definition import Call, Operation
 from stepward.testing.application import through
+from stepward.testing.faults.gate import Gate
+from stepward.testing.faults.judge import Judge
 from stepward.testing.faults.ledger import Ledger
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes, MemoryLedgers
-from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryRejects
-from stepward.testing.ports import JudgedAlerts, JudgedNotices, JudgedQueues, JudgedTasks, NotedTelemetry
-from stepward.testing.pump import Handle, Line, Part, Pump
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.judge import Judge
+from stepward.testing.ports import (
+    JudgedAlerts,
+    JudgedNotices,
+    JudgedQueues,
+    JudgedSharedRecords,
+    JudgedTasks,
+    NotedTelemetry,
+)
+from stepward.testing.pump import Handle, Line, Part, Pump, as_message, kind_of, understood
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import LONGEST_VISIBILITY_S
-from stepward.wire.messages import decode_for_scheduler, decode_request
+from stepward.wire.messages import decode_request
 from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
-RECEIVES, RECEIVES_IN_ORDER = 5, 100
+PORTS = ("store", "queues", "rejects", "shared_records", "alerts", "notices", "lanes")
+RECEIVES, RECEIVES_IN_ORDER, RECEIVES_OF_REQUESTS = 5, 100, 1_000
 """How often a message is received before it moves to its dead-letter queue; the second is for FIFO queues."""
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
@@ -47,7 +58,9 @@ class Parts:
     """One deployment. `pulse` counts every call of a port, the judge checks what passes, `pump` moves the messages.
 
     `visibility` is the visibility timeout of all queues in seconds; 0 means that of a real deployment. `skew` is how
-    many milliseconds the clock of every second process is ahead.
+    many milliseconds the clock of every second process is ahead, `skews` says it of a process by its name. `copies`
+    says how many processes a part has, for parts that do not grow. `hear` hears of every alert. An agent with more
+    than `backlog` requests is backlogged.
     """
 
     app: Application
@@ -55,7 +68,13 @@ class Parts:
     gate: Gate
     pulse: Pulse
     visibility: int
-    skew: int
+    skew: int = 0
+    lanes: MemoryLanes = field(default_factory=MemoryLanes)
+    copies: Mapping[str, int] = field(default_factory=dict)
+    hear: Callable[[Alert], object] = lambda _: None
+    backlog: int = BACKLOG
+    skews: dict[str, int] = field(default_factory=dict)
+    ids: Iterator[int] = field(default_factory=count)
     swept_at: int = 0
     dead: list[MemoryQueue] = field(default_factory=list)
     guards: dict[tuple[str, str], Guard] = field(default_factory=dict)
@@ -64,54 +83,72 @@ class Parts:
         self.plan = self.app.plan(self.settings.complete_within)
         self.loop, self.note = self.gate.loop, self.gate.diary.note
         self.pump = Pump(self.gate, self.pulse, self.due, self.sweep, self.done)
-        self.store, self.telemetry = JudgedTasks(shard_of=lambda _: 0), NotedTelemetry(diary=self.gate.diary)
+        self.store, self.telemetry = self.make_store(), NotedTelemetry(diary=self.gate.diary)
         ledger, timing = Ledger(), self.settings.timing
         self.judge = Judge(
             self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
         )
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
-        self.services = Services(self.pump.wait, self._now, self.note, self.judge.called, ledger)
+        self.services = self.make_services(ledger)
+        self._make_queues()
+        self.shared_records, self.rejects = JudgedSharedRecords(judge=self.judge), MemoryRejects()
+        self.objects = MemoryLedgers()
+        self.alerts, self.notices = JudgedAlerts(judge=self.judge, hear=self.hear), JudgedNotices(self.judge)
+        self.tapped = self._tapped()
+        self.pump.lines = self._lines()
+
+    def make_store(self) -> JudgedTasks:
+        """The state store, empty."""
+        return JudgedTasks(shard_of=self.shard_of)
+
+    def make_services(self, ledger: Ledger) -> Services:
+        """The services behind the operations."""
+        return Services(self.pump.wait, self._now, self.note, self.judge.called, ledger, self._later)
+
+    def shard_of(self, order_id: str) -> int:
+        """Where the index lists what is due of an order."""
+        return crc32(order_id.encode()) % self.settings.shards
+
+    def agents(self) -> Sequence[str]:
+        """The agents that have a queue."""
+        return list(self.plan.agents)
+
+    def served(self) -> Callable[[Operation, Call], Mapping[str, Any]]:
+        """What calls a service; here each call is counted, as those of ports are."""
+        return self.pulse.tap(self.services, "service", ConnectionError).call
+
+    def _make_queues(self) -> None:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
-        agents = {agent: self._queue(f"agent-{agent}", longest) for agent in self.plan.agents}
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
         self.queues = JudgedQueues(
             self._queue("scheduler"),
             self._queue("responses"),
-            agents,
-            lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
+            {agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in self.agents()},
+            self.backlog,
+            {agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
             judge=self.judge,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
-        self.shared_records, self.rejects = MemorySharedRecords(), MemoryRejects()
-        self.lanes, self.objects = MemoryLanes(), MemoryLedgers()
-        self.alerts, self.notices = JudgedAlerts(judge=self.judge), JudgedNotices(self.judge)
-        self.tapped = self._tapped()
-        self.pump.lines = self._lines()
 
     def assembly(self, instance: str) -> Assembly:
         """What makes the use cases of one process."""
-        return replace(self.tapped, now=self.time_of(instance))
+        return replace(self.tapped, now=self.time_of(instance), app=self.app_of(instance))
+
+    def app_of(self, instance: str) -> Application:  # noqa: ARG002 - in worlds, they differ
+        """The application as this process knows it."""
+        return self.known
 
     def _tapped(self) -> Assembly:
         """What makes the use cases, with each call of a port and of a service counted."""
-        call = self.pulse.tap(self.services, "service", ConnectionError).call
-        ports: dict[str, Any] = {
-            "store": self.store,
-            "queues": self.queues,
-            "rejects": self.rejects,
-            "shared_records": self.shared_records,
-            "alerts": self.alerts,
-            "notices": self.notices,
-            "lanes": self.lanes,
-            "lane_queue": MemoryLaneQueue(self.events),
-            "ledgers": self.objects,
-        }
+        self.known = through(self.app, self.served(), self.plan)
+        ports: dict[str, Any] = {name: getattr(self, name) for name in PORTS}
+        ports |= {"lane_queue": MemoryLaneQueue(self.events), "ledgers": self.objects}
         return memory_assembly(
             self._now,
             settings=self.settings,
             telemetry=self.telemetry,
-            app=through(self.app, call, self.plan),
+            new_id=lambda: f"id-{next(self.ids)}",
             sleep=self.pump.wait,
             jitter=lambda: 0.5,
             **{name: self.pulse.tap(port, name) for name, port in ports.items()},
@@ -120,36 +157,39 @@ class Parts:
     def time_of(self, instance: str) -> Callable[[], int]:
         """The clock of one process."""
         number = instance.rpartition("-")[2]
-        ahead = self.skew if number.isdigit() and int(number) % 2 else 0
+        ahead = self.skew if number.isdigit() and int(number) % 2 else self.skews.get(instance, 0)
         return lambda: self.loop.now + ahead
 
     def _lines(self) -> dict[str, Line]:
         """Each queue, with the part that it triggers."""
-        scheduler = Part("scheduler")
+        scheduler = self._part("scheduler")
         submit = self._each("orders", lambda made, _: made.submission().handle)
         schedule, respond = (
             self._each(queue, lambda made, instance: made.scheduler(instance).handle)
             for queue in ("scheduler", "responses")
         )
         found = {
-            "orders": Line(self.orders, Part("submission"), submit),
+            "orders": Line(self.orders, self._part("submission"), submit),
             "scheduler": Line(self.queues.scheduler, scheduler, schedule, understood),
             "responses": Line(self.queues.responses, scheduler, respond, understood),
-            "ledgers": Line(self.ledgers, Part("ledger"), self._split),
-            "events": Line(self.events, Part("convoy"), self._apply, batch=10),
+            "ledgers": Line(self.ledgers, self._part("ledger"), self._split),
+            "events": Line(self.events, self._part("convoy"), self._apply, batch=10),
         }
         for agent, queue in self.queues.agents.items():
-            part = Part(agent, "agent", buried=partial(self._bury, agent))
+            part = Part(agent, "agent", self.copies.get("agent", 0), buried=partial(self._bury, agent))
             high = self.queues.lanes.get(agent)
             for its in [high, queue] if high else [queue]:
                 serve = self._each(its.name, partial(self._serve, agent))
-                found[its.name] = Line(its, part, serve, waits=partial(self._may_wait, agent))
+                found[its.name] = Line(its, part, serve, waits=partial(self.may_wait, agent))
         return found
 
-    def done(self, message: Received) -> None:
-        """Have the judge check that whoever handled the message sent all that follows from it."""
+    def _part(self, name: str) -> Part:
+        return Part(name, copies=self.copies.get(name, 0))
+
+    def done(self) -> None:
+        """Have the judge check that whoever handled a message sent all that follows from it."""
         self.judge.ended_well()
-        reply = understood(message.body)
+        reply = self.gate.here.cause
         if isinstance(reply, Reply) and reply.outcome is Outcome.OK:
             self.judge.handled(reply)
 
@@ -162,19 +202,26 @@ class Parts:
 
     def sweep(self, instance: str) -> None:
         """Run one Supervisor."""
-        self.swept_at = self.loop.now
-        self.note("", f"{instance} sweeps for what is overdue")
-        self.assembly(instance).supervisor(instance, self.plan.agents).sweep(_a_minute)
+        self.swept_at = began = self.loop.now
+        self.supervisor(instance).sweep(lambda: MINUTE - (self.loop.now - began))
+
+    def supervisor(self, instance: str) -> Supervise:
+        """One Supervisor."""
+        return self.assembly(instance).supervisor(instance, self.agents())
+
+    def post(self, queue: str, text: str, group: str = "", name: str = "") -> None:
+        """Put a message into one of the queues, as it is."""
+        self.pump.lines[queue].queue.send(text, group=group, deduplication=name)
 
     def _serve(self, agent: str, made: Assembly, instance: str) -> Callable[[str], None]:
         guard = self.guards.setdefault((agent, instance), made.guard(agent))
         return made.agent(agent, guard).handle
 
-    def _may_wait(self, agent: str, text: str) -> bool:
+    def may_wait(self, agent: str, text: str) -> bool:
         """Whether the requested service may take time; if not, its operation runs without handing over to others."""
         try:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
-        except Rejected:
+        except (Rejected, NotUnderstood):
             return False
         return bool(service and service.may_wait)
 
@@ -189,18 +236,19 @@ class Parts:
             made = self.assembly(instance)
             intake = made.intake(handler(made, instance))
             for done, message in enumerate(batch, 1):
-                self.note(order_id_hint(message.body), f"{instance} receives {_kind(message)} from {queue}")
-                intake.accept(_message(queue, message))
+                if self.gate.diary.is_kept:
+                    self.note(order_id_hint(message.body), f"{instance} receives {kind_of(message)} from {queue}")
+                intake.accept(as_message(queue, message))
                 yield done
 
         return handle
 
     def _split(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
-        return self.assembly(instance).ledger().take([_message("ledgers", message) for message in batch], _a_minute)
+        return self.assembly(instance).ledger().take([as_message("ledgers", message) for message in batch], _a_minute)
 
     def _apply(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
         convoy = self.assembly(instance).convoy(instance)
-        return convoy.take([_message("events", message) for message in batch], _a_minute)
+        return convoy.take([as_message("events", message) for message in batch], _a_minute)
 
     def _queue(
         self,
@@ -212,9 +260,10 @@ class Parts:
         **more: Any,
     ) -> MemoryQueue:
         end = ".fifo" if kind.fifo else ""
-        dead = kind(name=f"{name}-dead{end}", clock=self._now)
+        dead = (MemoryFifoQueue if kind.fifo else MemoryQueue)(name=f"{name}-dead{end}", clock=self._now)
         self.dead.append(dead)
-        return kind(
+        return self.make_queue(
+            kind,
             name=name + end,
             clock=self._now,
             visibility_timeout=self.visibility or min(usual, LONGEST_VISIBILITY_S),
@@ -222,6 +271,10 @@ class Parts:
             max_receive_count=receives,
             **more,
         )
+
+    def make_queue(self, kind: type[MemoryQueue], **more: Any) -> MemoryQueue:
+        """One queue."""
+        return kind(**more)
 
     def _fifo(self, name: str) -> MemoryQueue:
         return self._queue(name, kind=MemoryFifoQueue, receives=RECEIVES_IN_ORDER, deduplication_per_group=True)
@@ -232,26 +285,14 @@ class Parts:
     def _now(self) -> int:
         return self.loop.now
 
+    def _later(self, seconds: float, act: Callable[[], object]) -> None:
+        """Have a service act on its own, after so many seconds."""
 
-def understood(text: str) -> ToScheduler | None:
-    """The message as the Scheduler reads it; None if it is for somebody else."""
-    try:
-        return decode_for_scheduler(text)
-    except Rejected:
-        return None
+        def does() -> None:
+            with suppress(Exception):
+                act()
 
-
-def _kind(message: Received) -> str:
-    """What a message is, in a few words."""
-    try:
-        said = json.loads(message.body)
-        return " ".join(str(said[key]) for key in ("type", "step", "attempt") if key in said) or "a message"
-    except (ValueError, TypeError):
-        return "no valid message"
-
-
-def _message(queue: str, message: Received) -> Message:
-    return Message(message.message_id, queue, int(message.attributes["SentTimestamp"]), message.body)
+        self.loop.later(round(seconds * SECOND), does)
 
 
 def _a_minute() -> int:

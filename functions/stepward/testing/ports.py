@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Alert, Notice, Reply, StepRequest
 from stepward.domain.task.record import Task
+from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
+from stepward.testing.faults.judge import Judge
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues
+from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from stepward.testing.seeded.judge import Judge
 
 
 @dataclass(slots=True)
@@ -27,7 +30,7 @@ class JudgedTasks(MemoryTaskStore):
         """Replace the task, and have the judge check the change; see the port."""
         before = self.tasks.get(task.order_id)
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
-        if saved and before is not None and self.judge:
+        if saved and before is not None and before is not task and self.judge:
             self.judge.uncounted = self.judge.uncounted or self.is_lenient()
             self.judge.written(Write(before, task, self.judge.gate.here.cause))
         return saved
@@ -62,20 +65,41 @@ class JudgedQueues(MemoryQueues):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAlerts(MemoryAlerts):
-    """The alerts to operators."""
+    """The alerts to operators; `hear` hears of each."""
 
     judge: Judge
+    hear: Callable[[Alert], object] = lambda _: None
 
     def send(self, alert: Alert) -> bool:
         """Record it; see the port."""
-        self.judge.alerted(alert)
+        self._tell(alert)
         return MemoryAlerts.send(self, alert)
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Record them as one message; see the port."""
         for alert in alerts:
-            self.judge.alerted(alert)
+            self._tell(alert)
         MemoryAlerts.summarise(self, alerts)
+
+    def _tell(self, alert: Alert) -> None:
+        self.judge.alerted(alert)
+        self.hear(alert)
+
+
+@dataclass(slots=True, kw_only=True)
+class JudgedSharedRecords(MemorySharedRecords):
+    """The shared records."""
+
+    judge: Judge
+
+    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
+        """Write it if nobody was faster; see the port."""
+        before = self.kept.get(shared_record.name)
+        saved = MemorySharedRecords.write(self, shared_record, replaces=replaces)
+        if saved and before is not shared_record and shared_record.revision != (before.revision if before else 0) + 1:
+            about, name = self.judge.gate.here.about, shared_record.name
+            raise Broken("I2", about, f"{name}: {before} was replaced by {shared_record}")
+        return saved
 
 
 @dataclass(frozen=True, slots=True)

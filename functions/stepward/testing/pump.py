@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from threading import Semaphore, Thread, current_thread
 
-from stepward.domain.errors import RetryLater, Transient
+from stepward.app.intake import Received as Message
+from stepward.domain.errors import NotUnderstood, Rejected, RetryLater, Transient
 from stepward.domain.messages import ToScheduler
+from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.faults.record import Died
-from stepward.testing.seeded.gate import Gate
+from stepward.testing.fiber import Fiber
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Refused
+from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import order_id_hint
 
-MOST_STEPS = 20_000
 Handle = Callable[[str, Sequence[Received]], Iterator[int]]
 """Handles a batch in the process of this name; yields how many messages are done so far."""
 
@@ -28,19 +31,26 @@ class Part:
     """One function, and its kind if it is one of several.
 
     `busy` holds the numbers of its running processes, `deaths` counts those that died. `buried` is called with the name
-    of each process that died.
+    of each process that died. With `copies` there are so many processes, and one that died begins anew.
     """
 
     name: str
     kind: str = ""
+    copies: int = 0
     most_at_once: int = 100
     busy: set[int] = field(default_factory=set)
     deaths: int = 0
     buried: Callable[[str], None] = lambda _: None
 
-    def begin(self) -> int:
-        """Start work in the first process that is alive and idle; its number."""
-        found = next(number for number in count(self.deaths) if number not in self.busy)
+    @property
+    def is_free(self) -> bool:
+        """Whether a process is idle, or can be started."""
+        return len(self.busy) < (self.copies or self.most_at_once)
+
+    def begin(self, wish: int) -> int:
+        """Start work in the first process that is alive and idle, from the one wished for on; its number."""
+        numbers = ((wish + turn) % self.copies for turn in range(self.copies)) if self.copies else count(self.deaths)
+        found = next((number for number in numbers if number not in self.busy), wish)
         self.busy.add(found)
         return found
 
@@ -63,90 +73,41 @@ class Line:
 
     def ready_at(self) -> int | None:
         """When the part can take a message (epoch ms); None if none waits, or all its processes are busy."""
-        return self.queue.ready_at() if len(self.part.busy) < self.part.most_at_once else None
-
-
-@dataclass(slots=True)
-class Fiber:
-    """An invocation that can wait: it runs until it waits or ends, while its caller stands still, so nothing races."""
-
-    act: Callable[[], None]
-    thread: Thread = field(init=False)
-    error: BaseException | None = None
-    is_closed: bool = False
-    go: Semaphore = field(default_factory=lambda: Semaphore(0))
-    back: Semaphore = field(default_factory=lambda: Semaphore(0))
-
-    def __post_init__(self) -> None:
-        self.thread = Thread(target=self._run, daemon=True)
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether the caller runs inside it."""
-        return current_thread() is self.thread
-
-    def resume(self) -> None:
-        """Run it until it waits or ends; raises its error."""
-        if self.thread.ident is None:
-            self.thread.start()
-        else:
-            self.go.release()
-        self.back.acquire()
-        if self.error is not None:
-            raise self.error
-
-    def wait(self) -> None:
-        """Let others run until it is resumed; called inside it."""
-        self.back.release()
-        self.go.acquire()
-        if self.is_closed:
-            raise Died
-
-    def close(self) -> None:
-        """End it where it waits."""
-        if self.thread.is_alive():
-            self.is_closed = True
-            self.go.release()
-            self.thread.join()
-
-    def _run(self) -> None:
-        try:
-            self.act()
-        except BaseException as error:  # noqa: BLE001 - whoever resumed it raises it again
-            self.error = error
-        finally:
-            self.back.release()
+        at = self.queue.ready_at()
+        return at if at is not None and self.part.is_free else None
 
 
 @dataclass(slots=True)
 class Pump:
     """Goes from event to event. `due` says when the next sweep is due, and `sweep` runs it.
 
-    `done` is called with each message that was handled, before it is deleted.
+    `done` is called for each message that was handled, before it is deleted. While it `is_closed`, no queue is read.
+    An invocation that waits outside of a fiber lets others act, up to `deepest` inside each other; else only time
+    passes. `deliveries` counts how often a part was given messages of an order, by order and queue.
     """
 
     gate: Gate
     pulse: Pulse
     due: Callable[[], int | None]
     sweep: Callable[[str], object]
-    done: Callable[[Received], object]
+    done: Callable[[], object]
     lines: dict[str, Line] = field(default_factory=dict)
     supervisor: Part = field(default_factory=lambda: Part("supervisor"))
     fiber: Fiber | None = None
     sleeping: list[Fiber] = field(default_factory=list)
+    deepest: int = 0
+    is_closed: bool = False
+    deliveries: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def run(self, until: Callable[[], bool], limit: int | None = None) -> None:
-        """Let everything happen up to `limit` (epoch ms), or until `until` is true; AssertionError if it never ends."""
-        for _ in range(MOST_STEPS):
-            if until():
-                return
+        """Let everything happen up to `limit` (epoch ms), or until `until` is true; Broken if it never ends."""
+        while not until():
             found = self._next()
             if found is None or (limit is not None and found[0] > limit):
                 self.gate.loop.now = max(self.gate.loop.now, limit or 0)
                 return
-            self.gate.loop.now = max(self.gate.loop.now, found[0])
+            self.gate.loop.step(found[0])
             found[2]()
-        raise AssertionError(f"{MOST_STEPS} events, and no end: something in this application goes round in a circle")
 
     def wait(self, seconds: float) -> None:
         """Let time pass for the present invocation, while others act."""
@@ -155,7 +116,7 @@ class Pump:
             return
         here.waited = True
         if fiber is None or not fiber.runs_here:
-            self.gate.loop.now += round(seconds * 1000)
+            self._pass(round(seconds * 1000))
             return
         self.gate.loop.later(round(seconds * 1000), partial(self._resume, fiber))
         self.sleeping.append(fiber)
@@ -164,6 +125,16 @@ class Pump:
         finally:
             self.sleeping.remove(fiber)
         self.pulse.who, self.gate.here = who, here
+
+    def _pass(self, milliseconds: int) -> None:
+        loop, until = self.gate.loop, self.gate.loop.now + milliseconds
+        if loop.depth < self.deepest:
+            loop.depth += 1
+            try:
+                self.run(lambda: False, until)
+            finally:
+                loop.depth -= 1
+        loop.now = max(loop.now, until)
 
     def close(self) -> None:
         """End every invocation that still waits."""
@@ -176,7 +147,7 @@ class Pump:
         if self.gate.loop.waiting:
             at = self.gate.loop.waiting[0][0]
             found.append((at, 0, partial(self.gate.loop.run, at)))
-        for position, line in enumerate(self.lines.values(), 1):
+        for position, line in enumerate(() if self.is_closed else self.lines.values(), 1):
             if (at_ := line.ready_at()) is not None:
                 found.append((at_, position, partial(self._take, line)))
         if (due := self.due()) is not None:
@@ -190,10 +161,10 @@ class Pump:
             self.gate.diary.note(order_id_hint(batch[0].body), f"a message in {line.queue.name} is lost")
             line.queue.delete(batch[0].handle)
         elif batch and line.waits(batch[0].body):
-            self._resume(Fiber(partial(self._work, line, batch)))
+            self._resume(Fiber(partial(self.work, line, batch)))
         else:
             for group in _groups(batch):
-                self._work(line, group)
+                self.work(line, group)
 
     def _resume(self, fiber: Fiber) -> None:
         outer, self.fiber = self.fiber, fiber
@@ -202,25 +173,34 @@ class Pump:
         finally:
             self.fiber = outer
 
-    def _work(self, line: Line, batch: Sequence[Received]) -> None:
-        """Have one process handle a batch; messages that are done are deleted, unless they are to come twice."""
-        done = 0
+    def work(self, line: Line, batch: Sequence[Received], wish: int | None = None) -> None:
+        """Have one process handle a batch; messages that are done are deleted, unless they are to come twice.
+
+        Chance decides which process it is, unless one is wished for.
+        """
+        done, about, chances = 0, _about(batch[0]), self.gate.chances
+        self.gate.diary.counts["deliveries"] += len(batch)
+        self.deliveries[about, line.queue.name] += 1
+        times = self.deliveries[about, line.queue.name]
+        if wish is None:
+            wish = chances.one_of(f"{about} {line.queue.name} {times}", line.part.copies or 1)
 
         def handle(instance: str) -> None:
             nonlocal done
             for reached in line.handle(instance, batch):
                 for message in batch[done:reached]:
-                    self.done(message)
+                    self.done()
                     self._acknowledge(line, message)
                 done = reached
 
         try:
-            self._invoke(line.part, order_id_hint(batch[0].body), handle, line.understood(batch[0].body))
+            self.invoke(line.part, about, handle, line.understood(batch[0].body), wish)
         except RetryLater as retry_later:
             for message in batch[done:]:
                 _end(partial(line.queue.change_visibility, message.handle, retry_later.seconds))
         except Transient as error:
-            self.gate.diary.note(order_id_hint(batch[0].body), f"{line.part.name} returns a message: {error}")
+            self.gate.diary.counts["invocations that failed"] += 1
+            self.gate.diary.note(about, f"{line.part.name} returns a message: {error}")
 
     def _acknowledge(self, line: Line, message: Received) -> None:
         if line.doubled:
@@ -231,11 +211,14 @@ class Pump:
             _end(partial(line.queue.delete, message.handle))
 
     def _sweep(self) -> None:
-        self._invoke(self.supervisor, "", self.sweep)
+        self.gate.diary.note("", f"a {self.supervisor.name} sweeps for what is overdue")
+        self.invoke(self.supervisor, "", self.sweep)
 
-    def _invoke(self, part: Part, about: str, act: Callable[[str], object], cause: ToScheduler | None = None) -> None:
+    def invoke(
+        self, part: Part, about: str, act: Callable[[str], object], cause: ToScheduler | None = None, wish: int = 0
+    ) -> None:
         """Have one process of the part act; it may die."""
-        number, outer = part.begin(), self.pulse.who
+        number, outer = part.begin(wish), self.pulse.who
         instance = f"{part.name}-{number}"
         self.pulse.who = (part.name, part.kind)
         try:
@@ -244,6 +227,7 @@ class Pump:
         except Died:
             part.deaths = max(part.deaths, number + 1)
             part.buried(instance)
+            self.gate.diary.counts["deaths"] += 1
             self.gate.diary.note(about, f"{instance} dies")
         finally:
             part.busy.discard(number)
@@ -258,9 +242,35 @@ def _groups(batch: Sequence[Received]) -> list[list[Received]]:
     return list(groups.values())
 
 
+def _about(message: Received) -> str:
+    return order_id_hint(message.body) or message.attributes.get("MessageGroupId", "")
+
+
 def _end(call: Callable[[], None]) -> None:
     """Ignore the refusal of a handle that is too late: the message comes again."""
     try:
         call()
     except Refused:
         return
+
+
+def understood(text: str) -> ToScheduler | None:
+    """The message as the Scheduler reads it; None if it is for somebody else."""
+    try:
+        return decode_for_scheduler(text)
+    except (Rejected, NotUnderstood):
+        return None
+
+
+def kind_of(message: Received) -> str:
+    """What a message is, in a few words."""
+    try:
+        said = json.loads(message.body)
+        return " ".join(str(said[key]) for key in ("type", "step", "attempt") if key in said) or "a message"
+    except (ValueError, TypeError):
+        return "no valid message"
+
+
+def as_message(queue: str, message: Received) -> Message:
+    """The message as an intake takes it."""
+    return Message(message.message_id, queue, int(message.attributes["SentTimestamp"]), message.body)

@@ -8,14 +8,12 @@ from random import Random
 from typing import Any
 
 from stepward.app.assembly import Application
-from stepward.domain.workflow.definition import Call
+from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import START
 from stepward.testing.harness import text_of
+from stepward.testing.seeded.cast import Cast
 from stepward.testing.seeded.finding import live, report, shortest
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Mailbox
 from stepward.testing.seeded.people import People
-from stepward.testing.seeded.stage import Cast
 from stepward.testing.settings import REPLY_TO
 
 ORDERS = 8
@@ -45,9 +43,9 @@ def worlds(
     """
     chosen = list(range(seeds) if isinstance(seeds, int) else seeds)
 
-    def casting(gate: Gate, mailbox: Mailbox) -> Cast:
+    def casting(gate: Gate) -> Cast:
         before()
-        return _cast(app, order, orders, gate, mailbox, after)
+        return _cast(app, order, orders, gate, after)
 
     for seed in chosen:
         _, finding = live(casting, seed)
@@ -56,16 +54,8 @@ def worlds(
     return len(chosen)
 
 
-def _cast(
-    app: Application,
-    order: Mapping[str, Any],
-    orders: int,
-    gate: Gate,
-    mailbox: Mailbox,
-    after: Callable[[], object],
-) -> Cast:
-    plan = app.plan()
-    undoable = all(who.undo for step in plan.steps for who in step.executors)
+def _cast(app: Application, order: Mapping[str, Any], orders: int, gate: Gate, after: Callable[[], object]) -> Cast:
+    undoable = all(who.undo for step in app.plan().steps for who in step.executors)
 
     def write(order_id: str, dice: Random) -> str:
         at = datetime.fromtimestamp(START / 1000, UTC).isoformat()
@@ -73,7 +63,4 @@ def _cast(
         usual = {"priority": dice.choice(["normal", "high"]), "submittedAt": at, **known}
         return text_of({**usual, **order, "orderId": order_id})
 
-    def perform(agent: str, operation: str, call: Call) -> Mapping[str, Any]:
-        return app.operations(agent)[operation].run(call)
-
-    return Cast(app, plan, plan, People(gate, mailbox, undoable, write), perform, orders, after=after)
+    return Cast(app, app, People(gate, undoable, write), orders, after=after)

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from stepward.domain.errors import Permanent, Transient
+from stepward.domain.key import in_idempotency_key
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
-from stepward.testing.faults.ledger import Ledger
+from stepward.testing.faults.ledger import Effect, Ledger
+from stepward.testing.faults.profile import Mood
 from stepward.testing.faults.record import Died
 
 HANGS_PAST = 10
-"""How many seconds after complete-by a service that hangs answers."""
-
-
-class Mood(StrEnum):
-    """What can go wrong around one call of a remote service."""
-
-    FAILS = "refuses the connection"
-    DECLINES = "declines"
-    BREAKS = "answers with a broken connection, after the effect,"
-    DIES_BEFORE = "sees its caller die before the effect"
-    DIES_AFTER = "sees its caller die after the effect"
-    HANGS = "hangs"
-    ANSWERS_LATE = "answers late"
-    EXECUTES_LATE = "times out, and executes later,"
-    EXECUTES_TWICE = "executes twice"
+"""How many seconds after complete-by a service that is late acts or answers."""
 
 
 Answer = Callable[[Call], Mapping[str, Any]]
+Do = Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What one call of a service does: the mood, its reason, the seconds that it takes; `late` is by how many more."""
+
+    mood: Mood | None = None
+    why: str = ""
+    seconds: float = 0
+    late: float | None = None
 
 
 @dataclass(slots=True)
@@ -100,10 +99,10 @@ class Service:
             self._next += [(mood, why)] * times
         return self
 
-    def behaviour(self) -> tuple[Mood | None, str, float]:
-        """The behaviour of the call that begins now: the mood, its reason, and the seconds that it takes."""
+    def behaviour(self) -> Behaviour:
+        """The behaviour of the call that begins now."""
         mood, why = self._next.pop(0) if self._next else self._always or (None, "")
-        return mood, why, self._seconds
+        return Behaviour(mood, why, self._seconds)
 
     def answer(self, call: Call) -> Mapping[str, Any]:
         """The answer of the operation, or of what replaces it."""
@@ -124,8 +123,10 @@ class Service:
 class Services:
     """All services of an application. Each refuses a stale fence, and an effect whose undo came first.
 
-    `calls` names each call by its effect, `log` holds the effects that took place, as (order, effect), and `faults`
-    what operations did wrong. `wait` lets seconds pass, `now` is the time, and `called` is called before each call.
+    A careless one (not `honest`) does neither: when a call comes late, it does what was undone already. `calls` names
+    each call by its effect, `log` holds the effects that took place, as (order, effect), and `faults` what operations
+    did wrong. `wait` lets seconds pass, `later` acts after so many, `now` is the time; `called` is called before each
+    call.
     """
 
     wait: Callable[[float], None]
@@ -133,8 +134,10 @@ class Services:
     note: Callable[[str, str], None]
     called: Callable[[str, str, Call], object] = lambda *_: None
     ledger: Ledger = field(default_factory=Ledger)
+    later: Callable[[float, Callable[[], object]], object] = lambda *_: None
+    honest: bool = True
     calls: list[str] = field(default_factory=list)
-    log: list[tuple[str, str]] = field(default_factory=list)
+    log: list[Effect] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     fences: dict[str, int] = field(default_factory=dict)
     answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -146,62 +149,86 @@ class Services:
 
     def call(self, operation: Operation, call: Call) -> Mapping[str, Any]:
         """Call the service, and have it misbehave as it was told."""
-        order_id = str(call.order["orderId"])
-        effect = call.idempotency_key.removeprefix(f"{order_id}/")
+        order_id, effect = in_idempotency_key(call.idempotency_key)
         service = self.of(operation)
         service.calls.append(call)
         self.called(order_id, effect, call)
         self.calls.append(effect)
-        mood, why, seconds = service.behaviour()
+        behaviour = self.behaviour_of(service, order_id, effect, call)
         note = f"the service of {effect} is called: attempt {call.attempt}"
-        self.note(order_id, f"{note}; it {mood}" if mood else note)
-        self.wait(seconds)
-        self._before(mood, why, call)
-        answer = self._act(order_id, effect, service, call)
-        if mood is Mood.BREAKS:
-            raise ConnectionError("connection reset, as the test wants")
-        if mood is Mood.DIES_AFTER:
-            raise Died
-        return answer
+        self.note(order_id, f"{note}; it {behaviour.mood}" if behaviour.mood else note)
+        self.wait(behaviour.seconds)
+        late = max(0, call.remaining()) + HANGS_PAST if behaviour.late is None else behaviour.late
+        return self._misbehave(behaviour, late, partial(self._act, (order_id, effect), service, call))
 
-    def _before(self, mood: Mood | None, why: str, call: Call) -> None:
-        match mood:
+    def behaviour_of(self, service: Service, order_id: str, effect: str, call: Call) -> Behaviour:  # noqa: ARG002
+        """The behaviour of the call that begins now."""
+        return service.behaviour()
+
+    def _misbehave(self, behaviour: Behaviour, late: float, do: Do) -> Mapping[str, Any]:
+        match behaviour.mood:
             case Mood.FAILS:
-                raise Transient(why)
+                raise Transient(behaviour.why)
             case Mood.DECLINES:
-                raise Permanent(why)
+                raise Permanent(behaviour.why)
             case Mood.DIES_BEFORE:
                 raise Died
+            case Mood.EXECUTES_LATE:
+                self.later(late, do)
+                raise Transient(behaviour.why)
             case Mood.HANGS:
-                self.wait(max(0, call.remaining()) + HANGS_PAST)
+                self.wait(late)
+                return do()
+            case _:
+                return self._misbehave_after(behaviour, late, do)
+
+    def _misbehave_after(self, behaviour: Behaviour, late: float, do: Do) -> Mapping[str, Any]:
+        answer = do()
+        match behaviour.mood:
+            case Mood.BREAKS:
+                raise ConnectionError("connection reset, as the test wants")
+            case Mood.DIES_AFTER:
+                raise Died
+            case Mood.EXECUTES_TWICE:
+                self.later(late, do)
+            case Mood.ANSWERS_LATE:
+                self.wait(late)
             case _:
                 pass
+        return answer
 
-    def _act(self, order_id: str, effect: str, service: Service, call: Call) -> Mapping[str, Any]:
-        key, undoes = call.idempotency_key, effect.endswith(UNDO_SUFFIX)
-        ledger_key = (order_id, effect.removesuffix(UNDO_SUFFIX))
-        if call.fence < self.fences.get(key, 0):
+    def _act(self, named: Effect, service: Service, call: Call) -> Mapping[str, Any]:
+        (order_id, effect), key = named, call.idempotency_key
+        undoes, slot = effect.endswith(UNDO_SUFFIX), (order_id, effect.removesuffix(UNDO_SUFFIX))
+        if self.honest and call.fence < self.fences.get(key, 0):
             raise Permanent(STALE_FENCE)
         self.fences[key] = call.fence
-        if not undoes and ledger_key in self.ledger.buried:
+        if self.honest and not undoes and slot in self.ledger.buried:
             raise Permanent(BURIED)
+        happens = slot in self.ledger.remaining if undoes else key not in self.answers
         answer = self.answers[key] if service.is_replaced and key in self.answers else service.answer(call)
-        self._compare(effect, key, answer)
-        happens = ledger_key in self.ledger.remaining if undoes else ledger_key not in self.ledger.done
+        self._compare(named, key, answer)
         if undoes:
-            self.ledger.undo(ledger_key, self.now())
+            self.ledger.undo(slot, self.now())
+            if not self.honest:
+                self.answers.pop(key.removesuffix(UNDO_SUFFIX), None)
         elif happens:
-            self.ledger.do(ledger_key, self.now())
+            self.ledger.do(slot, self.now())
         if happens:
-            self.log.append((order_id, effect))
+            self.log.append(named)
             self.note(order_id, f"the service has done {effect}")
         return answer
 
-    def _compare(self, effect: str, key: str, answer: Mapping[str, Any]) -> None:
+    def _compare(self, named: Effect, key: str, answer: Mapping[str, Any]) -> None:
         """Note a second, different answer under one key: the operation has not given the key to its service."""
         first = self.answers.setdefault(key, answer)
         if dict(first) != dict(answer):
-            self.faults.append(
-                f"{effect} answered {dict(first)} and then {dict(answer)} under one idempotency key: "
-                "pass call.idempotency_key on to the service"
+            self.fault(
+                named,
+                f"{named[1]} answered {dict(first)} and then {dict(answer)} under one idempotency key: "
+                "pass call.idempotency_key on to the service",
             )
+
+    def fault(self, named: Effect, what: str) -> None:  # noqa: ARG002 - others say whose fault it is
+        """Note what an operation did wrong."""
+        self.faults.append(what)

@@ -26,5 +26,6 @@ class Settings:
     reply_queues: Allowed = field(default_factory=Allowed)
     complete_within: timedelta | None = None
     shards: int = 1
+    most_shards: int = 1
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""

@@ -11,6 +11,7 @@ import msgspec
 
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
+from stepward.domain.key import ANY, Keys
 from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
@@ -61,27 +62,27 @@ def decode_ledger(text: str) -> Ledger | Ignored:
     )
 
 
-def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source]) -> LaneMessage:
-    """An entry as a message to its order's lane; raises Rejected if it names no valid order id.
+def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
+    """An entry as a message to its order's lane; raises Rejected if it addresses none.
 
     An entry with any other fault goes to its lane, too, which has to know of it.
     """
     if not isinstance(raw, Mapping):
         raise Rejected(f"entries[{index}]", "is not an object")
     event = adapted(raw, sources)
-    order_id = addressee(event)
+    key = addressee({**event, "customerId": ledger.customer_id}, keys)
     own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
     brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
     try:
         body = sized(strict_json.canonical({**own, **brought}))
     except Rejected as fault:
-        instead = unusable(order_id, own.get("sequence"), fault, repr(raw))
+        instead = unusable(key, own.get("sequence"), fault, repr(raw))
         body = strict_json.canonical({**instead, **brought})
     name = ledger_name(ledger.customer_id, ledger.ledger_id)
-    return LaneMessage.of_ledger(order_id, name, index, body, alone="sequence" not in own)
+    return LaneMessage.of_ledger(key, name, index, body, alone="sequence" not in own)
 
 
-def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source]) -> LaneMessage:
+def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
     """The entry in a line of an object; raises Rejected like `entry_of`."""
     try:
         raw = strict_json.parse_unchecked(line)
@@ -89,8 +90,8 @@ def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source])
         text = line.decode(errors="replace")
         if not (order_id := order_id_hint(text)):
             raise
-        return entry_of(ledger, index, unusable(order_id, None, fault, text), sources)
-    return entry_of(ledger, index, raw, sources)
+        return entry_of(ledger, index, unusable(order_id, None, fault, text), sources, keys)
+    return entry_of(ledger, index, raw, sources, keys)
 
 
 def _digest(content: Mapping[str, object], text: str) -> str:

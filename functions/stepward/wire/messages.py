@@ -1,18 +1,18 @@
 """The messages between the parts, as ASCII JSON with a `type` and camelCase keys.
 
 Orders and results come back as they were sent, value for value: text and integers as themselves,
-other numbers as `Decimal`. Unknown keys are ignored, since during a deployment a newer part may
-talk to an older one; an unknown `type` is rejected.
+other numbers as `Decimal`. During a deployment a newer part may talk to an older one, so unknown keys are passed
+over, and a `type` or an outcome that this code does not know is not understood: only newer code sends it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Union
 
 import msgspec
 
-from stepward.domain.errors import Permanent, Rejected
+from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
     Cancel,
     Outcome,
@@ -30,17 +30,18 @@ from stepward.domain.messages import (
 from stepward.wire import strict_json
 from stepward.wire.checked_text import MAX_DEPTH, cleaned
 from stepward.wire.conversion import converted, fields, form
-from stepward.wire.order import OrderId
+from stepward.wire.order import KeyText
 
 MAX_RESULT_BYTES = 2_000
 MAX_ERROR_CHARACTERS = 1_000
+MAX_NAME = 100
 # A request holds an order one level down, and a step's result two.
 _DEEPEST = MAX_DEPTH + 2
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _FIELDS: Mapping[str, Any] = {
-    "order_id": OrderId,
+    "order_id": KeyText,
     "step": _Name,
     "attempt": _Count,
     "who": str,
@@ -60,6 +61,7 @@ _FIELDS: Mapping[str, Any] = {
     "order": dict[str, Any],
     "priority": str,
     "tenant": str,
+    "customer_id": str,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
 _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
@@ -78,6 +80,8 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
+_TAGS = frozenset(each.__struct_config__.tag for each in _MESSAGES)
+_OUTCOMES = frozenset(Outcome)
 _ANY_FORM: Any = Union[tuple(_MESSAGES)]  # noqa: UP007 - of a list
 
 
@@ -94,13 +98,13 @@ def encode(message: ToScheduler | StepRequest) -> str:
 
 
 def decode_for_scheduler(text: str) -> ToScheduler:
-    """A message to the Scheduler; raises Rejected with field and reason."""
+    """A message to the Scheduler; raises Rejected with field and reason, or NotUnderstood."""
     message: ToScheduler = _decoded(text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, Reply)
     return message
 
 
 def decode_request(text: str) -> StepRequest:
-    """A request to an Agent; raises Rejected with field and reason."""
+    """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
     message: StepRequest = _decoded(text, StepRequest)
     return message
 
@@ -124,8 +128,17 @@ def encode_result(result: object) -> str:
 
 
 def _decoded(text: str, *wanted: type[object]) -> Any:
-    filled = converted(strict_json.parse(text, _DEEPEST), _ANY_FORM)
+    content = strict_json.parse(text, _DEEPEST)
+    if isinstance(content, dict):
+        _check_known(content, "type", _TAGS)
+        _check_known(content, "outcome", _OUTCOMES)
+    filled = converted(content, _ANY_FORM)
     message = _MESSAGES[type(filled)]
     if message not in wanted:
         raise Rejected("type", f"is {filled.__struct_config__.tag}, which does not belong on this queue")
     return message(**msgspec.structs.asdict(filled))
+
+
+def _check_known(content: Mapping[str, Any], key: str, names: Collection[object]) -> None:
+    if isinstance(name := content.get(key), str) and name not in names:
+        raise NotUnderstood(f"a message whose {key} is {cleaned(name, MAX_NAME)!r}")

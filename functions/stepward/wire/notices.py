@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from stepward.domain.key import named
 from stepward.domain.messages import Notice
 from stepward.wire import strict_json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def encode_notice(notice: Notice) -> str:
-    """The text of a notice; a field that does not apply is null."""
+def encode_notice(notice: Notice, workflow: str = "") -> str:
+    """The text of a notice; a field that does not apply is null. `workflow` is the name of the default workflow."""
     return strict_json.canonical(
         {
             "type": "order.status",
-            "orderId": notice.order_id,
+            **named(notice.order_id, workflow),
             "correlationId": notice.correlation_id or None,
             "status": notice.status.value,
             "step": notice.step or None,

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from stepward.domain.errors import Rejected
+from stepward.domain.key import ANY, LONGEST_KEY, Keys
 from stepward.domain.messages import Cancel
 from stepward.domain.submission import Order, check_complete_by
 from stepward.wire import strict_json
@@ -22,11 +23,16 @@ from stepward.wire.envelope import Ignored, open_envelope
 # Leaves room for the rest of a DynamoDB item (400 KB) and of an agent's request (1 MiB with all results).
 MAX_ORDER_BYTES = 350_000
 _ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+_SHORT = r"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}"
+_WORKFLOW = r"[a-z][a-z0-9_-]{0,39}"
+_KEY = rf"(?:{_WORKFLOW}~(?:{_SHORT})?~)?{_ID}"
 # Bounded runs: a text of nothing but backslashes must not cost the square of its length.
-_ID_SOMEWHERE = re.compile(rf'"orderId\\{{0,7}}"\s{{0,9}}:\s{{0,9}}\\{{0,7}}"({_ID})\\{{0,7}}"')
+_ID_SOMEWHERE = re.compile(rf'"orderId\\{{0,7}}"\s{{0,9}}:\s{{0,9}}\\{{0,7}}"({_KEY})\\{{0,7}}"')
 
 OrderId = Annotated[str, msgspec.Meta(pattern=rf"\A{_ID}\Z")]
-ShortText = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}\Z")]
+KeyText = Annotated[str, msgspec.Meta(pattern=rf"\A{_KEY}\Z", max_length=LONGEST_KEY)]
+WorkflowName = Annotated[str, msgspec.Meta(max_length=40)]
+ShortText = Annotated[str, msgspec.Meta(pattern=rf"\A{_SHORT}\Z")]
 Address = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][!-~]{0,255}\Z")]
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -54,6 +60,8 @@ class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     order_id: OrderId
     type: Literal["order.cancelled"]
+    workflow: WorkflowName | None = None
+    customer_id: ShortText | None = None
     reason: Annotated[str, msgspec.Meta(max_length=200)] | None = None
 
 
@@ -67,22 +75,25 @@ class Accepted:
     complete_by: int | None = None
 
 
-def accept(text: str, schema: type[OrderMessage]) -> Accepted | Cancel | Ignored:
+def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted | Cancel | Ignored:
     """The order in a message, or its cancellation, or a notice; raises Rejected with field and reason."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
         return content
     if isinstance(content, dict) and content.get("type") == "order.cancelled":
         cancelled = converted(content, Cancellation)
-        return Cancel(cancelled.order_id, "the submitter", cancelled.reason or "cancelled")
-    return accepted(content, schema)
+        customer_id = cancelled.customer_id or ""
+        key = keys.key(cancelled.order_id, customer_id, cancelled.workflow or "")
+        return Cancel(key, "the submitter", cancelled.reason or "cancelled", customer_id)
+    return accepted(content, schema, keys)
 
 
-def accepted(content: Mapping[str, object], schema: type[OrderMessage]) -> Accepted:
+def accepted(content: Mapping[str, object], schema: type[OrderMessage], keys: Keys = ANY) -> Accepted:
     """The order in `content`; raises Rejected with field and reason."""
     message = converted(content, schema)
     body = sized(strict_json.canonical(content))
-    order = Order(message.order_id, body, hashlib.sha256(body.encode()).hexdigest())
+    key = keys.key(message.order_id, message.customer_id or "")
+    order = Order(key, body, hashlib.sha256(body.encode()).hexdigest())
     limit = check_complete_by(_ms(message.complete_by), _ms(message.submitted_at)) if message.complete_by else None
     return Accepted(order, message.reply_to or "", message.correlation_id or "", limit)
 
@@ -99,6 +110,6 @@ def sized(body: str) -> str:
 
 
 def order_id_hint(text: str) -> str:
-    """The id of the order that a rejected message seems to be about, for its operator; "" if unclear."""
+    """The id of the order (or the task's key) that a rejected message seems to be about; "" if unclear."""
     found = set(_ID_SOMEWHERE.findall(text))
     return found.pop() if len(found) == 1 else ""

@@ -11,10 +11,11 @@ import msgspec
 
 from stepward.domain.convoy.event import Op, OrderEvent
 from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
-from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp, sized
+from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp, WorkflowName, sized
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
@@ -29,7 +30,8 @@ Source = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 BROUGHT_BY = ("ledgerId", "index", "customerId")
 """The fields that say how an event came; they are no part of its content."""
 _HAVE_EFFECTS = frozenset({"create", "delete"})
-_OF_THE_LANE = frozenset({"op", "sequence", "modifies", "end", "asOf", *BROUGHT_BY})
+_NO_CONTENT = frozenset({"workflow", *BROUGHT_BY})
+_OF_THE_LANE = frozenset({"op", "sequence", "modifies", "end", "asOf", *_NO_CONTENT})
 
 
 class EventMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -47,10 +49,16 @@ class EventMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ledger_id: ShortText | None = None
     index: Index | None = None
     customer_id: ShortText | None = None
+    workflow: WorkflowName | None = None
 
 
 class _Addressed(msgspec.Struct, frozen=True, rename="camel"):
     order_id: OrderId
+    workflow: WorkflowName | None = None
+
+
+class _OfCustomer(msgspec.Struct, frozen=True, rename="camel"):
+    customer_id: ShortText | None = None
 
 
 def adapted(content: Mapping[str, Any], sources: Sequence[Source]) -> Mapping[str, Any]:
@@ -65,24 +73,30 @@ def ledger_name(customer_id: object, ledger_id: object) -> str:
     return f"{customer_id}|{ledger_id}" if isinstance(customer_id, str) else ledger_id
 
 
-def addressee(content: object) -> str:
-    """The id of the order that an event is for; raises Rejected if there is no valid one."""
+def addressee(content: object, keys: Keys = ANY) -> str:
+    """The key of the task that an event is for; raises Rejected if it does not address one."""
     # An event with any other fault belongs to the order that it names.
-    named = {key: content[key] for key in ("orderId",) if key in content} if isinstance(content, Mapping) else content
-    return converted(named, _Addressed).order_id
+    named = converted(_only(content, "orderId", "workflow"), _Addressed)
+    workflow = named.workflow or ""
+    customer = converted(_only(content, "customerId"), _OfCustomer).customer_id if keys.tell_apart(workflow) else ""
+    return keys.key(named.order_id, customer or "", workflow)
 
 
-def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessage) -> OrderEvent:
-    """The event in `content`; one that is not valid is an event with a fault. Raises Rejected without an order id."""
-    order_id = addressee(content)
+def _only(content: object, *names: str) -> object:
+    return {name: content[name] for name in names if name in content} if isinstance(content, Mapping) else content
+
+
+def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessage, keys: Keys = ANY) -> OrderEvent:
+    """The event in `content`; one that is not valid is an event with a fault. Raises Rejected if it has no lane."""
+    key = addressee(content, keys)
     try:
-        return _valid(order_id, content, schema)
+        return _valid(key, content, schema)
     except Rejected:
         stored = _as_stored(content)
     try:
-        return _valid(order_id, stored, schema)
+        return _valid(key, stored, schema)
     except Rejected as fault:
-        return _faulty(order_id, stored, fault)
+        return _faulty(key, stored, fault)
 
 
 def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -95,7 +109,7 @@ def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
     return stored
 
 
-def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]) -> OrderEvent:
+def _valid(key: str, content: Mapping[str, Any], schema: type[EventMessage]) -> OrderEvent:
     """The event in `content`; raises Rejected."""
     if isinstance(invalid := content.get("invalid"), str):
         raise Rejected(*_split(invalid))
@@ -103,7 +117,7 @@ def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]
     message = converted(content, schema)
     _check(message, body)
     return OrderEvent(
-        order_id=order_id,
+        order_id=key,
         body=body,
         digest=_digest(content),
         op=Op(message.op),
@@ -113,16 +127,17 @@ def _valid(order_id: str, content: Mapping[str, Any], schema: type[EventMessage]
         as_of=int(message.as_of.timestamp() * 1000) if message.as_of else None,
         ledger_id=ledger_name(message.customer_id, message.ledger_id),
         index=message.index or 0,
+        customer_id=message.customer_id or "",
         content=content if message.op in _HAVE_EFFECTS else None,
     )
 
 
-def stored_event(body: str, schema: type[EventMessage] = EventMessage) -> OrderEvent:
+def stored_event(body: str, schema: type[EventMessage] = EventMessage, keys: Keys = ANY) -> OrderEvent:
     """The event in a stored text of a lane."""
     content = strict_json.parse(body)
     if not isinstance(content, dict):
         raise Rejected(BODY, "is not an object")
-    return event_of(content, schema)
+    return event_of(content, schema, keys)
 
 
 def order_of(event: OrderEvent) -> Mapping[str, Any]:
@@ -161,31 +176,32 @@ def _check(message: EventMessage, body: str) -> None:
     sized(body)
 
 
-def unusable(order_id: str, sequence: object, fault: Rejected, text: str) -> dict[str, Any]:
-    """The content that replaces an event that cannot be stored: why, and how its text begins."""
+def unusable(key: str, sequence: object, fault: Rejected, text: str) -> dict[str, Any]:
+    """The content that replaces an event of a task that cannot be stored: why, and how its text begins."""
     numbered = {"sequence": sequence} if _is_sequence(sequence) else {}
     texts = {"invalid": cleaned(str(fault), LONGEST_FAULT), "begins": cleaned(text, LONGEST_BEGINNING)}
-    return {"orderId": order_id, **numbered, **texts}
+    return {**TaskKey.read(key).fields, **numbered, **texts}
 
 
-def _faulty(order_id: str, content: Mapping[str, Any], fault: Rejected) -> OrderEvent:
+def _faulty(key: str, content: Mapping[str, Any], fault: Rejected) -> OrderEvent:
     """An event that blocks its lane."""
-    sequence, index = content.get("sequence"), content.get("index")
+    sequence, index, customer = content.get("sequence"), content.get("index"), content.get("customerId")
     stored = content
     try:
         body = strict_json.canonical(content)
         if len(body) > MAX_ORDER_BYTES:
-            stored = unusable(order_id, sequence, fault, body)
+            stored = unusable(key, sequence, fault, body)
     except Rejected:
-        stored = unusable(order_id, sequence, fault, repr(content))
+        stored = unusable(key, sequence, fault, repr(content))
     return OrderEvent(
-        order_id=order_id,
+        order_id=key,
         body=strict_json.canonical(stored),
         digest=_digest(stored),
         sequence=sequence if _is_sequence(sequence) else None,
-        ledger_id=ledger_name(content.get("customerId"), content.get("ledgerId")),
+        ledger_id=ledger_name(customer, content.get("ledgerId")),
         index=index if type(index) is int else 0,
         fault=cleaned(str(fault), LONGEST_FAULT),
+        customer_id=customer if isinstance(customer, str) else "",
     )
 
 
@@ -199,6 +215,6 @@ def _split(fault: str) -> tuple[str, str]:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in content.items() if name not in BROUGHT_BY}
+    own = {name: value for name, value in content.items() if name not in _NO_CONTENT}
     digest = hashlib.sha256(strict_json.canonical(own).encode()).digest()[:16]
     return b2a_base64(digest, newline=False)[:22].decode()  # what follows is padding

@@ -18,6 +18,9 @@ def alerts(parts: Parts) -> FirstNeeded:
         from stepward.adapters.alerts.event_bus import EventBus  # noqa: PLC0415
         from stepward.adapters.alerts.sns import SnsTopic  # noqa: PLC0415
 
-        return OperatorAlerts(SnsTopic(parts.client("sns"), topic), EventBus(parts.client("events"), bus))
+        origin = parts.config.origin
+        return OperatorAlerts(
+            SnsTopic(parts.client("sns"), topic, origin), EventBus(parts.client("events"), bus, origin)
+        )
 
     return FirstNeeded(both)

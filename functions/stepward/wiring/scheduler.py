@@ -15,6 +15,7 @@ import stepward.app.scheduler.schedule  # noqa: F401
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.sqs.notices import CheckedNotices, SqsReplyQueues
 from stepward.adapters.sqs.outbox import Outbox
+from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts
 from stepward.wiring.parts import Parts
@@ -42,7 +43,8 @@ def _worker(env: Mapping[str, str]) -> BatchWorker:
         notices=_notices(parts),
     )
     schedule = assembly.scheduler(parts.instance("scheduler"))
-    return BatchWorker(assembly.intake(schedule.handle), parts.telemetry, outbox=outbox)
+    visibility = SqsVisibility(outbox.queues.client, parts.config.scheduler_queue)
+    return BatchWorker(assembly.intake(schedule.handle), parts.telemetry, visibility=visibility, outbox=outbox)
 
 
 def _notices(parts: Parts) -> CheckedNotices:
@@ -53,4 +55,5 @@ def _notices(parts: Parts) -> CheckedNotices:
     def client(region: str) -> SQSClient:
         return cast("SQSClient", parts.client("sqs", region, config))
 
-    return CheckedNotices(SqsReplyQueues(client), parts.config.reply_queues, parts.telemetry)
+    notices = CheckedNotices(SqsReplyQueues(client), parts.config.reply_queues, parts.telemetry)
+    return replace(notices, workflow=parts.config.workflow)

@@ -39,7 +39,7 @@ class Convoy(Worker):
             },
         )
         self.consume(queues.order_events, batch_size=FIFO_BATCH, max_concurrency=settings.engine_concurrency)
-        tables.orders.grant(self.function, READ_ONE, WRITE)
+        tables.orders.grant(self.function, READ_MANY, READ_ONE, WRITE)
         tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
         tables.lanes.grant(self.function, QUERY, READ_ONE, WRITE, WRITE_MANY)
         tables.shared_records.grant(self.function, READ_ONE, WRITE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
@@ -13,7 +14,7 @@ from stepward_cdk.functions.ledger import Ledger
 from stepward_cdk.functions.scheduler import Scheduler
 from stepward_cdk.functions.submission import Submission
 from stepward_cdk.functions.supervisor import Supervisor
-from stepward_cdk.functions.worker import Parts
+from stepward_cdk.functions.worker import Parts, Worker
 from stepward_cdk.settings.agent_needs import AgentNeeds
 
 
@@ -31,6 +32,26 @@ class Functions(Construct):
             f"ledger-{customer}": Ledger(self, f"Ledger-{customer}", customer=customer, parts=parts)
             for customer in parts.queues.customers
         }
+
+        self._update_in_turn()
+
+    def _update_in_turn(self) -> None:
+        """Update who understands a new kind of message or plan before who sends it; CloudFormation follows this order.
+
+        The Scheduler, the Supervisor, who sends it messages, then the agents; then those who freeze plans; then the
+        ledger processors, who send to the convoy. A template in which nothing depends on anything is updated at once.
+        """
+        turns: list[list[Worker]] = [
+            [self.scheduler],
+            [self.supervisor],
+            list(self.agents.values()),
+            [self.submission, self.convoy],
+            list(self.ledgers.values()),
+        ]
+        for earlier, later in pairwise(turn for turn in turns if turn):
+            for worker in later:
+                for understands in earlier:
+                    worker.update_after(understands)
 
     @property
     def by_name(self) -> Mapping[str, lambda_.Function]:

@@ -65,7 +65,7 @@ class WakeUp(Construct):
         events.Rule(
             self,
             "Rule",
-            description="Wakes the Supervisor",
+            description=f"Wakes the Supervisor of {settings.stack}",
             schedule=events.Schedule.rate(every),
             targets=[
                 targets.LambdaFunction(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aws_cdk import Duration, Stack
+from aws_cdk import CfnResource, Duration, Stack
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_logs as logs
@@ -93,6 +93,19 @@ class Worker(Construct):
             )
         )
 
+    def update_after(self, other: Worker) -> None:
+        """Have the function's code and settings updated after those of `other`.
+
+        The functions alone depend on each other: what else belongs to them could close a circle.
+        """
+        _resource(self.function).add_dependency(_resource(other.function))
+
+
+def _resource(function: lambda_.Function) -> CfnResource:
+    resource = function.node.default_child
+    assert isinstance(resource, CfnResource)  # noqa: S101 - what CDK makes a Function of
+    return resource
+
 
 def _addresses(scope: Construct, queues: Mapping[str, WorkQueue]) -> str:
     return Stack.of(scope).to_json_string({name: work.queue.queue_url for name, work in queues.items()})
@@ -105,7 +118,7 @@ def _for_all(settings: Settings) -> dict[str, str]:
         "STEPWARD_CLAIM_WITHIN_MS": str(settings.claim_within_ms),
         "STEPWARD_SKEW_MARGIN_MS": str(settings.skew_margin_ms),
         "STEPWARD_OUTAGE_AFTER_MS": str(settings.outage_after_ms),
-        "POWERTOOLS_SERVICE_NAME": "stepward",
+        "POWERTOOLS_SERVICE_NAME": settings.stack,
         "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
         "POWERTOOLS_LOG_LEVEL": "INFO",
     }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 
-from stepward.domain.errors import WorkflowError
+from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.definition import Agent, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward_cdk.settings.settings import (
@@ -90,6 +92,22 @@ def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
     return AgentNeeds(
         agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_queue
     )
+
+
+def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
+    """Refuse an agent whose service has no address, and the address of a service that no agent calls."""
+    callers = workflow.services
+    for service, agent in callers.items():
+        if service not in addresses:
+            raise Misconfigured(
+                f'service_urls: agent {agent} calls {service}, which has no address; add {service} = "https://...", '
+                f"or declare Agent({agent!r}, services=()) if it needs none"
+            )
+    for service in addresses:
+        if service not in callers:
+            near = get_close_matches(service, callers, 1)
+            advice = f"did you mean {near[0]}?" if near else "remove it, or name it in an agent's services=(...)"
+            raise Misconfigured(f"service_urls: no agent calls {service}; {advice}")
 
 
 def _check_queues(workflow: str, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Turns CDK context, text or JSON, into the values of settings."""
+"""Turns what a file or CDK context says into the values of settings."""
 
 from __future__ import annotations
 
@@ -22,6 +22,30 @@ def parsed(name: str, value: object, usual: object) -> Any:
             return _texts(name, value)
         case _:
             return _addresses(name, value)
+
+
+def typed(name: str, value: object, usual: object) -> Any:
+    """The value of a file, which has the type of `usual` already; raises Misconfigured."""
+    match usual, value:
+        case (bool(), bool()) | (str(), str()):
+            return value
+        case int(), int() if not isinstance(usual, bool) and not isinstance(value, bool):
+            return value
+        case tuple(), list() if all(isinstance(item, str) for item in value):
+            return tuple(dict.fromkeys(value))
+        case Mapping(), Mapping() if all(isinstance(item, str) for item in value.values()):
+            return value
+    wanted, example = _WANTED[type(usual)]
+    raise Misconfigured(f"{name} = {value!r} is not {wanted}; write it like {name} = {example}")
+
+
+_WANTED = {
+    bool: ("true or false", "true"),
+    int: ("a whole number", "4"),
+    str: ("a text", '"text"'),
+    tuple: ("a list of texts", '["one", "two"]'),
+    dict: ("a table of texts", '{ bank = "https://bank.example.com" }'),
+}
 
 
 def _switch(name: str, value: object) -> bool:

@@ -1,15 +1,16 @@
-"""Every constant of the infrastructure, and what a deployment may choose by CDK context."""
+"""Every constant of the infrastructure, and what a deployment may choose."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.coordination.breaker import Limits
+from stepward.domain.coordination.shards import MOST_SHARDS
 from stepward.domain.errors import Misconfigured
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
@@ -44,6 +45,7 @@ PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for order
 OLDEST_MESSAGE_S = 300
 OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
 OVERDUE_AGE_MS = 300_000
+NOT_UNDERSTOOD_AGE_MS = 300_000  # a deployment updates all functions within a few minutes
 UNCOUNTED_IN_FIVE_MINUTES = 100  # so many steps that no agent took are an outage
 SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below
@@ -51,74 +53,65 @@ OWN_NAME_KEEPS = 24  # the least characters of the stack's name that CloudFormat
 LEASE_PERIODS = 2  # within which a Supervisor that died is replaced
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _BUS = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,59}")
+NOBODY = "none"
+
+
+def _says(text: str, usual: object) -> Any:
+    """A field with this default; `text` describes it wherever settings are listed."""
+    made: dict[str, Any] = {"default_factory": dict} if usual == {} else {"default": usual}
+    return field(**made, metadata={"says": text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a deployment may choose; each field is a CDK context key (`-c shards=8`). Raises Misconfigured."""
+    """What a deployment may choose: each field is a key of `infra/environments/NAME.toml`. Raises Misconfigured."""
 
-    stack: str = "stepward"
-    environment: Literal["dev", "prod"] = "dev"
-    alert_email: str = ""
-    service_urls: Mapping[str, str] = field(default_factory=dict)
-    complete_within_ms: int = 0
-    """A limit that replaces every step's own; 0 leaves the workflow's."""
-    claim_within_ms: int = Timing().claim_within
-    skew_margin_ms: int = Timing().skew_margin
-    outage_after_ms: int = Timing().outage_after
-    supervise_minutes: int = 1
-    shards: int = 4
-    batch_size: int = 10
-    engine_concurrency: int = 50
-    """Runs at once of submission, of the convoy, and of the scheduler per queue; so a backlog leaves concurrency to the
-    account's other functions."""
-    agent_batch_size: int = 1
-    """Requests that one run of an agent serves side by side: more are cheaper, and die together."""
-    platform: Literal["aws", "local"] = "aws"
-    """Where the functions will run: on Lambda, or in the local cloud on this machine."""
-    lease_ms: int = 90_000
-    """How long a Supervisor holds a shard; one that dies is replaced after this time."""
-    finished_days: int = 0
-    """How long a finished task is stored; 0 never deletes it."""
-    breaker_failures: int = Limits().failures
-    breaker_open_ms: int = Limits().open_for
-    breaker_longest_ms: int = Limits().longest
-    """How many failures in a row open an agent's breaker, for how long at first, and for how long at most."""
-    event_bus: str = "default"
-    reply_accounts: tuple[str, ...] = ()
-    reply_regions: tuple[str, ...] = ()
-    reply_prefixes: tuple[str, ...] = ()
-    """With accounts and regions, the queues to which the Scheduler may post; none unless all three are given."""
-    reply_endpoint: str = ""
-    sequences: Literal["required", "optional"] = "required"
-    """Whether every order event must carry a sequence; if optional, the queue's order counts for events without."""
-    gap_ms: int = LaneRules().gap_within
-    idle_ms: int = LaneRules().idle_after
-    """How long a gap may stay open, and an order without its last event be silent, until an operator is alerted; an
-    idle time of 0 alerts nobody."""
-    event_attempts: int = LaneRules().attempts
-    """How often an event may fail before it blocks its order."""
-    lane_timeout_s: int = 20
-    """Of the convoy's function; if it dies, its orders wait six times as long."""
-    ledger_timeout_s: int = 60
-    ledger_concurrency: int = 10
-    """Ledgers split at once, each of another customer: those of one customer come one after the other."""
-    ledger_customers: tuple[str, ...] = ()
-    """The ids of customers whose ledgers have a queue and a function of their own."""
-    ledger_days: int = 30
-    """How long the objects of large ledgers are stored."""
-    orders_table: str = ""
-    tasks_table: str = ""
-    rejects_table: str = ""
-    lanes_table: str = ""
-    """Tables restored from a backup, to work on in place of the stack's own, which stay as they are."""
-    region: str = ""
-    """Where the stack is deployed; empty leaves it to whoever deploys. A stack with replicas needs it."""
-    replica_regions: tuple[str, ...] = ()
-    tracing: bool = False
-    """Whether X-Ray traces the functions; each trace is billed."""
+    stack: str = _says("the name of the stack, which names the deployment in all that leaves it", "stepward")
+    environment: Literal["dev", "prod"] = _says("`prod` protects what holds data, and must alert somebody", "dev")
+    region: str = _says("where the stack goes; empty leaves it to whoever deploys", "")
+    alert_email: str = _says("who gets the alerts; `none` if you subscribe to the topic yourself", "")
+    event_bus: str = _says("the event bus that brings alerts to programs; it must exist", "default")
+    shards: int = _says("parts of the due index; more of them let more Supervisors work side by side", 4)
+    service_urls: Mapping[str, str] = _says("the address of each service that an agent calls", {})
+    complete_within_ms: int = _says("a limit that replaces every step's own; 0 leaves the workflow's", 0)
+    claim_within_ms: int = _says("how long a task may wait to be claimed", Timing().claim_within)
+    skew_margin_ms: int = _says("how far the clocks of two functions may differ", Timing().skew_margin)
+    outage_after_ms: int = _says("how late a sweep may come before it counts as an outage", Timing().outage_after)
+    supervise_minutes: int = _says("how often the Supervisor is woken", 1)
+    batch_size: int = _says("messages that one run of Submission or Scheduler takes", 10)
+    engine_concurrency: int = _says("runs at once of Submission, of the convoy, and of the Scheduler per queue", 50)
+    agent_batch_size: int = _says("requests that one run of an agent serves side by side, and that die together", 1)
+    platform: Literal["aws", "local"] = _says("where the functions run; `stepward local up` sets it", "aws")
+    lease_ms: int = _says("how long a Supervisor holds a shard; one that dies is replaced after this time", 90_000)
+    finished_days: int = _says("how long a finished task is stored; 0 never deletes it", 0)
+    breaker_failures: int = _says("failures in a row that open an agent's breaker", Limits().failures)
+    breaker_open_ms: int = _says("for how long it opens at first", Limits().open_for)
+    breaker_longest_ms: int = _says("for how long it opens at most", Limits().longest)
+    reply_accounts: tuple[str, ...] = _says("accounts whose queues may get notices; all three lists, or none", ())
+    reply_regions: tuple[str, ...] = _says("regions of these queues", ())
+    reply_prefixes: tuple[str, ...] = _says("how the names of these queues begin", ())
+    reply_endpoint: str = _says("where the local cloud has its queues", "")
+    sequences: Literal["required", "optional"] = _says("whether every order event must carry a sequence", "required")
+    gap_ms: int = _says("how long a gap may stay open until an operator is alerted", LaneRules().gap_within)
+    idle_ms: int = _says(
+        "how long an order without its last event may be silent; 0 alerts nobody", LaneRules().idle_after
+    )
+    event_attempts: int = _says("how often an event may fail before it blocks its order", LaneRules().attempts)
+    lane_timeout_s: int = _says("of the convoy's function; if it dies, its orders wait six times as long", 20)
+    ledger_timeout_s: int = _says("of the ledger processor", 60)
+    ledger_concurrency: int = _says("ledgers split at once, each of another customer", 10)
+    ledger_customers: tuple[str, ...] = _says("customers whose ledgers have a queue and a function of their own", ())
+    ledger_days: int = _says("how long the objects of large ledgers are stored", 30)
+    orders_table: str = _says("a table restored from a backup, to work on in place of the stack's own", "")
+    tasks_table: str = _says("the same for tasks", "")
+    rejects_table: str = _says("the same for rejects", "")
+    lanes_table: str = _says("the same for lanes", "")
+    replica_regions: tuple[str, ...] = _says("regions that hold copies of the tables", ())
+    tracing: bool = _says("whether X-Ray traces the functions; each trace is billed", usual=False)
 
     def __post_init__(self) -> None:
+        matches("stack", self.stack, _STACK, "the name of a stack: up to 60 letters, digits and '-', a letter first")
         one_of("environment", self.environment, "dev", "prod")
         one_of("platform", self.platform, "aws", "local")
         if self.complete_within_ms:
@@ -127,7 +120,7 @@ class Settings:
         within("skew_margin_ms", self.skew_margin_ms, 0, 600_000)
         within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
         within("supervise_minutes", self.supervise_minutes, 1, 60)
-        within("shards", self.shards, 1, 100)
+        within("shards", self.shards, 1, MOST_SHARDS)
         within("batch_size", self.batch_size, 1, 10)
         within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
         within("agent_batch_size", self.agent_batch_size, 1, 10)
@@ -144,10 +137,14 @@ class Settings:
         if self.reply_endpoint and self.platform != "local":
             raise Misconfigured(f"reply_endpoint={self.reply_endpoint!r} is for platform=local only")
         self._check_replicas()
-        if self.alert_email and "@" not in self.alert_email:
-            raise Misconfigured(f"alert_email={self.alert_email!r} is not an e-mail address")
+        self._check_alerts()
         for service, url in self.service_urls.items():
             service_url(service, url)
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """The settings as JSON has them."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @property
     def lasting(self) -> bool:
@@ -202,12 +199,21 @@ class Settings:
         return timedelta(milliseconds=self.complete_within_ms) if self.complete_within_ms else None
 
     @classmethod
-    def from_context(cls, look_up: Callable[[str], object]) -> Self:
-        """The settings in CDK context; what it leaves out has its default."""
+    def from_context(cls, look_up: Callable[[str], object], usual: Self | None = None) -> Self:
+        """The settings in CDK context; what it leaves out is as `usual`, or has its default."""
+        usual = usual or cls()
         given = {item.name: look_up(item.name) for item in fields(cls)}
-        usual = cls()
         chosen = {name: value for name, value in given.items() if value is not None}
-        return cls(**{name: parsed(name, value, getattr(usual, name)) for name, value in chosen.items()})
+        return replace(usual, **{name: parsed(name, value, getattr(usual, name)) for name, value in chosen.items()})
+
+    def _check_alerts(self) -> None:
+        if self.alert_email not in {"", NOBODY} and "@" not in self.alert_email:
+            raise Misconfigured(f"alert_email={self.alert_email!r} is not an e-mail address")
+        if self.lasting and not self.alert_email:
+            raise Misconfigured(
+                "alert_email is empty, so nobody would hear of an order in Error; write an e-mail address, "
+                f"or {NOBODY!r} if you subscribe to the stack's topic (output AlertsTopicArn) yourself"
+            )
 
     def _check_replicas(self) -> None:
         if self.region:
@@ -215,6 +221,6 @@ class Settings:
         for other in self.replica_regions:
             region("replica_regions", other)
         if self.replica_regions and not self.region:
-            raise Misconfigured("replica_regions: say with -c region=... where the stack itself goes")
+            raise Misconfigured("replica_regions: say with `region` where the stack itself goes")
         if self.region in self.replica_regions:
             raise Misconfigured(f"replica_regions: {self.region!r} is the stack's own region, which needs no replica")

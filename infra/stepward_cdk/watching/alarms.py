@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from stepward_cdk.settings.settings import ERRORS_IN_FIVE_MINUTES, OVERDUE_AGE_MS, UNCOUNTED_IN_FIVE_MINUTES
-from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum
+from stepward_cdk.settings.settings import (
+    ERRORS_IN_FIVE_MINUTES,
+    NOT_UNDERSTOOD_AGE_MS,
+    OVERDUE_AGE_MS,
+    UNCOUNTED_IN_FIVE_MINUTES,
+)
+from stepward_cdk.watching.watched import Watched, age, depth, function_sum
 
 _ENGINE = {
     "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
@@ -31,7 +38,7 @@ class Alarms(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, topic: sns.ITopic) -> None:
         super().__init__(scope, construct_id)
-        self._action = actions.SnsAction(topic)
+        self._action, self._origin = actions.SnsAction(topic), watched.origin
         for name, queue in watched.dead.items():
             self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
         for name, work in watched.queues.items():
@@ -41,11 +48,13 @@ class Alarms(Construct):
         self._watch_functions(watched)
         self._watch_supervisor(watched)
         for metric, description in _ENGINE.items():
-            self._when(metric, engine(metric), _ANY, description)
+            self._when(metric, watched.engine(metric), _ANY, description)
         overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
-        self._when("OverdueAge", engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+        self._when("OverdueAge", watched.engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+        newer = "Code has met what only newer code knows for minutes: the logs name it under NotUnderstood; deploy it"
+        self._when("NotUnderstood", watched.engine("NotUnderstoodAge", "Maximum"), NOT_UNDERSTOOD_AGE_MS, newer)
         outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
-        self._when("Uncounted", engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
+        self._when("Uncounted", watched.engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
 
     def _watch_functions(self, watched: Watched) -> None:
         for name, function in watched.functions.items():
@@ -64,33 +73,40 @@ class Alarms(Construct):
         runs = watched.functions["supervisor"].metric("Invocations", statistic="Sum", period=watched.silence)
         silent = "The Supervisor does not run: nothing overdue is recovered; look at its schedule"
         self._unless("supervisor-silent", runs, silent)
-        swept = engine("Swept", period=watched.silence)
+        swept = watched.engine("Swept", period=watched.silence)
         self._unless(
             "Swept", swept, "The Supervisor runs but sweeps no shard: nothing overdue is recovered; see its log"
         )
 
-    def _unless(self, construct_id: str, metric: cloudwatch.Metric, description: str) -> None:
-        cloudwatch.Alarm(
-            self,
-            construct_id,
-            metric=metric,
+    def _unless(self, name: str, metric: cloudwatch.Metric, description: str) -> None:
+        self._alarm(
+            name,
+            metric,
+            description,
             threshold=_ANY,
             evaluation_periods=1,
             comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
-            alarm_description=description,
-        ).add_alarm_action(self._action)
+        )
 
-    def _when(
-        self, construct_id: str, metric: cloudwatch.Metric, threshold: float, description: str, periods: int = 1
-    ) -> None:
-        cloudwatch.Alarm(
-            self,
-            construct_id,
-            metric=metric,
+    def _when(self, name: str, metric: cloudwatch.Metric, threshold: float, description: str, periods: int = 1) -> None:
+        self._alarm(
+            name,
+            metric,
+            description,
             threshold=threshold,
             evaluation_periods=periods,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-            alarm_description=description,
+        )
+
+    def _alarm(self, name: str, metric: cloudwatch.Metric, description: str, **condition: Any) -> None:
+        stack = self._origin.stack  # it has no "/", so no other stack can have an alarm of this name
+        cloudwatch.Alarm(
+            self,
+            name,
+            metric=metric,
+            alarm_name=f"{stack}/{name}",
+            alarm_description=f"{stack}: {self._origin.addressed(description)}",
+            **condition,
         ).add_alarm_action(self._action)

@@ -14,7 +14,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from stepward_cdk.queues import removal
-from stepward_cdk.settings.settings import Settings
+from stepward_cdk.settings.settings import NOBODY, Settings
 
 # An alarm or a rule that may not use the key publishes nothing, without an error.
 PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
@@ -23,27 +23,28 @@ PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
 class Alerts(Construct):
     """An encrypted topic to which the functions and CloudWatch's alarms publish, and the deployment's event bus."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, workflow: str) -> None:
         super().__init__(scope, construct_id)
         key = kms.Key(
             self,
             "Key",
-            description="Encrypts Stepward's alerts",
+            description=f"Encrypts the alerts of {settings.stack}",
             enable_key_rotation=True,
             removal_policy=removal(settings),
         )
         for service in PUBLISHING_SERVICES:
             key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
-        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True, display_name=settings.stack)
         # A topic with its own policy loses the default one, which would let the account's alarms in.
         account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
         self.topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=account))
-        if settings.alert_email:
+        if settings.alert_email not in {"", NOBODY}:
             self.topic.add_subscription(subscriptions.EmailSubscription(settings.alert_email))
         self._bus = events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
         self.addresses: Mapping[str, str] = {
             "STEPWARD_ALERTS_TOPIC": self.topic.topic_arn,
             "STEPWARD_EVENT_BUS": settings.event_bus,
+            "STEPWARD_WORKFLOW": workflow,
         }
 
     def grant_publish(self, function: lambda_.Function) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from stepward.domain.workflow.plan import Plan
-from stepward_cdk.watching.watched import Watched, age, depth, engine, function_sum, health
+from stepward_cdk.watching.watched import Watched, age, depth, function_sum
 
 _WIDTH = 12
+_PERCENTILES = ("p50", "p99")
+_ORDERS = ("Submitted", "Processed", "Failed", "Duplicates", "Conflicts")
 _FOR_PEOPLE = ("Alerted", "Rejected", "Corrupt", "Ignored")
 _CONVOY = ("Ledgers", "Applied", "Parked", "Ended")
 _LANES_IN_TROUBLE = ("Blocked", "Gaps", "Idle", "Skipped")
@@ -21,21 +24,21 @@ class Dashboard(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, watched: Watched) -> None:
         super().__init__(scope, construct_id)
-        board = cloudwatch.Dashboard(self, "Dashboard")
-        board.add_widgets(cloudwatch.TextWidget(markdown=describe(plan), width=24, height=len(plan.steps) + 3))
+        stack = watched.origin.stack
+        # An account has one list of dashboards for all of its regions.
+        board = cloudwatch.Dashboard(self, "Dashboard", dashboard_name=f"{stack}-{Stack.of(self).region}")
+        board.add_widgets(cloudwatch.TextWidget(markdown=describe(plan, stack), width=24, height=len(plan.steps) + 3))
         board.add_widgets(
-            _graph(
-                "Orders", [engine(name) for name in ("Submitted", "Processed", "Failed", "Duplicates", "Conflicts")]
-            ),
-            _graph("Submission to end (ms)", [engine("SubmissionToEnd", stat, stat) for stat in ("p50", "p99")]),
+            _graph("Orders", [watched.engine(name) for name in _ORDERS]),
+            _graph("Submission to end (ms)", [watched.engine("SubmissionToEnd", each, each) for each in _PERCENTILES]),
         )
         board.add_widgets(
-            _graph("Recovery", [engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Uncounted")]),
-            _graph("For people", [engine(name) for name in _FOR_PEOPLE]),
+            _graph("Recovery", [watched.engine(name) for name in ("Claimed", "Recovered", "LateReplies", "Uncounted")]),
+            _graph("For people", [watched.engine(name) for name in _FOR_PEOPLE]),
         )
         board.add_widgets(
-            _graph("Convoy", [engine(name) for name in _CONVOY]),
-            _graph("Lanes in trouble", [engine(name) for name in _LANES_IN_TROUBLE]),
+            _graph("Convoy", [watched.engine(name) for name in _CONVOY]),
+            _graph("Lanes in trouble", [watched.engine(name) for name in _LANES_IN_TROUBLE]),
         )
         board.add_widgets(
             _graph("Oldest message (s)", [age(work.queue, name) for name, work in watched.queues.items()]),
@@ -43,28 +46,23 @@ class Dashboard(Construct):
         )
         board.add_widgets(
             _graph("Dead letters", [depth(queue, name) for name, queue in watched.dead.items()]),
-            _graph("Most overdue (ms)", [engine("OverdueAge", "Maximum")]),
+            _graph("Most overdue (ms)", [watched.engine("OverdueAge", "Maximum")]),
         )
         board.add_widgets(
-            _graph("Sweeps", [engine(name) for name in ("Swept", "Overdue", "Overtime", "Unleased")]),
-            _graph("Outside", [engine(name) for name in ("BreakerOpened", "NoticesLost")]),
+            _graph("Sweeps", [watched.engine(name) for name in ("Swept", "Overdue", "Overtime", "Unleased")]),
+            _graph("Outside", [watched.engine(name) for name in ("BreakerOpened", "NoticesLost")]),
         )
         for agent in watched.agents:
-            board.add_widgets(*_health_graphs(agent))
+            board.add_widgets(*_health_graphs(agent, watched))
         board.add_widgets(*(_function_graph(metric, watched) for metric in ("Errors", "Throttles")))
-        board.add_widgets(
-            _graph(
-                "Duration, p99 (ms)",
-                [work.metric_duration(statistic="p99", label=name) for name, work in watched.functions.items()],
-                width=24,
-            )
-        )
+        durations = [work.metric_duration(statistic="p99", label=name) for name, work in watched.functions.items()]
+        board.add_widgets(_graph("Duration, p99 (ms)", durations, width=24))
 
 
-def describe(plan: Plan) -> str:
-    """The workflow as a Markdown table, one line a step."""
+def describe(plan: Plan, stack: str) -> str:
+    """The deployment and its workflow as a Markdown table, one line a step."""
     head = [
-        f"### {plan.workflow}, version {plan.version}",
+        f"### {stack}: {plan.workflow}, version {plan.version}",
         "",
         "| step | agent | after | complete within | threshold |",
     ]
@@ -76,10 +74,10 @@ def describe(plan: Plan) -> str:
     return "\n".join([*head, "|---|---|---|---|---|", *rows])
 
 
-def _health_graphs(agent: str) -> Sequence[cloudwatch.GraphWidget]:
-    calls = [health(agent, name) for name in ("CallSucceeded", "CallFailed")]
-    state = [health(agent, name, "Maximum") for name in ("InFlight", "BreakerState")]
-    times = [health(agent, "CallTime", statistic, statistic) for statistic in ("p50", "p99")]
+def _health_graphs(agent: str, watched: Watched) -> Sequence[cloudwatch.GraphWidget]:
+    calls = [watched.health(agent, name) for name in ("CallSucceeded", "CallFailed")]
+    state = [watched.health(agent, name, "Maximum") for name in ("InFlight", "BreakerState")]
+    times = [watched.health(agent, "CallTime", statistic, statistic) for statistic in _PERCENTILES]
     return [
         _graph(f"{agent}: calls", calls, width=8),
         _graph(f"{agent}: in flight, breaker", state, width=8),

@@ -13,6 +13,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
+from stepward.domain.origin import Origin
 from stepward_cdk.queues import WorkQueue
 
 FIVE_MINUTES = Duration.minutes(5)
@@ -22,7 +23,8 @@ FIVE_MINUTES = Duration.minutes(5)
 class Watched:
     """Every part by its short name; `ledgers` are the names of the functions that split ledgers.
 
-    `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be swept.
+    `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be swept. The
+    engine's own metrics name the deployment, `origin`, so that no other one in the account adds to them.
     """
 
     queues: Mapping[str, WorkQueue]
@@ -32,18 +34,29 @@ class Watched:
     ledgers: Sequence[str]
     agents: Sequence[str]
     silence: Duration
+    origin: Origin
 
+    def engine(
+        self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES
+    ) -> cloudwatch.Metric:
+        """A metric that this deployment's functions count themselves."""
+        return self._own(name, {}, statistic, label, period)
 
-def engine(
-    name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES
-) -> cloudwatch.Metric:
-    """A metric that the functions count themselves."""
-    return _own(name, {}, statistic, label, period)
+    def health(self, agent: str, name: str, statistic: str = "Sum", label: str | None = None) -> cloudwatch.Metric:
+        """A metric that an agent's function counts for its agent alone."""
+        return self._own(name, {"agent": agent}, statistic, label, FIVE_MINUTES)
 
-
-def health(agent: str, name: str, statistic: str = "Sum", label: str | None = None) -> cloudwatch.Metric:
-    """A metric that an agent's function counts for its agent alone."""
-    return _own(name, {"agent": agent}, statistic, label, FIVE_MINUTES)
+    def _own(
+        self, name: str, dimensions: Mapping[str, str], statistic: str, label: str | None, period: Duration
+    ) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace="Stepward",
+            metric_name=name,
+            dimensions_map={"service": self.origin.stack, **dimensions},
+            statistic=statistic,
+            period=period,
+            label=label,
+        )
 
 
 def depth(queue: sqs.Queue, label: str | None = None) -> cloudwatch.Metric:
@@ -59,16 +72,3 @@ def age(queue: sqs.Queue, label: str | None = None) -> cloudwatch.Metric:
 def function_sum(function: lambda_.Function, metric: str, label: str | None = None) -> cloudwatch.Metric:
     """The sum over five minutes of one of Lambda's own metrics of a function."""
     return function.metric(metric, statistic="Sum", period=FIVE_MINUTES, label=label)
-
-
-def _own(
-    name: str, dimensions: Mapping[str, str], statistic: str, label: str | None, period: Duration
-) -> cloudwatch.Metric:
-    return cloudwatch.Metric(
-        namespace="Stepward",
-        metric_name=name,
-        dimensions_map={"service": "stepward", **dimensions},
-        statistic=statistic,
-        period=period,
-        label=label,
-    )

@@ -72,6 +72,7 @@ def outputs(access: Access, prefix: str) -> dict[str, str]:
         "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
         "SupervisorFunctionName": "supervisor",
         "Shards": "4",
+        "Workflows": json.dumps({"names": ["line", "gifts"], "perCustomer": ["gifts"]}),
     }
 
 

@@ -182,7 +182,7 @@ def test_ledgers_go_back_to_their_customers_group(run: Run, shop: Shop) -> None:
 
 def test_no_ledger_of_a_customer_passes_a_corrupt_one(run: Run, shop: Shop) -> None:
     """C2: other customers' ledgers go on."""
-    damaged = SharedRecord("ledger/shop/l-0", 1, {"surplus": 1})
+    damaged = SharedRecord("ledger/shop|l-0", 1, {"surplus": 1})
     assert shop.connection.shared_records.write(damaged, replaces=None)
     for customer in ("shop", "other"):
         bodies = [{"ledgerId": f"l-{n}", "customerId": customer, "entries": [entry(1, "create")]} for n in range(2)]

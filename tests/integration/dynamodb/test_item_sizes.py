@@ -11,6 +11,7 @@ from orders import app
 from orders.messages import OrderSubmitted
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.domain.errors import WorkflowError
+from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
 from stepward.domain.task.deadlines import DeadlineCheck
@@ -46,8 +47,8 @@ MESSAGE = {
 }
 
 
-def accepted() -> Accepted:
-    accepted = accept(json.dumps(MESSAGE), OrderSubmitted)
+def accepted(keys: Keys) -> Accepted:
+    accepted = accept(json.dumps(MESSAGE), OrderSubmitted, keys)
     assert isinstance(accepted, Accepted)
     return accepted
 
@@ -57,6 +58,7 @@ class Life:
     """Drives one order through the real store and stores the item after each write."""
 
     world: DynamoWorld
+    keys: Keys
     now: int = NOW
     complete_by: int | None = None
     items: list[dict[str, Any]] = field(default_factory=list)
@@ -66,43 +68,47 @@ class Life:
     def store(self) -> DynamoTaskStore:
         return self.world.store
 
+    @property
+    def key(self) -> str:
+        return accepted(self.keys).order.order_id
+
     def submit(self) -> None:
         plan: Plan = app.plan()
-        wanted = accepted()
-        task = new_task(ORDER_ID, plan, self.now, TIMING, complete_by=self.complete_by)
+        wanted = accepted(self.keys)
+        task = new_task(self.key, plan, self.now, TIMING, complete_by=self.complete_by)
         task = replace(task, reply_to=wanted.reply_to, correlation_id=wanted.correlation_id)
         outcome = self.store.submit(wanted.order, task, plan)
         assert outcome is Submission.ACCEPTED
-        self.items.append(self.world.raw(ORDER_ID))
+        self.items.append(self.world.raw(self.key))
 
     def apply(self, event: Event, after: int = 250) -> None:
         self.now += after
-        loaded = self.store.load(ORDER_ID)
+        loaded = self.store.load(self.key)
         assert loaded is not None
         by = SCHEDULERS[len(self.items) % 2]
         decision = decide(loaded.task, loaded.plan, event, now=self.now, by=by, timing=TIMING)
         assert self.store.save(decision.task, replaces=loaded.task)
-        self.items.append(self.world.raw(ORDER_ID))
+        self.items.append(self.world.raw(self.key))
         self.requests += [message for message in decision.messages if isinstance(message, StepRequest)]
 
     def answer(self) -> None:
         asked = self.requests.pop()
-        ok = Reply(ORDER_ID, asked.step, asked.attempt, asked.token, Outcome.OK, RESULTS[asked.step])
+        ok = Reply(self.key, asked.step, asked.attempt, asked.token, Outcome.OK, RESULTS[asked.step])
         self.apply(ok, after=1_500)
 
     def run(self) -> None:
         self.submit()
-        self.apply(Start(ORDER_ID))
+        self.apply(Start(self.key))
         while self.requests:
             self.answer()
 
     def recover(self) -> None:
         """The first step's first attempt is overdue, is recovered, and is claimed again."""
         self.submit()
-        self.apply(Start(ORDER_ID))
+        self.apply(Start(self.key))
         self.requests.clear()
         self.apply(DeadlineCheck(), after=700_000)
-        self.apply(Retry(ORDER_ID, "reserve", 1), after=1_000)
+        self.apply(Retry(self.key, "reserve", 1), after=1_000)
 
     def recover_and_run(self) -> None:
         self.recover()
@@ -110,9 +116,9 @@ class Life:
             self.answer()
 
 
-@pytest.fixture
-def life(moto: DynamoWorld) -> Life:
-    return Life(moto)
+@pytest.fixture(params=[ANY, Keys(("fulfilment",), frozenset({"fulfilment"}))], ids=["by order", "by customer"])
+def life(moto: DynamoWorld, request: pytest.FixtureRequest) -> Life:
+    return Life(moto, request.param)
 
 
 def kinds_in(value: Any) -> Iterator[str]:
@@ -141,7 +147,7 @@ def test_an_orders_own_complete_by_is_stored_only_if_it_has_one(
     moto: DynamoWorld, own: int | None, stored: dict[str, str] | None
 ) -> None:
     """S24: and it costs no KB more."""
-    life = Life(moto, complete_by=own)
+    life = Life(moto, ANY, complete_by=own)
     life.run()
 
     assert [(item.get("CompleteBy"), item.get("TimeLimit")) for item in life.items] == [(stored, None)] * 5
@@ -151,7 +157,7 @@ def test_an_orders_own_complete_by_is_stored_only_if_it_has_one(
 def test_an_ordinary_order_takes_one_kb(life: Life) -> None:
     life.submit()
 
-    row = life.world.client.get_item(TableName=life.world.tables.orders, Key={"OrderID": {"S": ORDER_ID}})["Item"]
+    row = life.world.client.get_item(TableName=life.world.tables.orders, Key={"OrderID": {"S": life.key}})["Item"]
 
     assert size_of(row) < KB, size_of(row)
 
@@ -160,7 +166,7 @@ def test_a_whole_order_costs_ten_write_units(life: Life) -> None:
     """Index included; the two writes of the submission count double because they are a transaction."""
     life.run()
 
-    order = life.world.client.get_item(TableName=life.world.tables.orders, Key={"OrderID": {"S": ORDER_ID}})["Item"]
+    order = life.world.client.get_item(TableName=life.world.tables.orders, Key={"OrderID": {"S": life.key}})["Item"]
     pairs = list(zip([None, *life.items], life.items, strict=False))
     submission = 2 * units_of_write(None, order) + 2 * units_of_write(None, life.items[0])
     changes = sum(units_of_write(before, after) for before, after in pairs[1:])
@@ -175,7 +181,7 @@ def test_nothing_is_ever_stored_as_null(life: Life) -> None:
     """Design rule 8: a condition on absence is never true of a NULL."""
     life.recover()
     life.requests, refused = [], life.requests[-1]
-    declined = Reply(ORDER_ID, "reserve", refused.attempt, refused.token, Outcome.PERMANENT, error="declined")
+    declined = Reply(life.key, "reserve", refused.attempt, refused.token, Outcome.PERMANENT, error="declined")
     life.apply(declined)
 
     assert life.items[-1]["ProcessState"] == {"S": ProcessState.ERROR}

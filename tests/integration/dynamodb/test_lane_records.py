@@ -97,7 +97,7 @@ GARBAGE: dict[str, list[Any]] = {
     "Revision": [{"S": "1"}, {"N": "1.5"}, None],
     "TouchedAt": [None],
     "Last": [{"S": "three"}],
-    "Alerted": [{"S": "everything"}],
+    "Alerted": [{"N": "1"}],
     "Offsets": [{"S": "no JSON"}],
     "Unsequenced": [{"S": '["u1"]'}],
     "BlockedAt": [{"N": "3"}],

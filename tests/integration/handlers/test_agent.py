@@ -84,11 +84,12 @@ def test_a_refusal_for_good_is_an_error_reply(deployment: Deployment, services: 
 
 
 @pytest.mark.usefixtures("services")
-def test_an_operation_that_the_deployed_code_lacks_is_an_error_reply(deployment: Deployment) -> None:
-    agent.handler(batch(REQUEST, [request(operation="refurbish")]), None)
+def test_an_operation_that_the_deployed_code_does_not_know_comes_back_and_is_told(deployment: Deployment) -> None:
+    """D1."""
+    assert failed(agent.handler(batch(REQUEST, [request(operation="refurbish")]), None)) == ["m-0"]
 
     (reply,) = replies(deployment)
-    assert (reply["outcome"], "refurbish" in reply["error"]) == ("permanent", True)
+    assert (reply["outcome"], "refurbish" in reply["error"]) == ("not-understood", True)
 
 
 def test_a_batch_is_served_side_by_side(deployment: Deployment, services: Services) -> None:

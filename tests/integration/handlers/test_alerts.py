@@ -55,7 +55,10 @@ def test_more_alerts_than_people_can_read_come_in_one_summary(deployment: Deploy
     sweep_later(minutes=2)
 
     (summary,) = received(deployment)
-    assert summary["Subject"] == "Stepward: 3 orders ended in Error"
+    name = deployment.env["POWERTOOLS_SERVICE_NAME"]
+    assert summary["Subject"] == f"{name}: 3 orders ended in Error"
+    assert summary["MessageAttributes"]["stack"] == {"Type": "String", "Value": name}
+    assert f"\n  stepward list --needs-attention --stack {name} --region us-east-1\n" in summary["Message"]
     assert summary["MessageAttributes"]["alerts"] == {"Type": "Number", "Value": "3"}
     assert "reserve 3 times: out of stock" in summary["Message"]
     assert unalerted(deployment) == 0

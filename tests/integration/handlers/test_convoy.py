@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 import convoy
+import submission
 from stepward.domain.convoy.commands import RetryLane, SkipEvent
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wire.convoy import encode_command
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import Deployment, Event, failed, sample
+from tests.integration.handlers.deployment import Deployment, Event, failed, order_body, sample
+from tests.integration.handlers.deployment import batch as orders
 
 SAMPLE = "sqs-order-events.json"
 A, B = "ord-2001", "ord-2002"
@@ -232,3 +234,31 @@ def test_a_setting_that_is_missing_or_wrong_is_named(
 
     with pytest.raises(Misconfigured, match=name):
         convoy.handler(sample(SAMPLE), CONTEXT)
+
+
+def reasons(deployment: Deployment) -> list[tuple[str, str, str]]:
+    return [(row["OrderID"]["S"], row["Field"]["S"], row["Reason"]["S"]) for row in deployment.rejects()]
+
+
+def test_another_customers_events_change_nothing_in_the_lane_or_the_order(deployment: Deployment) -> None:
+    """FIELD_CASES_2 10: its create was a duplicate, and its delete undid and refunded a shipped order."""
+    acme, globex = ({"customerId": customer, "ledgerId": "L1"} for customer in ("acme", "globex"))
+    work(create(A, **acme))
+    before = deployment.lane(A), deployment.task(A)
+
+    assert work(create(A, **globex), entry(A, 2, "delete", end=True, **globex)) == []
+
+    assert (deployment.lane(A), deployment.task(A)) == before
+    assert reasons(deployment) == [(A, "customerId", "is 'globex'; the order is one of 'acme'")] * 2
+    assert work(entry(A, 2, **acme)) == []
+    assert (deployment.lane(A).last, deployment.lane(A).customer_id) == (2, "acme")
+
+
+def test_another_customers_create_leaves_no_lane_behind(deployment: Deployment) -> None:
+    """The order came by its own queue, so it has no lane that would know its customer."""
+    submission.handler(orders("sqs-order-plain.json", [order_body(A, customerId="acme")]), None)
+
+    assert work(create(A, customerId="globex")) == []
+
+    assert reasons(deployment) == [(A, "customerId", "is 'globex'; the order is one of 'acme'")]
+    assert deployment.lanes.load(A) is None

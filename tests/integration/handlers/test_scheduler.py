@@ -10,7 +10,7 @@ import scheduler
 import submission
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
+from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body, sample
 
 START = "sqs-scheduler-start.json"
 REPLY = "sqs-responses-reply.json"
@@ -146,7 +146,7 @@ def test_an_alert_that_could_not_be_sent_comes_back_and_stays_due(deployment: De
     [
         ('{"type":"task.start","orderId":"ord-unknown"}', "orderId"),
         ('{"type":"task.start"}', "orderId"),
-        ('{"type":"task.stop","orderId":"ord-1001"}', "type"),
+        ('{"type":7,"orderId":"ord-1001"}', "type"),
         ('{"type":"step.retry","orderId":"ord-1001","step":"paint","attempt":1}', "step"),
         ("not JSON", "(body)"),
     ],
@@ -162,6 +162,17 @@ def test_what_cannot_be_applied_is_rejected_and_stops_no_neighbour(
     (reject,) = deployment.rejects()
     assert (reject["Field"]["S"], reject["Source"]["S"]) == (field, "scheduler")
     assert reject["Body"]["B"] == body.encode()
+    assert len(asked(deployment, "inventory")) == 1
+
+
+def test_a_message_that_only_newer_code_knows_comes_back_later_as_it_is(deployment: Deployment) -> None:
+    """D1: nothing is deleted, and no neighbour waits."""
+    submit(deployment)
+    newer = '{"type":"task.stop","orderId":"ord-1001"}'
+
+    assert failed(scheduler.handler(batch(START, [newer, sample(START)["Records"][0]["body"]]), None)) == ["m-0"]
+
+    assert deployment.rejects() == []
     assert len(asked(deployment, "inventory")) == 1
 
 
@@ -183,3 +194,23 @@ def test_a_record_that_cannot_be_read_brings_only_its_own_message_back(deploymen
     assert failed(scheduler.handler(batch(START, bodies), None)) == ["m-0"]
 
     assert deployment.step("reserve").process_state is ProcessState.PROCESSING
+
+
+def test_another_customers_cancellation_is_a_reject(deployment: Deployment) -> None:
+    """FIELD_CASES_2 10."""
+
+    def cancel(customer: str) -> list[str]:
+        body = json.dumps({"type": "order.cancelled", "orderId": ORDER_ID, "customerId": customer})
+        submission.handler(batch("sqs-order-plain.json", [body]), None)
+        return failed(scheduler.handler(batch(START, deployment.taken("scheduler")), None))
+
+    submission.handler(batch("sqs-order-plain.json", [order_body(customerId="acme")]), None)
+    deployment.taken("scheduler")
+    before = deployment.task()
+
+    assert cancel("globex") == []
+    (reject,) = deployment.rejects()
+    assert (reject["OrderID"]["S"], reject["Field"]["S"]) == (ORDER_ID, "customerId")
+    assert deployment.task() == before
+    assert cancel("acme") == []
+    assert deployment.task().undoing

@@ -52,7 +52,8 @@ def test_an_answer_does_not_wait_for_a_neighbour_that_takes_its_time() -> None:
             assert sent.wait(PATIENCE_S), "its neighbour's answer was held back"
         outbox.reply([Reply(text, "charge", 1, "token", Outcome.OK)])
 
-    worker = BatchWorker(Intake(handle, MemoryRejects(), MemoryTelemetry()), PowertoolsTelemetry(), True, None, outbox)
+    intake = Intake(handle, MemoryRejects(), MemoryTelemetry(), lambda: 0)
+    worker = BatchWorker(intake, PowertoolsTelemetry(), True, None, outbox)
 
     assert failed(worker.answer(batch("sqs-scheduler-start.json", ["slow", "quick"]))) == []
     assert [json.loads(body)["orderId"] for call in sqs.calls for body in call] == ["quick", "slow"]

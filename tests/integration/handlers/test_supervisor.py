@@ -47,6 +47,21 @@ def run_into(deployment: Deployment) -> int:
     return complete_by
 
 
+def test_orders_in_shards_that_a_deployment_gave_up_are_recovered(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D2: 16 orders under eight shards, their starts are lost, and the next deployment has two."""
+    monkeypatch.setenv("STEPWARD_SHARDS", "8")
+    submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), None)
+    deployment.taken("scheduler")
+    monkeypatch.setenv("STEPWARD_SHARDS", "2")
+
+    figures = [sweep(now() + minute * 60_000) for minute in range(15, 35)]
+
+    assert {message["orderId"] for message in sent_to_scheduler(deployment)} == {f"ord-{n}" for n in range(16)}
+    assert {found["swept"] for found in figures} == {2}
+
+
 def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deployment) -> None:
     """Clocks may differ: the Supervisor waits a margin longer."""
     running = run_into(deployment)

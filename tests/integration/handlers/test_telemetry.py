@@ -1,6 +1,7 @@
 """What the functions log and measure: one line per state change, and metrics that cost the same at any load."""
 
 import json
+import re
 
 import pytest
 
@@ -23,6 +24,17 @@ def test_a_state_change_is_one_line_with_the_same_keys_everywhere(deployment: De
     change = {key: claimed[key] for key in ("step", "attempt", "from", "to")}
     assert change == {"step": "reserve", "attempt": 1, "from": "Pending", "to": "Processing"}
     assert claimed["by"] == deployment.step("reserve").locked_by
+
+
+def test_every_line_names_its_deployment_and_only_warnings_their_level(deployment: Deployment, log: Log) -> None:
+    """D3: a line without a level counts as INFO for Lambda; each byte is billed."""
+    submission.handler(batch(PLAIN, [order_body("ord-1"), "bad"]), None)
+
+    lines = [line for line in log.read() if "message" in line]
+
+    assert {line["stack"] for line in lines} == {deployment.env["POWERTOOLS_SERVICE_NAME"]}
+    assert [line.get("level") for line in lines] == [None, "WARNING"]
+    assert all(re.fullmatch(r"[\d-]{10}T[\d:]{8}Z", line["timestamp"]) for line in lines)
 
 
 def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment, log: Log) -> None:

@@ -17,7 +17,6 @@ HOLE = "\ue000"
 
 
 def positions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a JSON value."""
     yield path
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in members:
@@ -25,7 +24,6 @@ def positions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def put(value: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
-    """The value with what stands at `path` changed."""
     if not path:
         return change(value)
     key, *rest = path
@@ -35,7 +33,6 @@ def put(value: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
 
 
 def without(value: Any, path: tuple[Any, ...]) -> Any:
-    """The value without what stands at `path`."""
     *parents, last = path
 
     def take(inner: Any) -> Any:

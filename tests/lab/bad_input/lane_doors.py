@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from stepward.wire.checked_text import cleaned
 from stepward.wire.convoy import encode_command
 from stepward.wire.order_event import stored_event
 from tests.factories import MINUTE
-from tests.lab.bad_input.seen import Seen
+from tests.lab.bad_input.doors import Door, Seen
 from tests.lab.convoy.record import RecordedLanes
 from tests.lab.convoy.world import ConvoyWorld, entry
 
@@ -45,20 +45,16 @@ def shop(rules: LaneRules | None = None) -> ConvoyWorld:
     return world
 
 
-@dataclass(slots=True)
-class LaneDoor:
-    """Where order events and commands come in: everything goes into one batch of one group."""
+def _door(world: ConvoyWorld, good: str, *, quiet: bool = False, sent: Callable[[str], str] = str) -> Door:
+    """Where order events and commands come in: everything goes into one batch of one group; `sent` is made of it."""
 
-    world: ConvoyWorld
-    good: str
-    quiet: bool = False
-    whole: bool = False
+    def pass_in(text: str) -> Seen:
+        return seen(world, partial(taken, world, sent(text), json.dumps(create(NEIGHBOUR))))
 
-    def pass_in(self, text: str) -> Seen:
-        return seen(self.world, partial(taken, self.world, text, json.dumps(create(NEIGHBOUR))))
+    def worked() -> bool:
+        return NEIGHBOUR in world.store.tasks and world.applied(NEIGHBOUR) == [1]
 
-    def worked(self) -> bool:
-        return NEIGHBOUR in self.world.store.tasks and self.world.applied(NEIGHBOUR) == [1]
+    return Door(good, pass_in, worked, quiet=quiet)
 
 
 def taken(world: ConvoyWorld, *texts: str) -> None:
@@ -67,56 +63,44 @@ def taken(world: ConvoyWorld, *texts: str) -> None:
         pass
 
 
-def events() -> LaneDoor:
-    return LaneDoor(shop(), json.dumps(create(ORDER, end=True, asOf="2026-01-01T00:00:00Z")))
-
-
-def later_events() -> LaneDoor:
+def later_events() -> Door:
     """What changes an order that is there, while something waits behind a gap."""
     world = shop()
     taken(world, *map(json.dumps, [create(ORDER), entry(ORDER, 2, "add", item=ITEM), entry(ORDER, 5, "delete")]))
-    return LaneDoor(world, json.dumps({**entry(ORDER, 3, "modify", modifies=2, item=ITEM), **BROUGHT}))
+    return _door(world, json.dumps({**entry(ORDER, 3, "modify", modifies=2, item=ITEM), **BROUGHT}))
 
 
-def unnumbered_events() -> LaneDoor:
+def unnumbered_events() -> Door:
     unnumbered = {name: value for name, value in create(ORDER).items() if name != "sequence"}
-    return LaneDoor(shop(LaneRules(sequenced=False)), json.dumps({**unnumbered, **BROUGHT}))
+    return _door(shop(LaneRules(sequenced=False)), json.dumps({**unnumbered, **BROUGHT}))
 
 
-def webhooks() -> LaneDoor:
-    return LaneDoor(shop(), webhook())
+def case(name: str) -> Any:
+    return json.loads((FIELD_CASES / f"{name}.json").read_text())
 
 
 def webhook() -> str:
-    found = json.loads((FIELD_CASES / "vendor_shopify_like.json").read_text())
-    return json.dumps(found["deliveries"][1])
+    return json.dumps(case("vendor_shopify_like")["deliveries"][1])
 
 
-def numbered_messages() -> LaneDoor:
-    """What another shop numbers itself."""
-    found = json.loads((FIELD_CASES / "vendor_commercetools_like.json").read_text())
-    return LaneDoor(shop(), json.dumps(found["messages"][1]))
-
-
-def commanded(command: LaneCommand) -> LaneDoor:
-    """An operator's command to a lane that is blocked at its second event."""
+def _blocked() -> ConvoyWorld:
+    """A lane that is blocked at its second event."""
     world = shop()
     taken(world, *map(json.dumps, [create(ORDER), entry(ORDER, 2, "modify", modifies=7), entry(ORDER, 3, "delete")]))
-    return LaneDoor(world, encode_command(command), quiet=True)
+    return world
 
 
-def corrections() -> LaneDoor:
-    """The event inside of what an operator sends."""
-    return Corrected(commanded(RETRY).world, CORRECTED, quiet=True)
+def commanded(command: LaneCommand) -> Door:
+    return _door(_blocked(), encode_command(command), quiet=True)
 
 
-@dataclass(slots=True)
-class Corrected(LaneDoor):
-    """Takes the text as the event that an operator gives in place of the one that blocks the lane."""
+def corrections() -> Door:
+    """The event that an operator gives in place of the one that blocks the lane."""
 
-    def pass_in(self, text: str) -> Seen:
-        carried = cleaned(text, len(text))
-        return LaneDoor.pass_in(self, encode_command(ReplaceEvent(ORDER, 2, carried, "ann", "why", "a-1")))
+    def sent(text: str) -> str:
+        return encode_command(ReplaceEvent(ORDER, 2, cleaned(text, len(text)), "ann", "why", "a-1"))
+
+    return _door(_blocked(), CORRECTED, quiet=True, sent=sent)
 
 
 def seen(world: ConvoyWorld, handle: Callable[[], None]) -> Seen:
@@ -152,12 +136,12 @@ def received(number: int, text: str) -> Received:
     return Received(f"message-{number}", "a queue", 1_767_225_600_000, text)
 
 
-LANE_DOORS: Mapping[str, Callable[[], LaneDoor]] = {
-    "events": events,
+LANE_DOORS: Mapping[str, Callable[[], Door]] = {
+    "events": lambda: _door(shop(), json.dumps(create(ORDER, end=True, asOf="2026-01-01T00:00:00Z"))),
     "later events": later_events,
     "events without numbers": unnumbered_events,
-    "webhooks": webhooks,
-    "numbered messages": numbered_messages,
+    "webhooks": lambda: _door(shop(), webhook()),
+    "numbered messages": lambda: _door(shop(), json.dumps(case("vendor_commercetools_like")["messages"][1])),
     "retries": partial(commanded, RETRY),
     "skips": partial(commanded, SkipEvent(ORDER, 2, "ann", "not needed", "a-1")),
     "replacements": partial(commanded, ReplaceEvent(ORDER, 2, CORRECTED, "ann", "corrected", "a-1")),

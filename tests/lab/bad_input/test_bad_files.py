@@ -4,7 +4,6 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,18 +15,13 @@ from stepward.cli.orders import files as order_files
 from stepward.cli.user_error import UserError
 from stepward.domain.convoy.commands import ReplaceEvent
 from stepward.domain.convoy.lane import Lane
-from stepward.testing.memory.assembly import memory_assembly
-from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLedgers
-from stepward.testing.memory.task_store import MemoryRejects
-from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.wire.convoy import encode_command
-from tests.factories import order_text, sequence
+from tests.factories import order_text
 from tests.lab.bad_input.damage import damaged
 from tests.lab.bad_input.lane_doors import ORDER, create
 from tests.lab.bad_input.ledger_doors import ledger
 from tests.lab.bad_input.test_bad_input import EXAMPLES, FOUND
-from tests.lab.convoy.world import entry
-from tests.planned_app import PlannedApp
+from tests.lab.convoy.world import ConvoyWorld, entry
 
 
 def a_ledger(path: Path) -> None:
@@ -40,19 +34,12 @@ def a_ledger(path: Path) -> None:
 
 def split(given: LedgerFile) -> int:
     """How many messages to lanes, and rejects, a processor makes of the file's ledger."""
-    text, objects = message_of(given), {}
+    world, text = ConvoyWorld(), message_of(given)
     if not text:
         with as_lines(given) as (lines, key):
-            objects[key], text = lines.read_bytes(), pointer_of(given, key)
-    queue = MemoryFifoQueue(name="order-events.fifo", clock=lambda: 1_000)
-    app, rejects = PlannedApp(sequence("reserve")), MemoryRejects()
-    ports: dict[str, Any] = {
-        "lane_queue": MemoryLaneQueue(queue),
-        "ledgers": MemoryLedgers(objects),
-        "rejects": rejects,
-    }
-    memory_assembly(lambda: 1_000, app=app, **ports).ledger().handle(text, lambda: 60_000)
-    return len(queue.bodies) + len(rejects.kept)
+            world.objects.objects[key], text = lines.read_bytes(), pointer_of(given, key)
+    world.split().handle(text, lambda: 60_000)
+    return len(world.events.bodies) + len(world.rejects.kept)
 
 
 def orders(path: Path) -> None:

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from tests.depth import depth
 from tests.lab.bad_input.damage import damaged
-from tests.lab.bad_input.doors import ORDER_DOORS
+from tests.lab.bad_input.doors import ORDER_DOORS, Door
 from tests.lab.bad_input.lane_doors import LANE_DOORS
 from tests.lab.bad_input.ledger_doors import LEDGER_DOORS
-from tests.lab.bad_input.seen import Door
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", depth(100, 25)))
 FOUND = sorted((Path(__file__).parent / "found").iterdir())

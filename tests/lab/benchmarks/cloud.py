@@ -1,13 +1,11 @@
 """The real functions on moto, fed by pollers in one process, with every call to AWS and every log line counted."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -45,31 +43,29 @@ class Crash(Exception):
     """A function dies in the middle of its work."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Cloud:
-    """The deployed functions; `batch` is the batch size of all of them."""
+    """The deployed functions; `batch` is the batch size of all of them.
+
+    `crashes` is how many of the next runs of agents die before they do anything. `metrics` holds each metric that was
+    written, with its dimensions' values: CloudWatch bills it by the month.
+    """
 
     stack: Stack
     workflow: Workflow
     batch: int
     meter: Meter
     time: Traveller
-    log: io.StringIO = field(default_factory=io.StringIO)
     crashes: int = 0
-    """How many of the next runs of agents die before they do anything."""
-    pollers: dict[str, Poller] = field(default_factory=dict)
-    metrics: set[tuple[str, ...]] = field(default_factory=set)
-    """Each metric that was written, with its dimensions' values: CloudWatch bills it by the month."""
-    sweep: Handler = field(init=False)
 
     def __post_init__(self) -> None:
+        self.log, self.metrics = io.StringIO(), set[tuple[str, ...]]()
         handlers = {name: self._load(name) for name in ("submission", "scheduler")}
-        for queue, function in QUEUES.items():
-            self._feed(queue, function, handlers[function])
+        self.pollers = {queue: self._poller(queue, name, handlers[name]) for queue, name in QUEUES.items()}
         for name in AGENTS:
-            url = self.stack.queues[f"agent-{name}"]
-            handler = self._load("agent", STEPWARD_AGENT=name, STEPWARD_REQUESTS_QUEUE=url)
-            self._feed(f"agent-{name}", "agent", handler)
+            queue = f"agent-{name}"
+            handler = self._load("agent", STEPWARD_AGENT=name, STEPWARD_REQUESTS_QUEUE=self.stack.queues[queue])
+            self.pollers[queue] = self._poller(queue, "agent", handler)
         self.sweep = self._counted("supervisor", self._load("supervisor"))
 
     def send(self, bodies: Sequence[str]) -> None:
@@ -84,11 +80,9 @@ class Cloud:
             pass
 
     def wait(self, seconds: float) -> None:
-        """Let time pass for everybody."""
         self.time.shift(seconds)
 
     def supervise(self) -> None:
-        """Wake the Supervisor once."""
         self.sweep({}, LambdaContext("supervisor", "r-1", now() + 50_000, now))
         self._account_for_log()
 
@@ -112,10 +106,10 @@ class Cloud:
         for document in bill_log(self.log, self.meter):
             self.metrics |= _metrics_in(document)
 
-    def _feed(self, queue: str, function: str, handler: Handler) -> None:
+    def _poller(self, queue: str, function: str, handler: Handler) -> Poller:
         source = SqsSource.at(boto3.client("sqs"), self.stack.queues[queue])
         counted = self._counted(function, handler)
-        self.pollers[queue] = Poller(source=source, handler=counted, clock=now, batch_size=self.batch)
+        return Poller(source=source, handler=counted, clock=now, batch_size=self.batch)
 
     def _counted(self, function: str, handler: Handler) -> Handler:
         def run(event: Any, context: Any) -> Any:

@@ -1,12 +1,12 @@
 """How often a conditional write is lost when all steps that run side by side are answered at once."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
 from time import perf_counter, sleep  # noqa: TID251 - it takes the place of a call to DynamoDB
+
+from rich.table import Table
 
 from stepward.app.scheduler.schedule import Schedule
 from stepward.domain.errors import Transient
@@ -15,12 +15,12 @@ from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.testing.memory.assembly import memory_assembly
+from stepward.testing.memory.queues import MemoryQueues
 from stepward.testing.memory.task_store import MemoryTaskStore
-from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wire.messages import decode_request, encode
 from stepward.wiring.clock import now
-from tests.lab.benchmarks.engine import queues_of
 from tests.lab.benchmarks.workload import AGENTS, order_text, side_by_side
+from tests.lab.results import table
 
 READ_S, WRITE_S = 0.005, 0.006
 
@@ -58,25 +58,21 @@ class FarStore(MemoryTaskStore):
 def answered_at_once(steps: int) -> Contended:
     """Run `steps` steps side by side, whose replies reach as many Schedulers at once."""
     store, plan = FarStore(lambda _: 0), side_by_side(steps).plan()
-    assembly = memory_assembly(now, AGENTS, store=store)
-    schedule = assembly.scheduler("scheduler-1")
+    queues = MemoryQueues.new(now, AGENTS)
+    schedule = memory_assembly(now, store=store, queues=queues).scheduler("scheduler-1")
     task = new_task("ord-1", plan, now(), Timing())
     if store.submit(Order("ord-1", order_text(1), "hash"), task, plan) is not Submission.ACCEPTED:
         raise RuntimeError("the order was not accepted")
     schedule.handle(encode(Start("ord-1")))
     store.writes.clear()
-    replies = _replies(queues_of(assembly).agents.values())
+    requests = [decode_request(body) for queue in queues.agents.values() for body in queue.bodies]
+    replies = [
+        encode(Reply(it.order_id, it.step, it.attempt, it.token, Outcome.OK, {"reference": "r-1"})) for it in requests
+    ]
     began = perf_counter()
     returned = _at_once(schedule, replies)
     lasted = (perf_counter() - began) * 1000
     return Contended(steps, len(store.writes), store.writes.count(False), returned, lasted)
-
-
-def _replies(queues: Iterable[MemoryQueue]) -> list[str]:
-    requests = [decode_request(body) for queue in queues for body in queue.bodies]
-    return [
-        encode(Reply(it.order_id, it.step, it.attempt, it.token, Outcome.OK, {"reference": "r-1"})) for it in requests
-    ]
 
 
 def _at_once(schedule: Schedule, replies: Sequence[str]) -> int:
@@ -97,6 +93,9 @@ def _at_once(schedule: Schedule, replies: Sequence[str]) -> int:
         return sum(threads.map(handle, replies))
 
 
-def measure() -> Sequence[Contended]:
+def measure() -> tuple[Sequence[Contended], Table]:
     """From two steps side by side to twenty."""
-    return [answered_at_once(steps) for steps in (2, 5, 10, 20)]
+    found = [answered_at_once(steps) for steps in (2, 5, 10, 20)]
+    rows = [(*(f"{n:,}" for n in (it.steps, it.writes, it.lost, it.returned)), f"{it.ms:,.0f}") for it in found]
+    columns = ("steps", "writes", "lost", "returned", "ms")
+    return found, table("Steps side by side, answered at once", *columns, rows=rows, boxed=False)

@@ -1,15 +1,13 @@
 """How fast the engine is: the real use cases and batch handling over the memory twins, in one process."""
 
-from __future__ import annotations
-
 import io
 import logging
 import random
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass
+from itertools import count, product
 from time import perf_counter, process_time, sleep  # noqa: TID251 - a benchmark measures the real time
 from typing import Any
 
@@ -17,7 +15,6 @@ from aws_lambda_powertools import Logger, Metrics
 
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
-from stepward.app.assembly import Assembly
 from stepward.domain.health import Health
 from stepward.domain.history import HistoryEntry
 from stepward.domain.task.record import Task
@@ -31,6 +28,7 @@ from stepward.testing.sqs.poller import Poller
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wiring.clock import now
 from tests.lab.benchmarks.workload import AGENTS, line, order_id, order_text
+from tests.lab.results import Progress, Result, table
 
 WARM_UP = 50
 
@@ -87,36 +85,19 @@ class WatchedStore(MemoryTaskStore):
         return saved
 
 
-@dataclass(slots=True)
 class Engine:
-    """Every function of a deployment in one process; `batch` is the batch size of all of them."""
+    """Every function of a deployment in one process, in batches of ten."""
 
-    workflow: Workflow
-    batch: int = 10
-    logged: bool = False
-    sent: dict[str, float] = field(default_factory=dict)
-    took: list[float] = field(default_factory=list)
-    store: WatchedStore = field(init=False)
-    orders: MemoryQueue = field(init=False)
-    pollers: list[Poller] = field(init=False)
-    telemetry: Any = field(init=False)
-    assembly: Assembly = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, workflow: Workflow, *, logged: bool) -> None:
         real = PowertoolsTelemetry(Logger(service="benchmark"), Metrics(namespace="Benchmark", service="benchmark"))
-        self.telemetry = real if self.logged else MemoryLog()
-        self.store = WatchedStore(lambda _: 0, ended=self._end)
-        self.orders = MemoryQueue(name="orders", clock=now)
-        self.assembly = memory_assembly(
-            now,
-            AGENTS,
-            telemetry=self.telemetry,
-            app=App("benchmark", self.workflow),
-            store=self.store,
-            sleep=sleep,
-            jitter=random.random,
-        )
-        queues, schedule = queues_of(self.assembly), self.assembly.scheduler("scheduler-1").handle
+        self.telemetry: Any = real if logged else MemoryLog()
+        self.sent: dict[str, float] = {}
+        self.took: list[float] = []
+        self.orders, queues = MemoryQueue(name="orders", clock=now), MemoryQueues.new(now, AGENTS)
+        store = WatchedStore(lambda _: 0, ended=self._end)
+        ports = {"app": App("benchmark", workflow), "telemetry": self.telemetry, "store": store, "queues": queues}
+        self.assembly = memory_assembly(now, AGENTS, sleep=sleep, jitter=random.random, **ports)
+        schedule = self.assembly.scheduler("scheduler-1").handle
         self.pollers = [
             self._poller(self.orders, self.assembly.submission().handle),
             self._poller(queues.scheduler, schedule),
@@ -125,44 +106,35 @@ class Engine:
         for name, queue in queues.agents.items():
             self.pollers.append(self._poller(queue, self.assembly.agent(name).handle, together=True))
 
-    def send(self, number: int) -> None:
-        self.sent[order_id(number)] = perf_counter()
-        self.orders.send(order_text(number))
-
-    def turn(self) -> None:
-        """Give every function one batch."""
-        for poller in self.pollers:
-            poller.poll()
+    def drive(self, orders: int, concurrency: int, numbers: Iterator[int]) -> None:
+        """Keep `concurrency` orders under way until `orders` of them have ended."""
+        sent = 0
+        while sent < orders or self.sent:
+            while sent < orders and len(self.sent) < concurrency:
+                number, sent = next(numbers), sent + 1
+                self.sent[order_id(number)] = perf_counter()
+                self.orders.send(order_text(number))
+            for poller in self.pollers:
+                poller.poll()
 
     def _end(self, order: str) -> None:
         self.took.append((perf_counter() - self.sent.pop(order)) * 1000)
 
     def _poller(self, queue: MemoryQueue, handle: Callable[[str], None], *, together: bool = False) -> Poller:
         worker = BatchWorker(self.assembly.intake(handle), self.telemetry, together)
-
-        def handler(event: dict[str, Any], _context: object) -> Mapping[str, Any]:
-            return worker.answer(event)
-
-        return Poller(source=queue, handler=handler, clock=now, batch_size=self.batch)
+        return Poller(source=queue, handler=lambda event, _: worker.answer(event), clock=now)
 
 
-def queues_of(assembly: Assembly) -> MemoryQueues:
-    """The queues of an assembly in memory."""
-    queues = assembly.queues
-    assert isinstance(queues, MemoryQueues)
-    return queues
-
-
-def measure(concurrency: int, orders: int, *, workflow: Workflow | None = None, logged: bool = False) -> Speed:
+def speed(concurrency: int, orders: int, *, workflow: Workflow | None = None, logged: bool = False) -> Speed:
     """Keep `concurrency` orders under way until `orders` of them have ended."""
     with redirect_stdout(Nowhere()):
         # A logger writes to the stream that it was made with.
         logging.Logger.manager.loggerDict.pop("benchmark", None)
         engine = Engine(workflow or line(3), logged=logged)
-        _drive(engine, WARM_UP, concurrency, count(1_000_000))
+        engine.drive(WARM_UP, concurrency, count(1_000_000))
         engine.took.clear()
         began, computed = perf_counter(), process_time()
-        _drive(engine, orders, concurrency, count(1))
+        engine.drive(orders, concurrency, count(1))
         lasted, computed = perf_counter() - began, process_time() - computed
     took = sorted(engine.took)
     centiles = statistics.quantiles(took, n=100)
@@ -171,10 +143,15 @@ def measure(concurrency: int, orders: int, *, workflow: Workflow | None = None, 
     return Speed(name, concurrency, len(took), len(took) / lasted, statistics.median(took), centiles[98], per_order)
 
 
-def _drive(engine: Engine, orders: int, concurrency: int, numbers: count[int]) -> None:
-    sent = 0
-    while sent < orders or engine.sent:
-        while sent < orders and len(engine.sent) < concurrency:
-            engine.send(next(numbers))
-            sent += 1
-        engine.turn()
+def measure(progress: Progress) -> Result:
+    found = []
+    for logged, (concurrency, orders) in product((False, True), ((1, 500), (50, 3000))):
+        progress(f"running {orders} orders, {concurrency} at once")
+        found.append(speed(concurrency, orders, logged=logged))
+    columns = ("", "at once", "orders", "orders/s", "p50 ms", "p99 ms", "CPU ms")
+    rows = [
+        [it.name, it.concurrency, it.orders]
+        + [f"{figure:,.2f}" for figure in (it.orders_per_s, it.p50_ms, it.p99_ms, it.cpu_ms)]
+        for it in found
+    ]
+    return found, [table("Engine, memory twins, one process", *columns, rows=rows, boxed=False)]

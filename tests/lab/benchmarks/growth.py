@@ -1,16 +1,14 @@
 """How the work of a sweep grows with the tasks that wait, and with those that are overdue."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import boto3
+from rich.table import Table
 
 from stepward.adapters.dynamodb.indexes import shard_of
-from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import Start
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded, Task, new_task
@@ -18,13 +16,17 @@ from stepward.domain.timing import Timing
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.testing.settings import Settings
+from tests.lab.benchmarks import contention
 from tests.lab.benchmarks.cloud import SHARDS, Cloud, cloud
+from tests.lab.benchmarks.engine import Speed, speed
 from tests.lab.benchmarks.workload import AGENTS, line, order_text
+from tests.lab.results import Progress, Result, table
 
 T0 = 1_800_000_000_000
 HOUR = 3_600_000
 DAY = 24 * HOUR
 PAGE = 25
+STEPS = (1, 3, 10, 30)
 
 Entry = tuple[int, str]
 
@@ -53,7 +55,6 @@ class IndexedStore(MemoryTaskStore):
     writes: int = 0
 
     def fill(self, tasks: Sequence[Task]) -> None:
-        """Add many tasks at once."""
         self.tasks |= {task.order_id: task for task in tasks}
         for task in tasks:
             self.listed[self.shard_of(task.order_id)].append((task.due or 0, task.order_id))
@@ -94,19 +95,15 @@ def in_memory(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
 def _sweep(store: IndexedStore, tasks: int, overdue: int, late: Task) -> Sweep:
     store.fill([replace(late, order_id=f"late-{overdue}-{number}") for number in range(overdue)])
     store.reads = store.queries = store.writes = 0
-    supervise = _supervisor(store, T0 + HOUR)
+    # Recoveries of a long outage are uncounted; here each one counts as a failure of its agent.
+    ports = {"settings": Settings(timing=Timing(outage_after=DAY), shards=SHARDS), "store": store}
+    supervise = memory_assembly(lambda: T0 + HOUR, AGENTS, **ports).supervisor("supervisor-1", AGENTS)
     began = perf_counter()
     found = supervise.sweep(lambda: 50_000)
     lasted = (perf_counter() - began) * 1000
     if found.overdue != overdue:
         raise RuntimeError(f"{found.overdue} of {overdue} overdue tasks were found")
     return Sweep("memory", tasks, overdue, store.reads, store.queries, store.writes, lasted)
-
-
-def _supervisor(store: IndexedStore, at: int) -> Supervise:
-    # Recoveries of a long outage are uncounted; here each one counts as a failure of its agent.
-    settings = Settings(timing=Timing(outage_after=DAY), shards=SHARDS)
-    return memory_assembly(lambda: at, AGENTS, settings=settings, store=store).supervisor("supervisor-1", AGENTS)
 
 
 def on_moto(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
@@ -125,7 +122,7 @@ def _billed(deployed: Cloud, model: dict[str, dict[str, str]], tasks: int, overd
     began = perf_counter()
     deployed.supervise()
     lasted = (perf_counter() - began) * 1000
-    asked = [call.operation for call in deployed.meter.calls]
+    asked = [operation for _, operation in deployed.meter.calls]
     reads = asked.count("BatchGetItem") + asked.count("GetItem")
     units = deployed.meter.bill.totals["read units"]
     return Sweep("moto", tasks, overdue, reads, asked.count("Query"), asked.count("PutItem"), lasted, units)
@@ -154,14 +151,39 @@ def _put(deployed: Cloud, items: Sequence[dict[str, dict[str, str]]]) -> None:
         client.batch_write_item(RequestItems={table: puts})  # type: ignore[dict-item]
 
 
-def measure(progress: Callable[[str], None]) -> Sequence[Sweep]:
-    """Sweeps over stores of every size, with no, ten and a thousand tasks overdue."""
-    found: list[Sweep] = []
+def measure(progress: Progress) -> Result:
+    """Sweeps over stores of every size, with no, ten and a thousand tasks overdue; more steps in an order."""
+    sweeps: list[Sweep] = []
     overdue = (0, 10, 1000)
     for tasks in (1_000, 10_000):
         progress(f"sweeping {tasks:,} tasks on moto")
-        found += on_moto(tasks, overdue[:2])  # a thousand recoveries take moto a minute
+        sweeps += on_moto(tasks, overdue[:2])  # a thousand recoveries take moto a minute
     for tasks in (1_000, 10_000, 100_000, 1_000_000):
         progress(f"sweeping {tasks:,} tasks in memory")
-        found += in_memory(tasks, overdue)
-    return found
+        sweeps += in_memory(tasks, overdue)
+    progress("answering steps at once")
+    contended, contention_table = contention.measure()
+    steps = {}
+    for count in STEPS:
+        progress(f"running orders of {count} steps")
+        steps[count] = speed(50, 2000 // count, workflow=line(count))
+    results = {"sweeps": sweeps, "contended": contended, "steps": steps}
+    return results, [_sweep_table(sweeps), contention_table, _steps_table(steps)]
+
+
+def _sweep_table(found: Sequence[Sweep]) -> Table:
+    columns = ("", "tasks", "overdue", "queries", "reads", "writes", "read units", "ms")
+    rows = []
+    for it in found:
+        counts = (it.tasks, it.overdue, it.queries, it.reads, it.writes, it.read_units)
+        rows.append([it.world, *(f"{n:,g}" if n < 1e6 else f"{n:,}" for n in counts), f"{it.ms:,.1f}"])
+    return table("Supervisor, one sweep", *columns, rows=rows, boxed=False)
+
+
+def _steps_table(found: Mapping[int, Speed]) -> Table:
+    rows = [
+        (f"{steps} steps", f"{it.orders_per_s:,.0f}", f"{it.cpu_ms:.2f}", f"{it.cpu_ms / steps:.2f}")
+        for steps, it in found.items()
+    ]
+    columns = ("", "orders/s", "CPU ms per order", "CPU ms per step")
+    return table("Engine, 50 at once, by steps", *columns, rows=rows, boxed=False)

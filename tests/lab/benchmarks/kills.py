@@ -1,31 +1,23 @@
 """A deployment on the local cloud whose processes are killed, and when it noticed and recovered."""
 
-from __future__ import annotations
-
 import json
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from time import monotonic
+from itertools import islice
 from typing import Literal
 
 import psutil
 from rich.console import Console
 
-from orders.demo.run import deployed
 from orders.demo.scenario import scenario
-from orders.demo.stage import Stage
-from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
-from stepward.local.server import Server
-from stepward.local.services import Fault, FaultKind, Services
-from stepward.project import Project
+from stepward.local.services import Fault, FaultKind
 from stepward.wiring.clock import now
-from tests.lab.chaos.reaper import functions_of
+from tests.lab.chaos.reaper import awaited, functions_of
+from tests.lab.chaos.scene import SAMPLES, Scene, scene
 
 POLL_S = 0.02
 PATIENCE_S = 60.0
@@ -58,37 +50,37 @@ class Killed:
 
 @dataclass(slots=True)
 class Bench:
-    """A deployment whose processes can be killed; `server` is the cloud whose processes run its functions."""
+    """A deployment whose processes can be killed; `orders` are the ids of its orders."""
 
-    stage: Stage
-    services: Services
-    server: Server
+    scene: Scene
     orders: Iterator[str]
 
     def kill_agent(self) -> Killed:
         """Kill the process that has just charged a customer, before it receives the answer."""
         order_id = next(self.orders)
-        self.services.misbehave(Fault("payments", f"{order_id}/charge", FaultKind.DIE_AFTER_EFFECT))
+        self.scene.services.misbehave(Fault("payments", f"{order_id}/charge", FaultKind.DIE_AFTER_EFFECT))
         self._send(order_id)
         task = self._ended(order_id)
-        killed = next(it for it in self.services.ledger.entries(f"{order_id}/charge") if it.note.startswith("killed"))
+        killed = next(
+            it for it in self.scene.services.ledger.entries(f"{order_id}/charge") if it.note.startswith("killed")
+        )
         assert not psutil.pid_exists(int(killed.note.removeprefix("killed: ")))
         return Killed(killed.at, task, "charge")
 
     def kill_scheduler_with_start(self) -> Killed:
         """Kill the process that has received the start of an order, before it reads it."""
         order_id = next(self.orders)
-        with self._caught(self.stage.deployment.scheduler_queue_url) as killed_at:
+        with self._caught(self.scene.stage.deployment.scheduler_queue_url) as killed_at:
             self._send(order_id)
         return Killed(killed_at(), self._ended(order_id), "reserve")
 
     def kill_scheduler_with_reply(self) -> Killed:
         """Kill the process that has received an agent's reply, before it writes it."""
-        order_id, responses = next(self.orders), self.stage.deployment.responses_queue_url
+        order_id, responses = next(self.orders), self.scene.stage.deployment.responses_queue_url
         held = self._in_flight(responses)
-        self.services.misbehave(Fault("payments", f"{order_id}/charge", FaultKind.SLOW, seconds=WORK_S))
+        self.scene.services.misbehave(Fault("payments", f"{order_id}/charge", FaultKind.SLOW, seconds=WORK_S))
         self._send(order_id)
-        self._until(lambda: not self.services.script.pending("payments", f"{order_id}/charge"))
+        self._until(lambda: not self.scene.services.script.pending("payments", f"{order_id}/charge"))
         self._until(lambda: self._in_flight(responses) <= held)
         with self._caught(responses) as killed_at:
             pass
@@ -96,16 +88,15 @@ class Bench:
 
     def seconds_after(self, killed: Killed) -> tuple[float, float, float]:
         """Until it was noticed, until the step was called again, and until the order's end; each effect came once."""
-        assert not self.services.ledger.doubled()
-        calls = self.services.ledger.entries(f"{killed.task.order_id}/{killed.step}")
+        assert not self.scene.services.ledger.doubled()
+        calls = self.scene.services.ledger.entries(f"{killed.task.order_id}/{killed.step}")
         again = next(call.at for call in calls if call.at > killed.at)
         noticed, again_s, end = ((at - killed.at) / 1000 for at in (killed.noticed, again, killed.task.ended_at or 0))
         return round(noticed, 2), round(again_s, 2), round(end, 2)
 
     def warm_up(self) -> None:
         """Run undisturbed orders until one ends well: while functions start, a short limit is missed."""
-        for _ in range(MOST_WARM_UPS):
-            order_id = next(self.orders)
+        for order_id in islice(self.orders, MOST_WARM_UPS):
             self._send(order_id)
             with suppress(Spoiled):
                 self._ended(order_id)
@@ -114,7 +105,7 @@ class Bench:
     @contextmanager
     def _caught(self, queue: str) -> Iterator[Callable[[], int]]:
         """Stop every Scheduler until one holds a message of `queue`, and kill them; gives when that was (epoch ms)."""
-        caught, at = functions_of(self.server.pid, lambda name: "Scheduler" in name), 0
+        caught, at = functions_of(self.scene.cloud.pid, lambda name: "Scheduler" in name), 0
         for process in caught:
             process.send_signal(signal.SIGSTOP)
         # The message of a killed process stays in flight for as long as its visibility timeout.
@@ -129,45 +120,30 @@ class Bench:
         psutil.wait_procs(caught, timeout=5)
 
     def _in_flight(self, queue: str) -> int:
-        answer = self.stage.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=[IN_FLIGHT])
+        answer = self.scene.stage.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=[IN_FLIGHT])
         return int(answer["Attributes"][IN_FLIGHT])
 
     def _send(self, order_id: str) -> None:
-        (order,) = scenario(1, 1, Project.here().root / "events" / "orders").orders
-        self.stage.send([json.dumps({**json.loads(order.messages[0]), "orderId": order_id})])
-
-    def _task(self, order_id: str) -> Task:
-        loaded = self.stage.store.load(order_id, with_order=False)
-        if loaded is None:
-            raise Transient(f"{order_id} is not there yet")
-        return loaded.task
+        (order,) = scenario(1, 1, SAMPLES).orders
+        self.scene.stage.send([json.dumps({**json.loads(order.messages[0]), "orderId": order_id})])
 
     def _ended(self, order_id: str) -> Task:
-        self._until(lambda: self._task(order_id).due is None)
-        task = self._task(order_id)
+        store = self.scene.stage.store
+        self._until(lambda: (loaded := store.load(order_id, with_order=False)) is not None and loaded.task.due is None)
+        task = self.scene.stage.tasks()[order_id]
         if task.process_state is not ProcessState.PROCESSED:
             raise Spoiled(f"{order_id} is {task.process_state}: the machine is too busy to meet the limit")
         return task
 
     def _until(self, holds: Callable[[], bool]) -> None:
-        give_up_at, pause = monotonic() + PATIENCE_S, threading.Event()
-        while monotonic() < give_up_at:
-            with suppress(Transient):
-                if holds():
-                    return
-            pause.wait(POLL_S)
-        raise Spoiled(f"the expected state did not come about within {PATIENCE_S:g} s")
+        if not awaited(holds, PATIENCE_S, POLL_S):
+            raise Spoiled(f"the expected state did not come about within {PATIENCE_S:g} s")
 
 
 @contextmanager
-def bench(folder: Path, complete_by_s: float) -> Iterator[Bench]:
+def bench(complete_by_s: float) -> Iterator[Bench]:
     """The stack on a local cloud of its own, every step with this limit; an agent takes one message at a time."""
-    scratch = folder / f"{complete_by_s:g}"
-    scratch.mkdir(exist_ok=True)
     settings = {"complete_within_ms": round(complete_by_s * 1000), "agent_batch_size": 1}
     names = (f"recovery-{number:03d}" for number in range(1, 1000))
-    with (
-        Services(scratch / "ledger.sqlite") as services,
-        deployed(Project.here().root, scratch, services, Console(quiet=True), settings) as (stage, server),
-    ):
-        yield Bench(stage, services, server, names)
+    with scene(Console(quiet=True), settings) as it:
+        yield Bench(it, names)

@@ -1,10 +1,6 @@
 """Shows where time goes: in the engine by a sampling profiler, at start-up by Python's import times."""
 
-from __future__ import annotations
-
-import os
 import re
-import subprocess
 import sys
 from collections import Counter
 
@@ -21,19 +17,16 @@ _IMPORT = re.compile(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)")
 def of_engine(orders: int = 2000) -> str:
     """The call tree of orders on the memory twins."""
     with Profiler(interval=0.0005) as profiler:
-        engine.measure(50, orders)
+        engine.speed(50, orders)
     text: str = profiler.output_text(unicode=True, color=sys.stdout.isatty())
     return text
 
 
 def of_imports(program: str) -> str:
     """Milliseconds that a function spends in the imports of each package; measuring adds a little to each."""
-    code = f"import sys; sys.path.insert(0, {str(bundle('local', Project.here()).path)!r}); {program}"
-    environment = {**startup.ENVIRONMENT, "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-X", "importtime", "-S", "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our words
+    told = startup.start(program, bundle("local", Project.here()).path, "-X", "importtime")
     taken: Counter[str] = Counter()
-    for microseconds, module in _IMPORT.findall(done.stderr):
+    for microseconds, module in _IMPORT.findall(told):
         taken[module.partition(".")[0]] += int(microseconds)
     return "\n".join(f"{each / 1000:8.1f} ms  {package}" for package, each in taken.most_common(MOST))
 

@@ -1,55 +1,42 @@
 """How long each function takes to start: whole processes on the bundle that is deployed, beside plain ones."""
 
-from __future__ import annotations
-
 import os
 import resource
 import statistics
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from time import perf_counter
 
 from stepward.project import Project
+from stepward.testing.aws.stack import CREDENTIALS, TABLES, Stack
 from stepward_cdk.functions.bundling import bundle
+from tests.lab.results import Progress, Result, table
 
 BESIDE = "boto3 with two clients"
+STARTS = 9
+_SQS = "https://sqs.us-east-1.amazonaws.com/111122223333"
+_QUEUES = {"scheduler": "scheduler", "responses": "responses", "order-events": "order-events.fifo"}
+_URLS = {name: f"{_SQS}/{queue}" for name, queue in {**_QUEUES, "agent-payments": "agent-payments"}.items()}
 ENVIRONMENT: Mapping[str, str] = {
+    **CREDENTIALS,
+    **Stack({name: name for name in TABLES}, _URLS, "arn:aws:sns:us-east-1:111122223333:alerts", "stepward").env(),
     "AWS_LAMBDA_FUNCTION_NAME": "measured",
-    "AWS_REGION": "us-east-1",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_EC2_METADATA_DISABLED": "true",
-    "STEPWARD_ORDERS_TABLE": "orders",
-    "STEPWARD_TASKS_TABLE": "tasks",
-    "STEPWARD_REJECTS_TABLE": "rejects",
-    "STEPWARD_SHARED_RECORDS_TABLE": "shared_records",
-    "STEPWARD_SCHEDULER_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/scheduler",
-    "STEPWARD_RESPONSES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/responses",
-    "STEPWARD_REQUESTS_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments",
-    "STEPWARD_AGENT_QUEUES": '{"payments":"https://sqs.us-east-1.amazonaws.com/111122223333/agent-payments"}',
-    "STEPWARD_ALERTS_TOPIC": "arn:aws:sns:us-east-1:111122223333:alerts",
     "STEPWARD_AGENT": "payments",
-    "STEPWARD_LANES_TABLE": "lanes",
-    "STEPWARD_LANES_QUEUE": "https://sqs.us-east-1.amazonaws.com/111122223333/order-events.fifo",
-    "STEPWARD_LEDGERS_BUCKET": "ledgers",
-    "POWERTOOLS_SERVICE_NAME": "stepward",
-    "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
+    "STEPWARD_REQUESTS_QUEUE": _URLS["agent-payments"],
 }
 PROGRAMS: Mapping[str, str] = {
     "an empty Python": "pass",
     BESIDE: "import boto3; boto3.client('dynamodb'); boto3.client('sqs')",
-    "submission": "import submission; submission.handler.worker",
-    "scheduler": "import scheduler; scheduler.handler.worker",
-    "agent": "import agent; agent.handler.worker",
-    "supervisor": "import supervisor; supervisor.handler.worker",
-    "ledger": "import ledger; ledger.handler.worker",
-    "convoy": "import convoy; convoy.handler.worker",
+    **{
+        name: f"import {name}; {name}.handler.worker"
+        for name in ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
+    },
 }
 """Each up to the point where it could take its first message."""
 
@@ -65,10 +52,21 @@ class Started:
     """`cpu_ms` as a multiple of that of boto3 with two clients."""
 
 
-def measure(times: int, progress: Callable[[str], None]) -> Sequence[Started]:
-    """Start every program `times` times, in turns, so that other work of the machine slows all of them alike."""
+def measure(progress: Progress) -> Result:
     progress("building the bundle")
     code = bundle("local", Project.here()).path
+    found, sizes = _started(code, STARTS, progress), _sizes(code)
+    made = table(
+        f"Start-up, whole process (bundle: {sizes['unpacked']} MB, {sizes['archive']} MB as an archive)",
+        *("", "ms", "CPU ms", "times boto3 with two clients"),
+        rows=[(it.name, f"{it.ms:,.0f}", f"{it.cpu_ms:,.0f}", f"{it.beside:.2f}") for it in found],
+        boxed=False,
+    )
+    return {"started": found, "bundle": sizes}, [made]
+
+
+def _started(code: Path, times: int, progress: Progress) -> Sequence[Started]:
+    """Start every program `times` times, in turns, so that other work of the machine slows all of them alike."""
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
     for turn in range(times + 1):
         progress(f"starting every function, {turn} of {times}")
@@ -80,9 +78,8 @@ def measure(times: int, progress: Callable[[str], None]) -> Sequence[Started]:
     return [Started(name, wall, cpu, cpu / medians[BESIDE][1]) for name, (wall, cpu) in medians.items()]
 
 
-def sizes() -> Mapping[str, float]:
+def _sizes(code: Path) -> Mapping[str, float]:
     """The bundle that all functions share, in megabytes: as a folder, and as the archive that is uploaded."""
-    code = bundle("local", Project.here()).path
     files = [path for path in sorted(code.rglob("*")) if path.is_file()]
     archive = BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -94,10 +91,18 @@ def sizes() -> Mapping[str, float]:
 
 def _start(program: str, code: Path) -> tuple[float, float]:
     before, began = _children(), perf_counter()
+    start(program, code)
+    return (perf_counter() - began) * 1000, (_children() - before) * 1000
+
+
+def start(program: str, code: Path, *options: str) -> str:
+    """Run a program on the bundle; what it prints as errors."""
     text = f"import sys; sys.path.insert(0, {str(code)!r}); {program}"
     environment = {**ENVIRONMENT, "PATH": os.environ["PATH"]}
-    subprocess.run([sys.executable, "-S", "-c", text], env=environment, check=True)  # noqa: S603 - our own words
-    return (perf_counter() - began) * 1000, (_children() - before) * 1000
+    command = [sys.executable, *options, "-S", "-c", text]
+    told = subprocess.PIPE if options else None
+    done = subprocess.run(command, env=environment, check=True, stderr=told, text=True)  # noqa: S603 - our own words
+    return done.stderr
 
 
 def _children() -> float:

@@ -1,9 +1,7 @@
-"""The orders and workflows that the benchmarks run."""
-
-from __future__ import annotations
+"""The orders, the workflows and the ledger entries that the benchmarks run."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepward.domain.workflow.definition import Agent, Call, Operation, Step, Workflow, minutes
@@ -11,6 +9,10 @@ from stepward.domain.workflow.definition import Agent, Call, Operation, Step, Wo
 AGENTS = ("inventory", "payments", "shipping")
 _NAMES = ("reserve", "charge", "ship")
 REFERENCE = "3f2a9b1c-8d7e-4c5b"
+CUSTOMER = "customer-7"
+ITEM = {"sku": "SKU-1", "qty": 2, "unitPrice": "12.30"}
+LONGEST_LEDGER = 500
+"""Entries: more must not wait in the queue at once, because its twin scans all of them at each receive."""
 
 
 def order_text(number: int, items: int = 3) -> str:
@@ -30,7 +32,6 @@ def order_text(number: int, items: int = 3) -> str:
 
 
 def order_id(number: int) -> str:
-    """The id of the order of that number."""
     return f"7f3c9a52-6d1e-4b8a-9c47-{number:012d}"
 
 
@@ -58,3 +59,22 @@ def _operation(agent: Agent, number: int) -> Operation:
         return {"reference": f"{call.idempotency_key.rpartition('/')[2]}-{REFERENCE}"}
 
     return Operation(agent, name, run)
+
+
+def creates(orders: int) -> list[dict[str, Any]]:
+    content = {"submittedAt": "2026-01-01T00:00:00Z", "currency": "EUR", "items": [ITEM] * 3}
+    return [{"orderId": order_id(number), "sequence": 1, "op": "create", **content} for number in range(orders)]
+
+
+def adds(orders: int, entries: int, first: int = 2) -> list[dict[str, Any]]:
+    """`entries` adds of one line each, the orders in turn; the first of each has the sequence `first`."""
+    return [
+        {"orderId": order_id(n % orders), "sequence": first + n // orders, "op": "add", "item": ITEM}
+        for n in range(entries)
+    ]
+
+
+def ledgers(name: str, entries: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for begin in range(0, len(entries), LONGEST_LEDGER):
+        share = entries[begin : begin + LONGEST_LEDGER]
+        yield json.dumps({"ledgerId": f"{name}-{begin}", "customerId": CUSTOMER, "entries": share})

@@ -1,14 +1,12 @@
 """The demonstration's audits, for runs in which faults alone may use up the attempts of an order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from orders.demo.audit import Evidence, audit
 from orders.demo.ledger_audit import LedgerEvidence, audit_ledgers
 from orders.demo.ledgers import LedgerScenario
-from orders.demo.scenario import Expected, Scenario
+from orders.demo.scenario import Scenario
 from orders.fulfilment import fulfilment
 from stepward.domain.task.record import ProcessState, Task
 
@@ -25,7 +23,10 @@ class Findings:
 def audit_run(acts: Scenario, ledgers: LedgerScenario, evidence: Evidence, of_ledgers: LedgerEvidence) -> Findings:
     """Audit a run: an order ends as it does without faults, or Undone if its record shows that its policy did so."""
     given_up = set(_given_up({**evidence.tasks, **of_ledgers.tasks}))
-    orders = tuple(_undone(order) if order.order_id in given_up else order for order in acts.orders)
+    orders = tuple(
+        replace(order, kind=replace(order.kind, ends=ProcessState.UNDONE)) if order.order_id in given_up else order
+        for order in acts.orders
+    )
     lanes = tuple(replace(order, given_up=order.given_up or order.order_id in given_up) for order in ledgers.orders)
     # Alerts come at least once: one whose answer was lost is sent again, and counts once here.
     alerts = {order_id: min(1, count) for order_id, count in of_ledgers.alerts.items()}
@@ -43,7 +44,3 @@ def _given_up(tasks: Mapping[str, Task]) -> Iterator[str]:
         forward = [record for record in task.steps.values() if not record.is_compensation]
         if task.undoing and any(record.failure_count >= thresholds[record.name] for record in forward):
             yield order_id
-
-
-def _undone(order: Expected) -> Expected:
-    return replace(order, kind=replace(order.kind, ends=ProcessState.UNDONE))

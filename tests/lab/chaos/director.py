@@ -1,7 +1,5 @@
 """Carries out a plan of faults on a running deployment, in threads of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,20 +17,19 @@ Log = Callable[[str, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Director:
-    """Carries out `plan`, and logs each storm and the end."""
+    """Carries out `plan`."""
 
     plan: Plan
     proxy: Proxy
     reaper: Reaper
-    log: Log
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Carry out the plan while the block runs, and stop at its end."""
+    def at_work(self, log: Log) -> Iterator[None]:
+        """Carry out the plan while the block runs, log each storm and the end, and stop at its end."""
         over = Event()
         with ThreadPoolExecutor(2) as threads:
             began = monotonic()
-            works = [threads.submit(self._storms, began, over), threads.submit(self._kills, began, over)]
+            works = [threads.submit(self._storms, began, over, log), threads.submit(self._kills, began, over)]
             try:
                 yield
             finally:
@@ -40,19 +37,19 @@ class Director:
         for work in works:
             work.result()
 
-    def _storms(self, began: float, over: Event) -> None:
+    def _storms(self, began: float, over: Event, log: Log) -> None:
         self.proxy.apply(drizzle())
         for storm in self.plan.storms:
             if not _wait(over, began + storm.at):
                 break
             share, lasts = f"{storm.chance:.0%} of the requests to {storm.service}", storm.until - storm.at
-            self.log(f"for {lasts:.1f} s, {share}: {storm.kind.value}", storm.at)
+            log(f"for {lasts:.1f} s, {share}: {storm.kind.value}", storm.at)
             self.proxy.apply(weather(storm))
             _wait(over, began + storm.until)
             self.proxy.apply(drizzle())
         _wait(over, began + self.plan.seconds)
         self.proxy.apply([])
-        self.log("all faults stop", monotonic() - began)
+        log("all faults stop", monotonic() - began)
 
     def _kills(self, began: float, over: Event) -> None:
         for kill in self.plan.kills:

@@ -1,7 +1,5 @@
 """The operator on call: resubmits the orders that ended in Error only because of faults."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

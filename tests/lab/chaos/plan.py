@@ -1,20 +1,45 @@
-"""The faults of a run and their times, the same for the same seed."""
-
-from __future__ import annotations
+"""The faults of a run and their times, the same for the same seed; each kind as rules of microburst."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
 from stepward.local.proxy import Rule
-from tests.lab.chaos.mischief import EVERY_SERVICE, Mischief, rules
 
+LONGER_THAN_A_CLIENT_WAITS_MS = 6_000
+EVERY_SERVICE = "*"
+_CUT = {"response": {"abort_bytes": 0}}
+_SINGLE = ("PutItem", "UpdateItem", "DeleteItem")
+_CONFLICT = {"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
+_CANCELLED = {
+    "code": "TransactionCanceledException",
+    "status": 400,
+    "message": "Transaction cancelled, please refer cancellation reasons for specific reasons "
+    "[TransactionConflict, None]",
+    "fields": {"CancellationReasons": [_CONFLICT, {"Code": "None"}]},
+}
 DRIZZLE = 0.015
 """The share of requests that meets each kind of fault, at all times."""
 VICTIMS = ("Submission", "Scheduler", "Agent", "Supervisor", "Ledger", "Convoy")
 """Kinds of functions, by a part of their names."""
 _OFTEN = (1, 3, 4, 1, 2, 3)
 SERVICES = ("dynamodb", "sqs")
+
+
+class Mischief(Enum):
+    """The kinds of fault."""
+
+    THROTTLED = "throttled"
+    FAILED = "answered with an error 500, not applied"
+    CUT_BEFORE = "connection cut before the request was applied"
+    CUT_AFTER = "connection cut after the request was applied"
+    TIMED_OUT = "no answer until the client gave up"
+    CONFLICT = "transaction cancelled: TransactionConflict"
+    DOUBLED = "sent, answer lost, sent again by the SDK"
+
+
 ONLY_OF = {Mischief.CONFLICT: "dynamodb", Mischief.DOUBLED: "sqs"}
 
 
@@ -77,3 +102,31 @@ def _kills(seconds: float, chance: random.Random) -> Iterator[Kill]:
     while at < seconds:
         yield Kill(at, chance.choices(VICTIMS, _OFTEN)[0], chance.uniform(0, 0.15))
         at += chance.uniform(1.5, 4)
+
+
+def rules(kind: Mischief, service: str, chance: float) -> Sequence[Rule]:
+    """The rules that make `chance` of the requests to `service` meet `kind`."""
+    conflict = {"code": "TransactionConflictException", "status": 400}
+    effects: Mapping[Mischief, Sequence[Rule]] = {
+        Mischief.CONFLICT: [
+            _of("dynamodb", "TransactWriteItems", error=_CANCELLED),
+            *(_of("dynamodb", operation, error=conflict) for operation in _SINGLE),
+        ],
+        Mischief.DOUBLED: [_of("sqs", operation, **_CUT) for operation in ("SendMessage", "SendMessageBatch")],
+        Mischief.THROTTLED: [{"error": _throttling(service)}],
+        Mischief.FAILED: [{"error": {"code": "InternalServerError", "status": 500}}],
+        Mischief.CUT_BEFORE: [{"reset": True}],
+        Mischief.CUT_AFTER: [_CUT],
+        Mischief.TIMED_OUT: [{"timeout_ms": LONGER_THAN_A_CLIENT_WAITS_MS}],
+    }
+    return [{"service": service, "probability": chance, **effect} for effect in effects[kind]]
+
+
+def _of(service: str, operation: str, **effect: Any) -> dict[str, Any]:
+    return {"service": service, "operation": operation, **effect}
+
+
+def _throttling(service: str) -> dict[str, Any]:
+    codes = {"dynamodb": ("ProvisionedThroughputExceededException", 400), "sqs": ("RequestThrottled", 403)}
+    code, status = codes.get(service, ("ThrottlingException", 400))
+    return {"code": code, "status": status}

@@ -1,12 +1,9 @@
 """How many messages a deployment's queues hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from threading import Event
-from time import monotonic
 
 from orders.demo.stage import Stage
+from tests.lab.chaos.reaper import awaited
 
 POLL_S = 1.0
 
@@ -23,12 +20,7 @@ def dead_letters(stage: Stage) -> Mapping[str, int]:
 
 def settle(stage: Stage, patience_s: float) -> bool:
     """Wait until no queue holds a message, not even one of a killed function; False if that takes too long."""
-    give_up_at, pause = monotonic() + patience_s, Event()
-    while monotonic() < give_up_at:
-        if not any(messages(stage).values()):
-            return True
-        pause.wait(POLL_S)
-    return False
+    return awaited(lambda: not any(messages(stage).values()), patience_s, POLL_S) is True
 
 
 def _count(stage: Stage, url: str) -> int:

@@ -1,7 +1,5 @@
 """Kills processes of functions in the middle of their work."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -9,9 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from time import monotonic
+from typing import TypeVar
 
 import psutil
 
+from stepward.domain.errors import Transient
+
+T = TypeVar("T")
 POLL_S = 0.01
 PATIENCE_S = 1.0
 _WAITS_FOR_AN_EVENT = "pipe_read"
@@ -27,13 +29,10 @@ class Reaper:
 
     def kill(self, kind: str, wait: float) -> None:
         """Kill a process of this kind `wait` seconds after it was seen at work; without one, an idle one, if any."""
-        give_up_at, pause = monotonic() + PATIENCE_S, Event()
-        while monotonic() < give_up_at:
-            if busy := [process for process in self._processes(kind) if at_work(process)]:
-                pause.wait(wait)
-                return self._kill(kind, busy)
-            pause.wait(POLL_S)
-        return self._kill(kind, self._processes(kind))
+        busy = awaited(lambda: [each for each in self._processes(kind) if at_work(each)], PATIENCE_S, POLL_S)
+        if busy:
+            Event().wait(wait)
+        self._kill(kind, busy or self._processes(kind))
 
     def _kill(self, kind: str, processes: Sequence[psutil.Process]) -> None:
         for process in processes[:1]:
@@ -44,6 +43,17 @@ class Reaper:
 
     def _processes(self, kind: str) -> Sequence[psutil.Process]:
         return functions_of(self.cloud, lambda name: kind in name)
+
+
+def awaited(ask: Callable[[], T], within_s: float, every_s: float) -> T | None:
+    """The first answer that is not empty, a Transient being none; None if that takes too long."""
+    give_up_at, pause = monotonic() + within_s, Event()
+    while monotonic() < give_up_at:
+        with suppress(Transient):
+            if answer := ask():
+                return answer
+        pause.wait(every_s)
+    return None
 
 
 def functions_of(cloud: int, wanted: Callable[[str], bool]) -> Sequence[psutil.Process]:

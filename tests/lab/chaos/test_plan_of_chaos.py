@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.lab.chaos.mischief import EVERY_SERVICE, Mischief, rules
-from tests.lab.chaos.plan import VICTIMS, drizzle, plan, weather
+from tests.lab.chaos.plan import EVERY_SERVICE, VICTIMS, Mischief, drizzle, plan, rules, weather
 
 
 def test_the_same_seed_plans_the_same_storms_and_kills() -> None:
@@ -27,7 +26,7 @@ def test_a_long_run_meets_every_kind_of_fault_and_every_victim() -> None:
 
 def test_the_rules_of_a_storm_come_before_those_that_always_hold() -> None:
     (storm, *_) = plan(180, 1).storms
-    own = list(rules(storm.kind, storm.service, storm.chance))
+    own = rules(storm.kind, storm.service, storm.chance)
     assert weather(storm) == [*own, *drizzle()]
 
 

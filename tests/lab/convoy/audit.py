@@ -1,7 +1,5 @@
 """What must hold when nothing more happens: I7, and that nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +16,7 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from tests.factories import of_lanes
 from tests.lab.convoy.record import held
 from tests.lab.convoy.replay import Replay, said
-from tests.lab.convoy.scripts import Book
+from tests.lab.convoy.scripts import Book, has_order
 
 Entry = dict[str, Any]
 
@@ -35,7 +33,6 @@ class Left:
     alerts: MemoryAlerts = field(default_factory=MemoryAlerts)
 
     def commands(self, order_id: str, command: str) -> Iterator[AuditEntry]:
-        """The operators' commands of this kind that were applied."""
         return (e for e in AuditLog(self.shared_records).of(order_id) if e.applied and e.command == command)
 
 
@@ -55,10 +52,6 @@ def sent(books: Iterable[Book], order_id: str) -> list[Entry]:
     return [
         written for book in books for written in book.entries if has_order(written) and written["orderId"] == order_id
     ]
-
-
-def has_order(written: Any) -> bool:
-    return isinstance(written, dict) and "orderId" in written
 
 
 def at_rest(left: Left, lane: Lane) -> None:
@@ -123,7 +116,6 @@ def _possible(left: Left, lane: Lane, entries: Sequence[Entry]) -> dict[int, lis
 
 
 def replacement(rules: LaneRules, order_id: str, position: int) -> Entry:
-    """What the operator puts in the place of an event."""
     numbered = {"sequence": position} if rules.sequenced else {}
     return {"orderId": order_id, **numbered, "op": "add", "amount": "9.99"}
 

@@ -1,7 +1,5 @@
 """Judges every change of every lane as it is written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What must come of an order's events: a plain replay of them in sequence, which knows nothing of queues or lanes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Random ledgers: what orders ought to say, and what is made of it on the way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -11,6 +9,10 @@ from tests.lab.convoy.world import entry
 
 ORDERS = {"A": "c1", "B": "c1", "C": "c2", "D": "c2"}
 LONGEST = 7
+
+
+def has_order(written: Any) -> bool:
+    return isinstance(written, dict) and "orderId" in written
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,7 @@ def _disturbed(chance: Random, entries: list[Any]) -> list[Any]:
     """The entries with some of them doubled, moved, missing, contradicted, or without use."""
     found = list(entries)
     for _ in range(chance.randint(0, 5) if found else 0):
-        at = chance.randrange(len(found))
-        written = found.pop(at)
+        written = found.pop(chance.randrange(len(found)))
         to = chance.randint(0, len(found))
         found[to:to] = _instead(chance, written)
         if not found:
@@ -90,25 +91,7 @@ def _disturbed(chance: Random, entries: list[Any]) -> list[Any]:
 def _instead(chance: Random, written: Any) -> list[Any]:
     """What comes of an entry that is moved."""
     nobody = {"sequence": 1, "op": "add"}
-    unsequenced_event = entry(written["orderId"], None, "add", amount="0.10") if _has_order(written) else nobody
-    whole = [written]
-    return chance.choice(
-        [
-            [written, written],
-            whole,
-            whole,
-            [],
-            [written, _contradicted(written)],
-            [written, nobody],
-            [unsequenced_event, written],
-            [written, None],
-        ]
-    )
-
-
-def _contradicted(written: Any) -> Any:
-    return {**written, "note": "otherwise"} if isinstance(written, dict) else written
-
-
-def _has_order(written: Any) -> bool:
-    return isinstance(written, dict) and "orderId" in written
+    unsequenced_event = entry(written["orderId"], None, "add", amount="0.10") if has_order(written) else nobody
+    contradicted = {**written, "note": "otherwise"} if isinstance(written, dict) else written
+    both = [[written, each] for each in (written, contradicted, nobody, None)]
+    return chance.choice([*both, [written], [written], [], [unsequenced_event, written]])

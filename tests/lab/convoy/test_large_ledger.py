@@ -2,12 +2,13 @@
 
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from stepward.app.ledger.split import CHUNK
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import RetryLater
+from stepward.testing.memory.lanes import MemoryLedgers
 from tests.factories import MINUTE
 from tests.lab.convoy.world import ConvoyWorld
 
@@ -29,27 +30,9 @@ class Counted:
         self.sent += len(messages)
 
 
-class Endless:
-    """An object of so many lines, made as it is read."""
-
-    def __init__(self, lines: int) -> None:
-        self.lines = lines
-
-    def version(self, _key: str) -> str:
-        return "v1"
-
-    def read(self, _key: str, _version: str, start: int) -> Iterator[bytes]:
-        begun, skipped = 0, start
-        while begun < self.lines:
-            piece = b"".join(self._line(number) for number in range(begun, min(begun + 400, self.lines)))
-            begun += 400
-            rest = piece[skipped:]
-            skipped = max(0, skipped - len(piece))
-            if rest:
-                yield rest
-
-    def _line(self, number: int) -> bytes:
-        return b'{"orderId":"o%06d","sequence":1,"op":"add","amount":"1.00"}\n' % (number % 10_000)
+def object_of(lines: int) -> bytes:
+    line = '{"orderId":"o%06d","sequence":1,"op":"add","amount":"1.00"}\n'
+    return "".join(line % (number % 10_000) for number in range(lines)).encode()
 
 
 def out_of_time(chunks: int) -> Callable[[], int]:
@@ -61,7 +44,8 @@ def out_of_time(chunks: int) -> Callable[[], int]:
 def test_a_hundred_thousand_entries_take_little_memory_and_several_runs() -> None:
     """C3, C8: streamed, never loaded whole; each run goes on where the last one was out of time."""
     world, queue = ConvoyWorld(), Counted()
-    split = replace(world.split(), lanes=queue, ledgers=Endless(ENTRIES), shared_records=world.shared_records)
+    ledgers = MemoryLedgers({"c1/big.jsonl": object_of(ENTRIES)})
+    split = replace(world.split(), lanes=queue, ledgers=ledgers, shared_records=world.shared_records)
     tracemalloc.start()
     runs = [goes_on(lambda: split.handle(TEXT, out_of_time(FIRST_RUN)))]
     peak = tracemalloc.get_traced_memory()[1]

@@ -1,7 +1,5 @@
 """The convoy in memory: ledgers in, lanes of orders out, under a clock that the test holds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -99,7 +97,6 @@ class ConvoyWorld(World):
         return text
 
     def asks(self, command: LaneCommand) -> None:
-        """Send an operator's command to the lanes."""
         body = encode_command(command)
         send(self.events, lane_messages([LaneMessage(command.order_id, f"command-{next(self.names)}", body)]))
 

@@ -1,25 +1,22 @@
 """Tries every crash point of every path and prints what survived; ends with 1 if anything did not."""
 
 import json
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+from rich.progress import track
+from rich.table import Column, Table
 
 from stepward.testing.faults.enumeration import Tally, at_call, total
 from stepward.testing.faults.path import Path, run
 from stepward.testing.faults.pulse import Point
 from tests.lab.crash_points.paths import PATHS
+from tests.lab.results import errors, out
 
 FIGURES = ("calls", "points", "pairs", "survived", "lost")
 KNOWN = ", ".join(PATHS)
-errors = Console(stderr=True, highlight=False)
-out = Console(width=None if sys.stdout.isatty() else 150)
 
 
 def main(
@@ -44,27 +41,20 @@ def main(
 
 def _try(paths: Sequence[Path], pairs: str, workers: int) -> list[Tally]:
     calls = {path.name: run(path).calls for path in paths}
-    with ProcessPoolExecutor(workers) as pool, Progress(console=errors, transient=True) as progress:
-        bar = progress.add_task("", total=sum(calls.values()))
-        parts = {
-            path.name: [
-                pool.submit(_at_call, path.name, call, pairs == "all" or (pairs == "short" and path.is_short))
-                for call in range(1, calls[path.name] + 1)
-            ]
-            for path in paths
-        }
-        found = []
-        for name, futures in parts.items():
-            progress.update(bar, description=name)
-            done = []
-            for future in futures:
-                done.append(future.result())
-                progress.advance(bar)
-            found.append(total(name, calls[name], done))
-    return found
+    tasks = [
+        (path.name, call, pairs == "all" or (pairs == "short" and path.is_short))
+        for path in paths
+        for call in range(1, calls[path.name] + 1)
+    ]
+    parts: dict[str, list[Tally]] = {path.name: [] for path in paths}
+    with ProcessPoolExecutor(workers) as pool:
+        for part in track(pool.map(_at_call, tasks), total=len(tasks), console=errors, transient=True):
+            parts[part.path].append(part)
+    return [total(name, calls[name], done) for name, done in parts.items()]
 
 
-def _at_call(name: str, call: int, with_pairs: bool) -> Tally:
+def _at_call(task: tuple[str, int, bool]) -> Tally:
+    name, call, with_pairs = task
     return at_call(PATHS[name], call, with_pairs=with_pairs)
 
 
@@ -76,18 +66,12 @@ def _print(found: Sequence[Tally], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps([{"path": each.path, **_figures(each)} for each in found]))
         return
-    out.print(_table(found))
-
-
-def _table(found: Sequence[Tally]) -> Table:
-    table = Table("path", "what happens", title="Crash points")
-    for name in FIGURES:
-        table.add_column(name, justify="right")
+    shown = Table("path", "what happens", *(Column(name, justify="right") for name in FIGURES), title="Crash points")
     for each in found:
-        table.add_row(each.path, PATHS[each.path].what, *(f"{figure:,}" for figure in _figures(each).values()))
-    table.add_section()
-    table.add_row("all", "", *(f"{sum(_figures(each)[name] for each in found):,}" for name in FIGURES))
-    return table
+        shown.add_row(each.path, PATHS[each.path].what, *(f"{figure:,}" for figure in _figures(each).values()))
+    shown.add_section()
+    shown.add_row("all", "", *(f"{sum(getattr(each, name) for each in found):,}" for name in FIGURES))
+    out.print(shown)
 
 
 def _figures(each: Tally) -> dict[str, int]:

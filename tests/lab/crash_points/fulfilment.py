@@ -10,9 +10,10 @@ from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.crash import AHEAD, played
 from stepward.testing.engine import Engine
+from stepward.testing.faults.profile import Mood
 from stepward.testing.faults.pulse import Pulse
-from stepward.testing.seeded.stage import SETTINGS
-from stepward.testing.services import Mood, Service
+from stepward.testing.seeded.cast import SETTINGS
+from stepward.testing.services import Service
 from stepward.testing.settings import REPLY_TO
 from tests.factories import ORDER_ID, SECOND, order_text, planned
 from tests.planned_app import PlannedApp
@@ -97,7 +98,6 @@ class Orders:
 
     @property
     def task(self) -> Task | None:
-        """The order of the scenario as it is now."""
         return self.engine.parts.store.tasks.get(ORDER_ID)
 
     def state(self, step: str) -> ProcessState | None:

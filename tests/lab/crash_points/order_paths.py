@@ -8,7 +8,7 @@ from stepward.domain.messages import Pause, Resume, Undo
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.path import Path
-from stepward.testing.services import Mood
+from stepward.testing.faults.profile import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits

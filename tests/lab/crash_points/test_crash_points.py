@@ -36,7 +36,8 @@ def test_every_path_ends_as_its_story_says(name: str) -> None:
 def test_a_death_leaves_the_rest_to_the_other_instance() -> None:
     """S16: Scheduler 0 dies after its first claim, and Scheduler 1 goes on from there."""
     undisturbed = run(PATHS["happy"])
-    claim = next(number for number, call in enumerate(_calls(undisturbed.timeline), 1) if "store.save" in call)
+    calls = [line for line in undisturbed.timeline if line.split(" s ")[1].strip()[:1].isdigit()]
+    claim = next(number for number, call in enumerate(calls, 1) if "store.save" in call)
 
     made = run(PATHS["happy"], Point(claim, Kind.DIES_AFTER))
 
@@ -78,7 +79,3 @@ def test_sending_nothing_is_no_call() -> None:
     pulse.tap([0], "list").extend([])
 
     assert pulse.calls == 1
-
-
-def _calls(timeline: tuple[str, ...]) -> list[str]:
-    return [line for line in timeline if line.split(" s ")[1].strip()[:1].isdigit()]

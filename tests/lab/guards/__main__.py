@@ -1,24 +1,19 @@
 """Switches every guard off, one at a time, and prints what misses it; ends with 1 if nothing does."""
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+from rich.progress import track
+from rich.table import Column, Table
 
 from tests.lab.guards.asking import NoAnswer, ask, missed_by
-from tests.lab.guards.catalogue import Guard, guards
-from tests.lab.guards.switch import NoSuchPosition
+from tests.lab.guards.switch import Guard, NoSuchPosition, guards
 from tests.lab.guards.worlds import Missed, missed_at_crash_points, missed_by_seeds, runs
-
-errors = Console(stderr=True, highlight=False)
-out = Console(width=None if sys.stdout.isatty() else 150)
+from tests.lab.results import errors, out
 
 MOST_TOLD = 60
 
@@ -62,14 +57,7 @@ def _try(chosen: Sequence[Guard], points: int, seeds: int) -> list[Found]:
     # With all guards on every test passes; it also loads what would otherwise count as the first guard's time.
     ask(sorted({test for guard in chosen for test in guard.asks}))
     runs()
-    found = []
-    with Progress(console=errors, transient=True) as progress:
-        bar = progress.add_task("", total=len(chosen))
-        for guard in chosen:
-            progress.update(bar, description=guard.name)
-            found.append(_found(guard, points, seeds))
-            progress.advance(bar)
-    return found
+    return [_found(guard, points, seeds) for guard in track(chosen, console=errors, transient=True)]
 
 
 def _found(guard: Guard, points: int, seeds: int) -> Found:
@@ -84,19 +72,15 @@ def _found(guard: Guard, points: int, seeds: int) -> Found:
 
 
 def _table(found: Sequence[Found]) -> Table:
-    table = Table("guard", "missed by", title="Guards, each switched off alone")
-    for name in ("after", "crash points", "seeds"):
-        table.add_column(name, justify="right")
-    table.add_column("what broke there")
+    figures = (Column(name, justify="right") for name in ("after", "crash points", "seeds"))
+    table = Table("guard", "missed by", *figures, "what broke there", title="Guards, each switched off alone")
     for each in found:
         test = each.test.partition("::")[2].replace("_", " ") or "NOTHING"
-        broke = "; ".join(dict.fromkeys(world.what[:MOST_TOLD] for world in (each.point, each.seed) if world))
-        table.add_row(each.guard, test, f"{each.took} ms", _after(each.point), _after(each.seed), broke)
+        worlds = (each.point, each.seed)
+        after = (f"{world.worlds:,}" if world else "-" for world in worlds)
+        broke = "; ".join(dict.fromkeys(world.what[:MOST_TOLD] for world in worlds if world))
+        table.add_row(each.guard, test, f"{each.took} ms", *after, broke)
     return table
-
-
-def _after(world: Missed | None) -> str:
-    return f"{world.worlds:,}" if world else "-"
 
 
 if __name__ == "__main__":

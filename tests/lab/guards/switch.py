@@ -1,17 +1,18 @@
-"""Switches a guard off in the running process: its function gets the code of the changed source."""
+"""Reads the guards of guards.toml, and switches one off: its function gets the code of the changed source."""
 
 import ast
 import importlib
 import inspect
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import CodeType, FunctionType
 
 import stepward
 
+TABLE = Path(__file__).with_name("guards.toml")
 FUNCTIONS = Path(stepward.__file__).parents[1]
 
 
@@ -26,6 +27,24 @@ class Patch:
     file: str
     text: str
     instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard: what it protects, how it is switched off, and the tests that miss it."""
+
+    name: str
+    protects: str
+    patch: Patch
+    asks: tuple[str, ...]
+
+
+def guards() -> list[Guard]:
+    return [
+        Guard(row["name"], row["protects"], Patch(file, row["text"], row["instead"]), tuple(row["asks"]))
+        for file, rows in tomllib.loads(TABLE.read_text()).items()
+        for row in rows
+    ]
 
 
 @contextmanager
@@ -72,12 +91,8 @@ def _function(module: str, name: str) -> FunctionType:
     found: object = importlib.import_module(module)
     for part in name.split("."):
         found = inspect.getattr_static(found, part)
-    if isinstance(found, property):
-        found = found.fget
-    if isinstance(found, cached_property):
-        found = found.func
-    if isinstance(found, staticmethod | classmethod):
-        found = found.__func__
+    for inside in ("fget", "func", "__func__"):  # of a property, of one that is cached, of a static or class method
+        found = getattr(found, inside, found)
     found = inspect.unwrap(found) if callable(found) else found
     if not isinstance(found, FunctionType):
         raise NoSuchPosition(f"{module}.{name} is no function")

@@ -6,8 +6,7 @@ import pytest
 
 from tests.depth import some
 from tests.lab.guards.asking import missed_by
-from tests.lab.guards.catalogue import Guard, guards
-from tests.lab.guards.switch import switched_off
+from tests.lab.guards.switch import Guard, guards, switched_off
 
 ROOT = Path(__file__).parents[3]
 

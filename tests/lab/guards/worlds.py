@@ -11,8 +11,7 @@ from stepward.testing.faults.enumeration import points_of
 from stepward.testing.faults.path import NOT_REACHED, Path, run
 from stepward.testing.faults.pulse import Point
 from tests.lab.crash_points.paths import PATHS
-from tests.lab.guards.catalogue import Guard
-from tests.lab.guards.switch import switched_off
+from tests.lab.guards.switch import Guard, switched_off
 from tests.lab.worlds.cast import live
 
 OF_THE_ENGINE = ("stepward/domain/", "stepward/app/")
@@ -31,11 +30,8 @@ class Missed:
 
 def missed_at_crash_points(guard: Guard, most: int) -> Missed | None:
     """The first of `most` worlds with one crash point, or none, in which something breaks without the guard."""
-    worlds = (
-        (f"{path.name}, {' and '.join(map(str, points)) or 'undisturbed'}", partial(_broken, path, points))
-        for path, points in runs()
-    )
-    return _missed(guard, worlds, most)
+    names = (f"{path.name}, {' and '.join(map(str, points)) or 'undisturbed'}" for path, points in runs())
+    return _missed(guard, zip(names, (partial(_broken, *each) for each in runs()), strict=True), most)
 
 
 def missed_by_seeds(guard: Guard, most: int) -> Missed | None:

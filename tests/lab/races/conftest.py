@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Barrier
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.app.assembly import Assembly
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Conflict
+from stepward.domain.history import HistoryEntry
+from stepward.domain.task.decide import Event
 from stepward.domain.task.record import Task
 from stepward.local.access import Access
 from stepward.testing.memory.assembly import memory_assembly
@@ -29,7 +32,7 @@ RACERS = 8
 ROUNDS = int(os.environ.get("RACE_ROUNDS", depth(3, 1)))
 
 OUTCOMES = "race"
-
+Shared = Sequence[DynamoSharedRecords]
 T = TypeVar("T")
 
 
@@ -70,13 +73,19 @@ class Race:
         """The write path of one racer, whose clock stands at `now`."""
         return self.assembly(racer, now).transition(f"{role}-{racer}")
 
+    def applying(
+        self, order_id: str, event: Event, now: int, racers: Sequence[int] = range(RACERS), role: str = "scheduler"
+    ) -> list[Callable[[], tuple[HistoryEntry, ...]]]:
+        """What these racers do who all have the same event."""
+        return [partial(self.transition(racer, now, role).apply, order_id, event) for racer in racers]
+
+    def assemblies(self, shared: Shared, **ports: Any) -> list[Assembly]:
+        """One for each racer, on its own view of the shared records."""
+        return [self.assembly(racer, shared_records=records, **ports) for racer, records in enumerate(shared)]
+
     def assembly(self, racer: int, now: int = NOW, **ports: Any) -> Assembly:
-        names = ("inventory", "payments", "shipping")
-        return memory_assembly(
-            lambda: now,
-            names,
-            **{"settings": Settings(timing=TIMING), "app": PlannedApp(PLAN), "store": self.stores[racer], **ports},
-        )
+        own = {"settings": Settings(timing=TIMING), "app": PlannedApp(PLAN), "store": self.stores[racer]}
+        return memory_assembly(lambda: now, ("inventory", "payments", "shipping"), **(own | ports))
 
 
 def until_done(racer: Callable[[], T]) -> Callable[[], T]:
@@ -100,7 +109,7 @@ def race(cloud_access: Access) -> Iterator[Race]:
 
 
 @pytest.fixture
-def shared(cloud_access: Access) -> Sequence[DynamoSharedRecords]:
+def shared(cloud_access: Access) -> Shared:
     """The racers' own views of one table of shared records."""
     table = created(boto3.client("dynamodb", **cloud_access))
     return [on(table, cloud_access["endpoint_url"]) for _ in range(RACERS)]
@@ -117,10 +126,11 @@ def _reports(race: Race, record_property: Callable[[str, object], None]) -> Iter
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Show the races as a table, where somebody has asked for so many rounds."""
-    each = (report for group in terminalreporter.stats.values() for report in group)
-    reports = [report for report in each if isinstance(report, pytest.TestReport)]
     races: list[tuple[str, Any]] = [
-        (report.nodeid, value) for report in reports for key, value in report.user_properties if key == OUTCOMES
+        (report.nodeid, value)
+        for report in (report for group in terminalreporter.stats.values() for report in group)
+        for key, value in getattr(report, "user_properties", ())
+        if key == OUTCOMES
     ]
     if "RACE_ROUNDS" not in os.environ or not races:
         return

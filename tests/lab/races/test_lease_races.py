@@ -8,7 +8,6 @@ from threading import Lock
 
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
@@ -17,7 +16,7 @@ from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
 from tests.contract.worlds.store_worlds import NOW, TIMING
 from tests.factories import MINUTE, SECOND
-from tests.lab.races.conftest import RACERS, ROUNDS, Race
+from tests.lab.races.conftest import RACERS, ROUNDS, Race, Shared
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
@@ -47,18 +46,16 @@ class Watched(MemoryTaskStore):
 
 
 @pytest.fixture
-def watched(shared: Sequence[DynamoSharedRecords]) -> Watched:
+def watched(shared: Shared) -> Watched:
     """One store for all, in which to read a shard takes as long as to read a row does."""
     return Watched(shard_of=lambda _: 0, works=partial(shared[0].read, "nothing"))
 
 
-def supervisors(race: Race, shared: Sequence[DynamoSharedRecords], store: Watched, now: int) -> list[Supervise]:
+def supervisors(race: Race, shared: Shared, store: Watched, now: int) -> list[Supervise]:
     settings = Settings(timing=TIMING, shards=SHARDS, lease_length=LEASE)
     ports = {"settings": settings, "store": store, "telemetry": MemoryTelemetry()}
-    return [
-        race.assembly(racer, now, shared_records=shared_records, **ports).supervisor(f"supervisor-{racer}", ())
-        for racer, shared_records in enumerate(shared)
-    ]
+    racing = enumerate(race.assemblies(shared, now=now, **ports))
+    return [one.supervisor(f"supervisor-{racer}", ()) for racer, one in racing]
 
 
 def swept(race: Race, racing: Sequence[Supervise]) -> list[Swept]:
@@ -71,9 +68,7 @@ def unleased(racing: Sequence[Supervise]) -> int:
     return telemetry.count(HistoryKind.UNLEASED)
 
 
-def test_each_shard_is_swept_by_one_at_a_time(
-    race: Race, shared: Sequence[DynamoSharedRecords], watched: Watched
-) -> None:
+def test_each_shard_is_swept_by_one_at_a_time(race: Race, shared: Shared, watched: Watched) -> None:
     """S15: and by somebody in every round."""
     racing = supervisors(race, shared, watched, NOW)
     skipped = 0
@@ -88,9 +83,7 @@ def test_each_shard_is_swept_by_one_at_a_time(
     race.outcomes["shards swept"], race.outcomes["shards left to others"] = watched.swept.total(), skipped
 
 
-def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(
-    race: Race, shared: Sequence[DynamoSharedRecords], watched: Watched
-) -> None:
+def test_a_dead_ones_shards_are_taken_over_once_it_must_be_dead(race: Race, shared: Shared, watched: Watched) -> None:
     """S15: within two periods of a minute."""
     for number in range(ROUNDS):
         died = NOW + number * 10 * MINUTE

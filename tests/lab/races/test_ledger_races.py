@@ -8,7 +8,6 @@ from threading import Lock
 
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.ledger.split import CHUNK, progress_of
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.history import HistoryKind
@@ -18,7 +17,7 @@ from stepward.testing.memory.telemetry import MemoryTelemetry
 from tests.contract.worlds.store_worlds import NOW
 from tests.factories import MINUTE
 from tests.lab.convoy.world import entry
-from tests.lab.races.conftest import Race, until_done
+from tests.lab.races.conftest import Race, Shared, until_done
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
@@ -44,9 +43,7 @@ class Sent:
 
 
 @pytest.mark.parametrize("length", [9, 2 * CHUNK + 7], ids=["short", "of three chunks"])
-def test_one_ledger_in_eight_processors_is_split_once(
-    race: Race, shared: Sequence[DynamoSharedRecords], length: int
-) -> None:
+def test_one_ledger_in_eight_processors_is_split_once(race: Race, shared: Shared, length: int) -> None:
     """C3: the processors' clocks differ; what belongs to no order is rejected once."""
     entries = [entry(ORDERS[n % 3], n // 3 + 1, "add", amount="1.00") for n in range(length)]
     for name in race.rounds:

@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Cancel, Command, Outcome, Pause, Reply, Resubmit, Resume, Start, Undo
@@ -13,7 +12,7 @@ from stepward.domain.task.record import ProcessState, Task, new_task
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.wire.messages import encode
 from tests.contract.worlds.store_worlds import NOW, TIMING, order_of
-from tests.lab.races.conftest import RACERS, Race, until_done
+from tests.lab.races.conftest import RACERS, Race, Shared, until_done
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
@@ -37,17 +36,14 @@ def reply(task: Task, step: str, outcome: Outcome) -> Reply:
     return Reply(task.order_id, step, record.attempt, record.token or "", outcome, error="declined")
 
 
-def clicked(race: Race, shared: Sequence[DynamoSharedRecords], commands: Sequence[Command]) -> None:
+def clicked(race: Race, shared: Shared, commands: Sequence[Command]) -> None:
     """Each command reaches the Scheduler as a message of its own, all at once."""
-    schedulers = [
-        race.assembly(racer, shared_records=shared_records).scheduler(f"scheduler-{racer}")
-        for racer, shared_records in enumerate(shared)
-    ]
+    schedulers = [one.scheduler(f"scheduler-{racer}") for racer, one in enumerate(race.assemblies(shared))]
     pairs = zip(schedulers, commands, strict=True)
     race.run([until_done(partial(one.handle, encode(command))) for one, command in pairs])
 
 
-def judged(race: Race, shared: Sequence[DynamoSharedRecords], order_id: str, kind: HistoryKind) -> Task:
+def judged(race: Race, shared: Shared, order_id: str, kind: HistoryKind) -> Task:
     """The order after the clicks: its audit log and its history hold one command; the others changed nothing."""
     task, audit_log = race.task(order_id), AuditLog(shared[0]).of(order_id)
     (winner,) = [entry for entry in audit_log if entry.applied]
@@ -57,7 +53,7 @@ def judged(race: Race, shared: Sequence[DynamoSharedRecords], order_id: str, kin
     return task
 
 
-def test_a_step_is_resubmitted_once(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
+def test_a_step_is_resubmitted_once(race: Race, shared: Shared) -> None:
     """S7: and claimed once again."""
     for order_id in race.orders("resubmit"):
         task = charging(race, order_id)
@@ -70,7 +66,7 @@ def test_a_step_is_resubmitted_once(race: Race, shared: Sequence[DynamoSharedRec
 
 
 @pytest.mark.parametrize("kind", [Undo, Cancel])
-def test_an_undo_begins_once(race: Race, shared: Sequence[DynamoSharedRecords], kind: type[Undo | Cancel]) -> None:
+def test_an_undo_begins_once(race: Race, shared: Shared, kind: type[Undo | Cancel]) -> None:
     """S17: each compensation is claimed once."""
     for order_id in race.orders(kind.__name__.lower()):
         charging(race, order_id)
@@ -85,7 +81,7 @@ def test_an_undo_begins_once(race: Race, shared: Sequence[DynamoSharedRecords], 
         ]
 
 
-def test_an_order_is_paused_once(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
+def test_an_order_is_paused_once(race: Race, shared: Shared) -> None:
     """S7."""
     for order_id in race.orders("pause"):
         charging(race, order_id)
@@ -95,7 +91,7 @@ def test_an_order_is_paused_once(race: Race, shared: Sequence[DynamoSharedRecord
         judged(race, shared, order_id, HistoryKind.PAUSED)
 
 
-def test_a_pause_and_a_newer_resume_leave_the_order_going(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
+def test_a_pause_and_a_newer_resume_leave_the_order_going(race: Race, shared: Shared) -> None:
     """S7: whichever of the two the queue brings first."""
     for order_id in race.orders("resume"):
         charging(race, order_id)

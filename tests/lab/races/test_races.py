@@ -35,9 +35,8 @@ def test_one_scheduler_claims_a_step(race: Race) -> None:
     """S10: the others find the claim; every one of them may ask the agent, all for the same attempt."""
     for order_id in race.orders("claim"):
         submitted(race.world.store, order_id)
-        schedulers = [race.transition(racer, STARTED) for racer in range(RACERS)]
 
-        history = race.run([partial(one.apply, order_id, Start(order_id)) for one in schedulers])
+        history = race.run(race.applying(order_id, Start(order_id), STARTED))
 
         step = race.task(order_id).steps["reserve"]
         (winner,) = [number for number, entries in enumerate(history) if count([entries], HistoryKind.CLAIMED)]
@@ -49,20 +48,15 @@ def test_one_scheduler_claims_a_step(race: Race) -> None:
 def test_one_submission_is_accepted(race: Race) -> None:
     """S8: equal ones are duplicates, others conflicts; nothing is written twice."""
     for order_id in race.orders("submit"):
-        bodies = [f'{{"total":"{racer % 2}"}}' for racer in range(RACERS)]
-        pairs = list(zip(race.stores, bodies, strict=True))
+        orders = [order_of(order_id, f'{{"total":"{racer % 2}"}}') for racer in range(RACERS)]
+        pairs = zip(race.stores, orders, strict=True)
 
-        outcomes = race.run(
-            [partial(store.submit, order_of(order_id, body), task_of(order_id), PLAN) for store, body in pairs]
-        )
+        outcomes = race.run([partial(store.submit, order, task_of(order_id), PLAN) for store, order in pairs])
 
-        assert Counter(outcomes) == {
-            Submission.ACCEPTED: 1,
-            Submission.DUPLICATE: RACERS // 2 - 1,
-            Submission.CONFLICT: RACERS // 2,
-        }
-        stored = race.world.orders.find(order_id)
-        assert stored == order_of(order_id, bodies[outcomes.index(Submission.ACCEPTED)])
+        half = RACERS // 2
+        numbers = {Submission.ACCEPTED: 1, Submission.DUPLICATE: half - 1, Submission.CONFLICT: half}
+        assert Counter(outcomes) == numbers
+        assert race.world.orders.find(order_id) == orders[outcomes.index(Submission.ACCEPTED)]
         assert race.task(order_id) == task_of(order_id)
         race.outcomes["accepted"] += 1
 
@@ -71,9 +65,8 @@ def test_one_supervisor_recovers_a_step(race: Race) -> None:
     """S15: FailureCount rises by one, once."""
     for order_id in race.orders("look"):
         started(race, order_id)
-        supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS)]
 
-        history = race.run([partial(one.apply, order_id, DeadlineCheck()) for one in supervisors])
+        history = race.run(race.applying(order_id, DeadlineCheck(), OVERDUE, role="supervisor"))
 
         step = race.task(order_id).steps["reserve"]
         assert count(history, HistoryKind.RECOVERED) == 1
@@ -86,15 +79,10 @@ def test_a_reply_and_a_supervisor_do_not_both_win(race: Race) -> None:
     for order_id in race.orders("reply"):
         claimed = started(race, order_id).steps["reserve"]
         reply = Reply(order_id, "reserve", 1, claimed.token or "", Outcome.OK, {"reservation": "r-1"})
-        schedulers = [race.transition(racer, COMPLETE_BY) for racer in range(RACERS // 2)]
-        supervisors = [race.transition(racer, OVERDUE, "supervisor") for racer in range(RACERS // 2, RACERS)]
+        schedulers = race.applying(order_id, reply, COMPLETE_BY, range(RACERS // 2))
+        supervisors = race.applying(order_id, DeadlineCheck(), OVERDUE, range(RACERS // 2, RACERS), "supervisor")
 
-        history = race.run(
-            [
-                *(partial(one.apply, order_id, reply) for one in schedulers),
-                *(partial(one.apply, order_id, DeadlineCheck()) for one in supervisors),
-            ]
-        )
+        history = race.run([*schedulers, *supervisors])
 
         task = race.task(order_id)
         done, recovered = count(history, HistoryKind.COMPLETED), count(history, HistoryKind.RECOVERED)
@@ -109,9 +97,8 @@ def test_one_of_many_retries_claims_the_next_attempt(race: Race) -> None:
     for order_id in race.orders("retry"):
         started(race, order_id)
         race.transition(0, OVERDUE, "supervisor").apply(order_id, DeadlineCheck())
-        schedulers = [race.transition(racer, OVERDUE + FIRST_BACKOFF) for racer in range(RACERS)]
 
-        history = race.run([partial(one.apply, order_id, Retry(order_id, "reserve", 1)) for one in schedulers])
+        history = race.run(race.applying(order_id, Retry(order_id, "reserve", 1), OVERDUE + FIRST_BACKOFF))
 
         step = race.task(order_id).steps["reserve"]
         assert count(history, HistoryKind.CLAIMED) == 1

@@ -1,13 +1,11 @@
 """S15: eight instances and one small record; each revision has one winner."""
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import pytest
 
-from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.guard import Guard
 from stepward.domain.coordination.breaker import Limits, Mode, Permit
@@ -16,19 +14,16 @@ from stepward.domain.history import HistoryKind
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
 from tests.contract.worlds.store_worlds import NOW
-from tests.lab.races.conftest import RACERS, Race
+from tests.lab.races.conftest import RACERS, Race, Shared
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
 
-def guards(race: Race, shared: Sequence[DynamoSharedRecords], agent: str, **ports: Any) -> list[Guard]:
-    return [
-        race.assembly(racer, shared_records=shared_records, **ports).guard(agent)
-        for racer, shared_records in enumerate(shared)
-    ]
+def guards(race: Race, shared: Shared, agent: str, **ports: Any) -> list[Guard]:
+    return [one.guard(agent) for one in race.assemblies(shared, **ports)]
 
 
-def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
+def test_each_revision_has_one_winner(race: Race, shared: Shared) -> None:
     for name in race.rounds:
         before: SharedRecord | None = None
         for revision in (1, 2):
@@ -42,7 +37,7 @@ def test_each_revision_has_one_winner(race: Race, shared: Sequence[DynamoSharedR
             race.outcomes["written"] += 1
 
 
-def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
+def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Shared) -> None:
     for name in race.rounds:
         telemetry = MemoryTelemetry()
         racing = guards(race, shared, name, telemetry=telemetry, settings=Settings(breaker=Limits(failures=RACERS)))
@@ -54,7 +49,7 @@ def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Seque
         race.outcomes["opened"] += 1
 
 
-def test_one_of_many_probes(race: Race, shared: Sequence[DynamoSharedRecords]) -> None:
+def test_one_of_many_probes(race: Race, shared: Shared) -> None:
     for name in race.rounds:
         telemetry, agent = MemoryTelemetry(), f"probed-{name}"
         settings = Settings(breaker=Limits(failures=1, open_for=1))

@@ -1,28 +1,24 @@
 """Runs orders at a steady rate, kills functions, checks that nothing grows: `python -m tests.lab.soak --minutes 10`."""
 
-from __future__ import annotations
-
-import argparse
 import json
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from time import monotonic
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
-from orders.demo.run import deployed
 from orders.demo.stage import Stage
 from stepward.domain.task.record import ProcessState
 from stepward.local.services import Services
-from stepward.project import Project
 from tests.lab.chaos.plan import VICTIMS
 from tests.lab.chaos.reaper import Reaper
-from tests.lab.chaos.run import SETTINGS, hasten
+from tests.lab.chaos.scene import SAMPLES as MESSAGES
+from tests.lab.chaos.scene import SETTINGS, scene
+from tests.lab.results import verdict
 from tests.lab.soak.flow import Flow
 from tests.lab.soak.report import findings, samples_table, trends_table
 from tests.lab.soak.sampling import Sample, Sampler
@@ -57,7 +53,7 @@ class Soak:
                 self._kill_when_due()
                 if self._at >= between * (len(self.samples) + 1):
                     self.samples.append(self.sampler.sample(self._at, self.flow.sent))
-                    status.update(summary(self.samples[-1]))
+                    status.update(str(self.samples[-1]))
                 pause.wait(STEP_S)
             while not self.is_quiet() and self._at < self.seconds + PATIENCE_S:
                 status.update("waiting for the last orders")
@@ -91,48 +87,27 @@ class Soak:
             self.reaper.kill(self.chance.choice(VICTIMS), self.chance.uniform(0, 0.1))
 
 
-def summary(sample: Sample) -> str:
-    """A sample in one line."""
-    return f"{sample.at:.0f} s: {sample.orders} orders, {sample.waiting} messages wait, {sum(sample.due.values())} due"
-
-
-def run(minutes: float, rate: float, seed: int, console: Console) -> int:
-    """Soak for `minutes`, with `rate` orders a second; returns the exit code."""
-    template = json.loads((Project.here().root / "events" / "orders" / "order.json").read_text())
-    with (
-        TemporaryDirectory(prefix="stepward-") as scratch,
-        Services(Path(scratch) / "ledger.sqlite") as services,
-        deployed(Project.here().root, Path(scratch), services, console, SETTINGS) as (stage, cloud),
-    ):
-        hasten(stage)
-        flow, reaper = Flow(stage, template, rate, seed), Reaper(cloud.pid)
+def main(
+    minutes: float = 10.0,
+    rate: Annotated[float, typer.Option(help="orders a second; one in four comes in a ledger")] = 1.0,
+    seed: Annotated[int, typer.Option(help="decides who is killed")] = 1,
+) -> None:
+    """Run orders at a steady rate and kill functions; 1 if something grew, or did not end as it must."""
+    console = Console()
+    with scene(console, SETTINGS) as deployed:
+        deployed.hasten()
+        stage, reaper = deployed.stage, Reaper(deployed.cloud.pid)
+        flow = Flow(stage, json.loads((MESSAGES / "order.json").read_text()), rate, seed)
         chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
-        soak = Soak(stage, flow, Sampler(stage, cloud.pid), reaper, minutes * 60, chance)
+        soak = Soak(stage, flow, Sampler(stage, deployed.cloud.pid), reaper, minutes * 60, chance)
         with stage.supervised():
             soak.perform(console)
-            faults = [*soak.faults(services), *findings(soak.samples)]
+            faults = [*soak.faults(deployed.services), *findings(soak.samples)]
         console.print(samples_table(soak.samples), trends_table(soak.samples))
-        for fault in faults:
-            console.print(fault, style="red", markup=False, soft_wrap=True)
-        console.print(
-            f"soak: {flow.sent} orders at {rate:g} a second, {sum(reaper.killed.values())} processes killed; "
-            f"{len(faults)} faults found",
-            style="red" if faults else "green",
-            highlight=False,
-            soft_wrap=True,
-        )
-    return 1 if faults else 0
-
-
-def main() -> int:
-    """Run with the options of the command line; 1 if something grew, or did not end as it must."""
-    parser = argparse.ArgumentParser(prog="python -m tests.lab.soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--rate", type=float, default=1.0, help="orders a second; one in four comes in a ledger")
-    parser.add_argument("--seed", type=int, default=1, help="decides who is killed")
-    options = parser.parse_args()
-    return run(options.minutes, options.rate, options.seed, Console())
+        sent = f"{flow.sent} orders at {rate:g} a second, {reaper.killed.total()} processes killed"
+        code = verdict(console, faults, f"soak: {sent}; {len(faults)} faults found")
+    raise typer.Exit(code)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -1,15 +1,14 @@
 """Good orders and ledgers at a steady rate."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from orders.demo.ledgers import CUSTOMERS
 from orders.demo.stage import Stage
+from tests.lab.convoy.world import order
 
 BY_LEDGER = 4
 """One in this many orders comes in a ledger."""
@@ -31,19 +30,16 @@ class Flow:
 
     @property
     def sent(self) -> int:
-        """The number of orders sent so far."""
         return self.direct + self.by_ledger
 
     def send_until(self, seconds: float) -> None:
         """Send every order and ledger that is due within `seconds` of the beginning."""
         due = int(seconds * self.rate * (BY_LEDGER - 1) / BY_LEDGER)
-        self.stage.send([self._order(number) for number in range(self.direct, due)])
+        ids = (f"soak-{self.seed}-{number:06d}" for number in range(self.direct, due))
+        self.stage.send([json.dumps({**self.template, "orderId": order_id}) for order_id in ids])
         self.direct = max(self.direct, due)
         if seconds >= (self.ledgers + 1) * LEDGER_EVERY_S:
             self._send_ledger(max(1, int(seconds * self.rate / BY_LEDGER) - self.by_ledger))
-
-    def _order(self, number: int) -> str:
-        return json.dumps({**self.template, "orderId": f"soak-{self.seed}-{number:06d}"})
 
     def _send_ledger(self, orders: int) -> None:
         """Send a ledger of whole orders, their events interleaved."""
@@ -55,10 +51,6 @@ class Flow:
         self.ledgers += 1
         self.by_ledger += orders
 
-    def _events(self, number: int) -> Iterator[Mapping[str, Any]]:
-        order_id = f"soak-led-{self.seed}-{number:06d}"
-        content = {name: self.template[name] for name in ("submittedAt", "currency", "items")}
-        yield {"orderId": order_id, "sequence": 1, "op": "create", **content}
-        for sequence in range(2, EVENTS + 1):
-            end = {"end": True} if sequence == EVENTS else {}
-            yield {"orderId": order_id, "sequence": sequence, "op": "add", "amount": "1.00", **end}
+    def _events(self, number: int) -> Sequence[Mapping[str, Any]]:
+        create, *adds = order(f"soak-led-{self.seed}-{number:06d}", EVENTS, end=True)
+        return [create | {name: self.template[name] for name in ("submittedAt", "currency", "items")}, *adds]

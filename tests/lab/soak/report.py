@@ -1,14 +1,26 @@
-"""What a soak shows at its end: its samples, and what grew."""
-
-from __future__ import annotations
+"""What a soak shows at its end: its samples, and which measures grew."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import methodcaller
+from statistics import median
 
 from rich.table import Table
 
-from tests.lab.chaos.report import table
-from tests.lab.soak.growth import Limit, Trend, trend
+from tests.lab.results import table
 from tests.lab.soak.sampling import TABLES, Sample
+
+WARM_UP = 3
+"""The first third of a run does not count: functions start, and queues and tables fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much a measure may rise: by a share of its earlier value, and by an absolute number."""
+
+    share: float
+    absolute: float
+
 
 NOISE = Limit(share=0.5, absolute=15)
 """Of messages and due tasks: one kill delays some of them."""
@@ -16,7 +28,36 @@ MORE_MEMORY = Limit(share=0.1, absolute=5)
 MORE_ROWS = Limit(share=0.05, absolute=0.1)
 """Of rows per order: orders that have not ended lack some of theirs."""
 MOST_LINES = 12
-Measure = Callable[[Sample], float]
+MEASURES: Mapping[str, tuple[Callable[[Sample], float], Limit]] = {
+    "messages in all queues": (lambda sample: sample.waiting, NOISE),
+    "tasks in the due index": (lambda sample: sample.due["tasks"], NOISE),
+    "lanes in the due index": (lambda sample: sample.due["lanes"], NOISE),
+    "MB of the largest function process": (lambda sample: sample.worker_mb, MORE_MEMORY),
+    **{f"rows per order in {name}": (methodcaller("rows_per_order", name), MORE_ROWS) for name in TABLES},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The medians of a measure in both halves of a run, and the highest later one that is allowed."""
+
+    earlier: float
+    later: float
+    most: float
+
+    @property
+    def grew(self) -> bool:
+        return self.later > self.most
+
+
+def trend(series: Sequence[float], limit: Limit) -> Trend:
+    """The trend after the warm-up; too few values never grow."""
+    counted = series[len(series) // WARM_UP :]
+    earlier, later = counted[: len(counted) // 2], counted[len(counted) // 2 :]
+    if not earlier:
+        return Trend(0, 0, 0)
+    before = median(earlier)
+    return Trend(before, median(later), before * (1 + limit.share) + limit.absolute)
 
 
 def findings(samples: Sequence[Sample]) -> Iterator[str]:
@@ -28,12 +69,10 @@ def findings(samples: Sequence[Sample]) -> Iterator[str]:
 
 def samples_table(samples: Sequence[Sample]) -> Table:
     """Every nth sample, so that at most MOST_LINES are shown."""
-    shown = Table(title="soak", title_justify="left")
-    for name in ("s", "orders", "queued", "due", "rows/order", "functions", "MB", "cloud MB"):
-        shown.add_column(name, justify="right")
     every = -(-len(samples) // MOST_LINES) or 1
-    for sample in samples[::-1][::every][::-1]:
-        shown.add_row(*_cells(sample))
+    columns = ("s", "orders", "queued", "due", "rows/order", "functions", "MB", "cloud MB")
+    shown = table("soak", *columns, rows=map(_cells, samples[::-1][::every][::-1]))
+    shown.columns[0].justify = "right"
     return shown
 
 
@@ -48,28 +87,13 @@ def trends_table(samples: Sequence[Sample]) -> Table:
 
 
 def _trends(samples: Sequence[Sample]) -> Mapping[str, Trend]:
-    return {
-        name: trend([measure(sample) for sample in samples], limit) for name, (measure, limit) in _measures().items()
-    }
+    return {name: trend([of(sample) for sample in samples], limit) for name, (of, limit) in MEASURES.items()}
 
 
-def _measures() -> Mapping[str, tuple[Measure, Limit]]:
-    def rows(name: str) -> Measure:
-        return lambda sample: sample.rows_per_order(name)
-
-    return {
-        "messages in all queues": (lambda sample: sample.waiting, NOISE),
-        "tasks in the due index": (lambda sample: sample.due["tasks"], NOISE),
-        "lanes in the due index": (lambda sample: sample.due["lanes"], NOISE),
-        "MB of the largest function process": (lambda sample: sample.worker_mb, MORE_MEMORY),
-        **{f"rows per order in {name}": (rows(name), MORE_ROWS) for name in TABLES},
-    }
-
-
-def _cells(sample: Sample) -> Iterator[str]:
-    yield from (f"{sample.at:.0f}", str(sample.orders), str(sample.waiting), str(sum(sample.due.values())))
-    yield f"{sum(sample.rows_per_order(name) for name in TABLES):.2f}"
-    yield from (str(sample.workers), f"{sample.worker_mb:.0f}", f"{sample.cloud_mb:.0f}")
+def _cells(sample: Sample) -> Sequence[str]:
+    rows = sum(map(sample.rows_per_order, TABLES))
+    begun = [f"{sample.at:.0f}", *map(str, (sample.orders, sample.waiting, sum(sample.due.values())))]
+    return [*begun, f"{rows:.2f}", str(sample.workers), f"{sample.worker_mb:.0f}", f"{sample.cloud_mb:.0f}"]
 
 
 def _cloud_growth(samples: Sequence[Sample]) -> str:

@@ -1,10 +1,7 @@
 """What a running deployment holds at one moment: memory, messages, rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import boto3
 import psutil
@@ -13,9 +10,6 @@ from orders.demo.stage import Stage
 from stepward.local.access import access
 from tests.lab.chaos.queues import dead_letters, messages
 from tests.lab.chaos.reaper import functions_of
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 MB = 1024 * 1024
 TABLES = ("orders", "tasks", "lanes", "shared_records", "rejects")
@@ -43,21 +37,19 @@ class Sample:
         """Rows of a table for each order that was sent."""
         return self.rows[table] / max(1, self.orders)
 
+    def __str__(self) -> str:
+        return f"{self.at:.0f} s: {self.orders} orders, {self.waiting} messages wait, {sum(self.due.values())} due"
 
-@dataclass(slots=True)
+
 class Sampler:
     """Takes samples of `stage`; `cloud` is the process that runs the emulator and starts the functions."""
 
-    stage: Stage
-    cloud: int
-    dynamodb: DynamoDBClient = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.dynamodb = boto3.client("dynamodb", **access(self.stage.endpoint))
+    def __init__(self, stage: Stage, cloud: int) -> None:
+        self.stage, self.cloud = stage, cloud
+        self.dynamodb = boto3.client("dynamodb", **access(stage.endpoint))
 
     def sample(self, at: float, orders: int) -> Sample:
-        """Take one sample."""
-        tables = self._tables
+        tables = {name: getattr(self.stage.deployment, f"{name}_table") for name in TABLES}
         # A leak shows in the largest process, which lives longest; restarts would hide it in a sum.
         workers = [_resident(process) for process in functions_of(self.cloud, bool)]
         return Sample(
@@ -70,10 +62,6 @@ class Sampler:
             worker_mb=max(workers, default=0.0),
             cloud_mb=_resident(psutil.Process(self.cloud)),
         )
-
-    @property
-    def _tables(self) -> Mapping[str, str]:
-        return {name: getattr(self.stage.deployment, f"{name}_table") for name in TABLES}
 
     def _count(self, table: str, index: str = "") -> int:
         where = {"IndexName": index} if index else {}

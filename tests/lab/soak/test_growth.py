@@ -1,33 +1,27 @@
 """S12: what a soak counts as growth."""
 
-from collections.abc import Sequence
+import pytest
 
-from tests.lab.soak.growth import Limit, trend
+from tests.lab.soak.report import Limit, trend
 
-TIGHT = Limit(share=0.1, absolute=0)
-
-
-def grew(series: Sequence[float], limit: Limit) -> bool:
-    return trend(series, limit).grew
+TIGHT, LOOSE = Limit(share=0.1, absolute=0), Limit(share=0, absolute=5)
 
 
-def test_a_steady_climb_is_growth() -> None:
-    assert grew([float(value) for value in range(10, 40)], TIGHT)
-
-
-def test_what_settles_after_warming_up_did_not_grow() -> None:
-    assert not grew([0, 20, 50, 80, 100, 100, 99, 101, 100, 100, 99, 101], TIGHT)
-
-
-def test_one_peak_is_not_growth() -> None:
-    assert not grew([5, 5, 5, 5, 5, 5, 5, 5, 500, 5, 5, 5], TIGHT)
-
-
-def test_a_little_more_is_allowed_where_little_was() -> None:
-    assert not grew([0, 0, 0, 0, 0, 0, 3, 3, 3], Limit(share=0, absolute=5))
-    assert grew([0, 0, 0, 0, 0, 0, 6, 6, 6], Limit(share=0, absolute=5))
-
-
-def test_too_few_samples_show_no_growth() -> None:
-    assert not grew([], TIGHT)
-    assert not grew([100], TIGHT)
+@pytest.mark.parametrize(
+    ("series", "limit", "grew"),
+    [
+        pytest.param([*range(10, 40)], TIGHT, True, id="a steady climb"),
+        pytest.param(
+            [0, 20, 50, 80, 100, 100, 99, 101, 100, 100, 99, 101], TIGHT, False, id="settles after warming up"
+        ),
+        pytest.param([5, 5, 5, 5, 5, 5, 5, 5, 500, 5, 5, 5], TIGHT, False, id="one peak"),
+        pytest.param([0, 0, 0, 0, 0, 0, 3, 3, 3], LOOSE, False, id="a little more where little was"),
+        pytest.param([0, 0, 0, 0, 0, 0, 6, 6, 6], LOOSE, True, id="more than a little"),
+        pytest.param([], TIGHT, False, id="no sample"),
+        pytest.param([100], TIGHT, False, id="too few samples"),
+    ],
+)
+def test_a_measure_grows_if_its_later_half_is_above_its_earlier_one(
+    series: list[float], limit: Limit, grew: bool
+) -> None:
+    assert trend(series, limit).grew is grew

@@ -3,8 +3,6 @@
 `make wheels` runs it. It first copies the application out of this repository.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -12,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep  # noqa: TID251 - a command on a person's machine may wait
+from time import monotonic
 
+from tests.lab.chaos.reaper import awaited
 from tests.lab.wheels.building import ROOT, build, install, run
 
 TRIPS = 3
@@ -44,7 +43,7 @@ def _check(booking: Path, binaries: Path, report: Callable[[str], None]) -> None
     report("the application's types agree with those of the packages")
     report(f"in memory: {run([python, '-m', 'pytest', '-q'], booking).splitlines()[-1]}")
     tools = {"PATH": f"{ROOT / '.venv-tools' / 'bin'}:/usr/bin:/bin"}
-    run([python, "infra/app.py"], booking, **tools)
+    run([python, "-m", "stepward.local.synth", "env=dev"], booking, **tools)
     template = json.loads((booking / "cdk.out" / "Stepward.template.json").read_text())
     functions = [it["Properties"] for it in template["Resources"].values() if it["Type"] == "AWS::Lambda::Function"]
     variables = [function.get("Environment", {}).get("Variables", {}) for function in functions]
@@ -75,20 +74,19 @@ def _up(booking: Path, binaries: Path, tools: Mapping[str, str]) -> Iterator[Cal
 
 
 def _send(booking: Path, stepward: Callable[..., str]) -> Mapping[str, str]:
-    """The state of each trip once all have ended, or time is up."""
     trip = json.loads((booking / "trip.json").read_text())
     ids = [f"trip-{number}" for number in range(1, TRIPS + 1)]
     for order_id in ids:
         file = booking / f"{order_id}.json"
         file.write_text(json.dumps({**trip, "orderId": order_id}))
         stepward("send", str(file), "--local")
-    states: dict[str, str] = {}
-    give_up_at = monotonic() + ENDS_WITHIN_S
-    while set(states.values()) != {"Processed"} and monotonic() < give_up_at:
-        sleep(1)
+
+    def states() -> Mapping[str, str]:
         listed = json.loads(stepward("list", "--local", "--json"))
-        states = dict.fromkeys(ids, "") | {it["orderId"]: it["state"] for it in listed["orders"]}
-    return states
+        return dict.fromkeys(ids, "") | {it["orderId"]: it["state"] for it in listed["orders"]}
+
+    awaited(lambda: set(states().values()) == {"Processed"}, ENDS_WITHIN_S, every_s=1)
+    return states()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Builds the two packages, and installs them as a user would: into an environment without this repository."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

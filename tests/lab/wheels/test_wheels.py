@@ -1,7 +1,5 @@
 """A user installs two packages, complete, typed, and without the example application."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

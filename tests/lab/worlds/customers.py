@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
@@ -10,8 +11,7 @@ from typing import Any
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.messages import LaneWaits
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Mailbox
+from stepward.testing.faults.gate import Gate
 from stepward.testing.seeded.people import LATER
 from stepward.wire.convoy import encode_command
 from tests.lab.convoy.audit import replacement
@@ -23,15 +23,15 @@ OWNERS = {"ord-16": "c1", "ord-17": "c1", "ord-18": "c2", "ord-19": "c2"}
 
 @dataclass(slots=True)
 class Customers:
-    """They write to the queues of `mailbox`; `sent` are the ledgers that they wrote.
+    """They `post` to the queues; `sent` are the ledgers that they wrote.
 
     They delete no order that cannot be undone: nothing would take its effects back.
     """
 
     gate: Gate
-    mailbox: Mailbox
     rules: LaneRules
     undoable: bool
+    post: Callable[..., object] = field(init=False)
     sent: list[Book] = field(default_factory=list)
     alerted: Counter[str] = field(default_factory=Counter)
     asked: count = field(default_factory=count)  # type: ignore[type-arg]
@@ -76,11 +76,13 @@ class Customers:
                 return RetryLane(order_id, "ada", "mended", asked)
 
     def _ask(self, command: LaneCommand, wait: int) -> None:
-        text = json.dumps([encode_command(command)])
-        self.gate.loop.later(wait, lambda: self.mailbox.send("lanes", command.order_id, text))
+        self._say("events", encode_command(command), command.order_id, command.command_id, wait)
 
     def _send(self, book: Book, wait: int) -> None:
-        self.gate.loop.later(wait, lambda: self.mailbox.send("ledgers", book.customer, json.dumps(book.message)))
+        self._say("ledgers", json.dumps(book.message), book.customer, f"ledger-{next(self.asked)}", wait)
+
+    def _say(self, queue: str, text: str, group: str, name: str, wait: int) -> None:
+        self.gate.loop.later(wait, lambda: self.post(queue, text, group, name))
 
 
 def _undeleted(entry: Any) -> Any:

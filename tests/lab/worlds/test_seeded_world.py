@@ -10,9 +10,9 @@ from stepward.domain.convoy.sequence import Turn
 from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
+from stepward.testing.faults.profile import Delivery, Mood
+from stepward.testing.faults.pulse import Kind
 from stepward.testing.seeded.finding import fewest, shortest
-from stepward.testing.seeded.profile import Delivery, Mishap
-from stepward.testing.services import Mood
 from tests.lab.worlds.cast import ORDERS, Ours, live, report
 
 SOME = range(1_000, 1_010)
@@ -50,7 +50,7 @@ def test_a_world_of_ledgers_alone_is_smooth_but_for_what_they_say() -> None:
     assert finding is None
     assert set(world.chances.happened) == ledgers
     assert isinstance(world.cast, Ours)
-    lanes = world.cast.lanes.inner.lanes.values()
+    lanes = world.cast.lanes.lanes.values()
     assert {lane.order_id for lane in lanes if lane.created} == world.judge.tasks.tasks.keys()
     assert world.judge.tasks.tasks
 
@@ -68,7 +68,8 @@ def test_leaving_an_accident_out_changes_no_other() -> None:
 def test_every_kind_of_accident_happens() -> None:
     counts = sum((live(seed)[0].diary.counts for seed in SOME), start=live(0)[0].diary.counts)
 
-    wanted = {*Mishap, *Mood, *(f"delivered {kind}" for kind in Delivery), "stale index", "deaths"}
+    of_worlds = {"stale index", "leases ignored", "deaths"}
+    wanted = {*Kind, *Mood, *(f"delivered {kind}" for kind in Delivery), *of_worlds} - {Kind.SUPERSEDED}
     assert wanted <= {name for name, count in counts.items() if count}
 
 

@@ -13,14 +13,17 @@ from stepward.adapters.alerts.sns import SnsTopic, attributes
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured
-from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.domain.messages import Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
+from stepward.domain.origin import Origin
 
 FAILED = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
+WAITS = StepWaits("ord-5", "screen", 2, "agent payments does not know operation screen; deploy it", 1_000_000)
 BLOCKED = LaneWaits("ord-1", "5", Alerted.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
 GAP = LaneWaits("ord-2", "3", Alerted.GAP, "event 3 has not come, and 7 has", 1_000_000)
 IDLE = LaneWaits("ord-3", "9", Alerted.IDLE, "nothing has come after event 8", 1_000_000)
 ANY = st.text(st.characters())
-ALERTS = st.builds(StepFailed, ANY, st.text(), st.integers(), ANY, st.integers()) | st.builds(
+OF_STEPS = st.sampled_from([StepFailed, StepWaits])
+ALERTS = OF_STEPS.flatmap(lambda kind: st.builds(kind, ANY, st.text(), st.integers(), ANY, st.integers())) | st.builds(
     LaneWaits, ANY, st.just("1"), st.sampled_from([Alerted.BLOCKED, Alerted.GAP, Alerted.IDLE]), ANY, st.just(0)
 )
 
@@ -40,6 +43,26 @@ def test_the_text_says_what_failed_why_and_what_to_type_next() -> None:
 def test_the_text_about_a_step_that_never_began_says_so() -> None:
     """S24: the order's complete-by passed before it."""
     assert text(replace(FAILED, attempt=0)).startswith("Step charge of order ord-1 ended in Error before it began.\n")
+
+
+def test_the_text_of_a_step_that_waits_for_a_deployment_names_what_to_deploy() -> None:
+    """D1: nothing has to be typed afterwards."""
+    assert text(WAITS) == (
+        "Step screen of order ord-5 waits for a deployment.\n\n"
+        "Why: agent payments does not know operation screen; deploy it\n\n"
+        "It goes on without a command once that is deployed; no attempt is counted until then.\n"
+        "Look at it:\n"
+        "  stepward show ord-5\n"
+    )
+    assert subject(WAITS) == "Stepward: step screen waits for a deployment, order ord-5"
+    assert summary([WAITS, replace(WAITS, order_id="ord-6")]) == (
+        "2 orders wait for a deployment:\n\n"
+        "  screen 2 times: agent payments does not know operation screen; deploy it\n\n"
+        "Their ids: ord-5, ord-6\n\n"
+        "They go on without a command once that is deployed; no attempt is counted until then.\n"
+        "List them:\n"
+        "  stepward list --needs-attention\n"
+    )
 
 
 def test_the_text_of_a_failed_undo_names_the_remaining_effects() -> None:
@@ -160,7 +183,7 @@ def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
 @given(st.lists(ALERTS, min_size=1))
 def test_whatever_a_service_or_a_lane_gives_as_reason_can_be_sent(alerts: list[Alert]) -> None:
     alerts = [replace(alert, order_id=f"ord-{n}") for n, alert in enumerate(alerts)]
-    steps = [replace(alert, step="charge", attempt=3) if isinstance(alert, StepFailed) else alert for alert in alerts]
+    steps = [replace(alert, step="charge", attempt=3) if isinstance(alert, TaskAlert) else alert for alert in alerts]
     for message in (text(steps[0]), summary(steps)):
         assert len(message.encode()) < 256 * 1024
         assert message.replace("\n", "").isprintable()
@@ -182,10 +205,45 @@ def test_an_order_id_with_signs_that_a_shell_reads_is_quoted(alert: Alert, noun:
     assert f"stepward {noun}show '$(reboot)'" in text(replace(alert, order_id="$(reboot)"))
 
 
+@pytest.mark.parametrize("alert", [FAILED, BLOCKED, GAP, IDLE])
+def test_an_alert_names_workflow_and_customer_apart_and_what_to_type_for_them(alert: Alert) -> None:
+    one = replace(alert, order_id="fulfilment~acme/eu~1042")
+    assert "1042 (workflow fulfilment, customer acme/eu)" in text(one, "fulfilment")
+    commands = [line for line in text(one, "fulfilment").splitlines() if line.startswith("  stepward")]
+    assert all(" 1042 " in line and "--customer acme/eu" in line and "--workflow" not in line for line in commands)
+    assert "1042 (customer acme/eu)" in subject(one)
+    told = {name: value["StringValue"] for name, value in attributes(one, "f").items() if "StringValue" in value}
+    assert (told["orderId"], told["workflow"], told["customerId"]) == ("1042", "fulfilment", "acme/eu")
+    assert attributes(alert, "fulfilment")["workflow"]["StringValue"] == "fulfilment"
+    assert "--workflow returns" in text(replace(alert, order_id="returns~~1042"), "fulfilment")
+
+
 def test_programs_read_what_there_is_to_know_of_an_alert() -> None:
     assert attributes(GAP)["trouble"] == {"DataType": "String", "StringValue": "gap"}
     assert "trouble" not in attributes(FAILED)
     assert set(attributes(StepFailed("ord-1", "", 0, "no", 0))) == {"alertId", "orderId", "attempt"}
+
+
+@pytest.mark.parametrize("message", [text(FAILED), text(BLOCKED), text(GAP), text(IDLE), summary([FAILED, BLOCKED])])
+def test_every_command_in_a_mail_is_for_the_deployment_that_sent_it(message: str) -> None:
+    """D3: pasted anywhere, it acts on no other stack; the mail ends with the name of its own."""
+    mail = Origin("shop-prod", "eu-west-1").signed(message)
+    commands = [line for line in mail.splitlines() if "stepward " in line]
+    assert commands
+    assert all(line.endswith(" --stack shop-prod --region eu-west-1") for line in commands)
+    assert mail.endswith("\nDeployment: shop-prod in eu-west-1\n")
+    assert Origin().signed(message) == message
+
+
+def test_a_subject_begins_with_the_deployment() -> None:
+    """D3: it is what a person sees of forty mails."""
+    assert Origin("shop-prod").subject(subject(FAILED)) == "shop-prod: step charge failed, order ord-1"
+    assert len(Origin("s" * 60).subject(subject(replace(FAILED, order_id="o" * 128)))) == 100
+
+
+def test_a_command_in_backticks_is_for_the_deployment_too() -> None:
+    """D3: in the description of an alarm."""
+    assert Origin("shop").addressed("see `stepward rejects` for why") == "see `stepward rejects --stack shop` for why"
 
 
 def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from moto import mock_aws
 
-from stepward.adapters.alerts.event_bus import EventBus
+from stepward.adapters.alerts.event_bus import EventBus, detail
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.domain.origin import Origin
 from tests.contract.worlds.queue_worlds import SqsWorld
 from tests.unit.alerts.flaky_event_bus import FlakyEvents
 
@@ -35,6 +36,13 @@ def test_an_event_says_what_the_alert_says() -> None:
     assert (entry["Source"], entry["EventBusName"]) == ("stepward", "default")
     assert entry["DetailType"] == "stepward.step.failed"
     assert json.loads(entry["Detail"])["alertId"] == "a/charge/3"
+
+
+def test_an_event_names_the_deployment_that_it_leaves() -> None:
+    """D3: a rule of one deployment matches no other one's events."""
+    events = FlakyEvents()
+    EventBus(events.client(), origin=Origin("shop-prod")).put(alerts("a"))
+    assert json.loads(events.entries[0]["Detail"])["stack"] == "shop-prod"
 
 
 def test_an_entry_that_fails_once_is_put_again_alone() -> None:
@@ -85,6 +93,13 @@ def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
     EventBus(events.client()).put([*lane, *alerts("a")])
     kinds = [entry["DetailType"] for entry in events.entries]
     assert kinds == ["stepward.step.failed", "stepward.lane.blocked", "stepward.lane.gap"]
+
+
+def test_machines_read_the_parts_of_a_key_apart() -> None:
+    (found,) = alerts("fulfilment~acme~1042")
+    named = {"orderId": "1042", "workflow": "fulfilment", "customerId": "acme"}
+    assert {name: json.loads(detail(found, Origin(workflow="fulfilment")))[name] for name in named} == named
+    assert "customerId" not in json.loads(detail(replace(found, order_id="1042"), Origin(workflow="fulfilment")))
 
 
 def test_no_alerts_make_no_call() -> None:

@@ -86,6 +86,13 @@ def failed_twice() -> Life:
     return Life(plan=SIDE_BY_SIDE).start(0).answer("reserve", 100, "sold out").answer("charge", 200, "declined")
 
 
+def not_deployed() -> Life:
+    """Its agent does not know the operation of reserve."""
+    life = Life().start(0)
+    token = life.task.steps["reserve"].token or ""
+    return life.apply(Reply("ord-1", "reserve", 1, token, Outcome.NOT_UNDERSTOOD, error="deploy it"), 100)
+
+
 def recovered() -> Life:
     """Its first attempt at charge was never answered; the second one was."""
     return Life().start(40).answer("reserve", 1_000).check_deadlines(25_000).retry(26_000).answer("charge", 27_000)

@@ -8,7 +8,7 @@ from stepward.domain.errors import Corrupt
 from stepward.domain.submission import Order
 from stepward.domain.task.record import Loaded
 from stepward.testing.memory.task_store import MemoryTaskStore
-from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, paused, recovered, undo_failed
+from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, not_deployed, paused, recovered, undo_failed
 
 
 @dataclass(slots=True)
@@ -46,3 +46,4 @@ def test_every_reason_is_listed() -> None:
     assert list(reasons(undo_failed().task)) == ["charge/undo: account closed"]
     assert list(reasons(paused().task)) == ["paused by ada: asking"]
     assert list(reasons(recovered().task)) == []
+    assert list(reasons(not_deployed().task)) == ["reserve: deploy it"]

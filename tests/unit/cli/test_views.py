@@ -11,6 +11,7 @@ from tests.unit.cli.lives import (
     SUBMITTED,
     Life,
     failed,
+    not_deployed,
     paused,
     recovered,
     shipping,
@@ -49,6 +50,15 @@ def test_a_running_step_shows_who_holds_it_and_until_when() -> None:
     assert "scheduler-1" in text
     assert "Complete by" in text
     assert "9.0 s left" in what_next(life.loaded, HERE, SUBMITTED + 1_000)
+
+
+def test_an_order_that_waits_for_a_deployment_names_what_to_deploy() -> None:
+    """D1: in its table, its timeline, its JSON document, and in what it waits for."""
+    life = not_deployed()
+    assert re.search(r"reserve +Processing +1 +0 of 3 .*deploy it", view(life))
+    assert "reserve: it waits for a deployment: deploy it" in view(life)
+    assert what_next(life.loaded, HERE, SUBMITTED) == "reserve waits for a deployment, uncounted: deploy it."
+    assert task_document(life.loaded, with_order=False)["steps"][0]["lacks"] == "deploy it"
 
 
 def test_an_order_in_error_shows_the_reason_and_what_to_type_next() -> None:

@@ -5,7 +5,7 @@ from typing import NoReturn
 import pytest
 
 from stepward.domain.convoy.lane import LaneRules
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.testing.faults.record import Died
@@ -61,6 +61,22 @@ def test_an_effect_that_fails_for_now_is_tried_again_and_then_stops_the_order() 
     assert blocked(world) == (1, "it failed 10 times; the last error: MemoryTaskStore.submit: fails")
 
 
+def test_an_effect_that_only_newer_code_can_have_counts_nothing() -> None:
+    """D1: the order's task waits for a deployment, however often its event comes."""
+    world = ConvoyWorld(rules=LaneRules(attempts=3))
+    arrive(world, *order("A", 2))
+    world.store, knowing = Older(shard_of=lambda _: 0), world.store
+    for _ in range(10):
+        world.work(world.events.receive())
+        world.clock.now += 10 * MINUTE
+    assert world.lanes.load("A") is None
+
+    world.store = knowing
+    world.work(world.events.receive())
+
+    assert (world.lane().blocked, world.lane().last) == (None, 2)
+
+
 def test_an_effect_that_fails_once_is_had_the_next_time() -> None:
     """C4: nothing is deleted before its work is done, and nothing comes before it."""
     world = ConvoyWorld()
@@ -102,6 +118,13 @@ def test_a_corrupt_task_stops_the_order_at_its_cancellation() -> None:
     world.run(entry("A", 2, "delete"))
 
     assert blocked(world) == (2, "the order's task cannot be read: A: it lacks CreatedAt")
+
+
+class Older(MemoryTaskStore):
+    """A state store of older code than its records."""
+
+    def submit(self, order: object, task: object, plan: object) -> NoReturn:  # noqa: ARG002 - as the port has it
+        raise NotUnderstood("an item with Signals")
 
 
 class Damaged(MemoryTaskStore):

@@ -9,7 +9,7 @@ from stepward.app.convoy.convoy import Arrival
 from stepward.app.convoy.intake import LaneIntake
 from stepward.app.intake import Received
 from stepward.domain.convoy.commands import LaneCommand, RetryLane
-from stepward.domain.errors import RetryLater, Transient
+from stepward.domain.errors import NotUnderstood, RetryLater, Transient
 from stepward.domain.history import HistoryKind
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
@@ -23,22 +23,29 @@ class Noting:
     """A convoy that notes what it is given, and fails at the order named."""
 
     fails_at: str = ""
+    newer: bool = False
     calls: list[tuple[str, ...]] = field(default_factory=list)
 
     def events(self, order_id: str, arrivals: Sequence[Arrival]) -> None:
         self.calls.append((order_id, *(arrival.received.message_id for arrival in arrivals)))
         if order_id == self.fails_at:
             raise Transient("not now")
+        self._read()
 
     def command(self, command: LaneCommand, received: Received) -> None:
         self.calls.append((command.order_id, "command", received.message_id))
+        self._read()
+
+    def _read(self) -> None:
+        if self.newer:
+            raise NotUnderstood("the lane: an item with Signals")
 
 
 def intake(convoy: Noting) -> LaneIntake:
     def decode(text: str) -> object:
         return decode_for_lane(text, EventMessage)
 
-    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry())  # type: ignore[arg-type]
+    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry(), lambda: 0)  # type: ignore[arg-type]
 
 
 def messages(*bodies: str) -> list[Received]:
@@ -79,6 +86,20 @@ def test_what_was_done_before_a_failure_is_counted() -> None:
         next(steps)
 
     assert convoy.calls[-1] == ("B", "m-1", "m-2")
+
+
+@pytest.mark.parametrize("last", [B, COMMAND])
+def test_what_meets_a_lane_of_newer_code_comes_back_in_its_turn(last: str) -> None:
+    """D1: what is in front of it is done, and nothing becomes a reject."""
+    convoy = Noting(newer=True)
+    subject = intake(convoy)
+    steps = subject.take(messages(IGNORED, last, B), lambda: MINUTE)
+
+    assert next(steps) == 1
+    with pytest.raises(RetryLater, match="an item with Signals"):
+        next(steps)
+
+    assert not subject.rejects.kept  # type: ignore[attr-defined]
 
 
 def test_what_names_no_order_becomes_a_reject_in_its_turn() -> None:

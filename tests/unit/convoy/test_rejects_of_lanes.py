@@ -95,6 +95,22 @@ def test_an_unsequenced_event_whose_position_another_holds_becomes_a_reject_thou
     assert (world.applied(), world.lane().blocked) == ([1, 2], None)
 
 
+def test_a_replacement_that_comes_again_after_another_command_loses_neither_event() -> None:
+    """C3: the lane knows its newest command only, so an older one may replace an event again."""
+    world = ConvoyWorld()
+    world.run(*order("A", 1), entry("A", 2, "delete"), entry("A", 3, "add", amount="3.00"))
+    world.replace("A", 3, entry("A", 3, "add", amount="4.00"))
+    command = world.events.receive()
+    world.work(command)
+    world.retry("A")
+    world.run()
+
+    world.work(command)
+
+    bodies = [reject.body for reject in world.rejects.newest(9)]
+    assert ["3.00" in bodies[1], "4.00" in bodies[0], len(bodies)] == [True, True, 2]
+
+
 def test_a_later_command_does_not_reject_again_what_an_earlier_one_has(blocked: ConvoyWorld) -> None:
     blocked.replace("A", 2, MENDED)
     blocked.run()

@@ -56,7 +56,7 @@ def test_each_entry_goes_to_the_group_of_its_order(world: ConvoyWorld) -> None:
 
     assert [message.attributes["MessageGroupId"] for message in received] == ["A", "A", "B"]
     assert bodies(world) == [("A", 0), ("A", 1), ("B", 2)]
-    assert world.shared_records.kept["ledger/c1/L1"].body["done"]
+    assert world.shared_records.kept["ledger/c1|L1"].body["done"]
 
 
 def test_a_ledger_that_is_done_is_a_duplicate_when_it_comes_again(world: ConvoyWorld) -> None:
@@ -69,6 +69,14 @@ def test_a_ledger_that_is_done_is_a_duplicate_when_it_comes_again(world: ConvoyW
 
     assert not world.events.bodies
     assert world.telemetry.count(HistoryKind.DUPLICATE) == 1
+
+
+def test_no_two_ledgers_share_their_progress(world: ConvoyWorld) -> None:
+    """A customer's id may hold a `/`, and so may a ledger's."""
+    split(world, world.ledger("b/c", *order("A", 2), customer="a"))
+    split(world, world.ledger("c", *order("B", 2), customer="a/b"))
+
+    assert bodies(world) == [("A", 0), ("A", 1), ("B", 0), ("B", 1)]
 
 
 def test_another_ledger_under_a_known_name_is_refused_and_kept(world: ConvoyWorld) -> None:

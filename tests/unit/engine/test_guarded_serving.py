@@ -12,6 +12,7 @@ from stepward.domain.coordination.breaker import Mode, Permit
 from stepward.domain.errors import Corrupt, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.health import Called, Health
 from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Outcome
 from stepward.domain.workflow.definition import Call
 from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
 from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, breaker, breaks
@@ -108,10 +109,11 @@ def test_an_operation_that_is_not_deployed_says_nothing_about_the_service() -> N
         guard.failed(Permit(T0), T0)
     world.clock.now = breaker(world).until
 
-    world.serve(guard=guard).handle(text)
+    with pytest.raises(RetryLater, match="does not know operation"):
+        world.serve(guard=guard).handle(text)
 
     assert breaker(world).mode is Mode.OPEN
-    assert len(world.replies()) == 1
+    assert [reply.outcome for reply in world.replies()] == [Outcome.NOT_UNDERSTOOD]
 
 
 def test_while_an_agent_is_paused_its_service_is_not_called() -> None:

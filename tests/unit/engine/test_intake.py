@@ -12,7 +12,7 @@ from tests.unit.engine.world import World
 
 
 def received(world: World, body: str, number: int = 1) -> None:
-    intake = Intake(world.submit.handle, world.rejects, world.telemetry)
+    intake = Intake(world.submit.handle, world.rejects, world.telemetry, world.clock)
     intake.accept(Received(f"message-{number}", "orders", T0 + number, body))
 
 
@@ -82,7 +82,8 @@ class FullRejects(MemoryRejects):
 
 def test_what_cannot_be_kept_comes_back(world: World) -> None:
     """Nothing is lost: a reject is acknowledged only after it is stored."""
+    intake = Intake(world.submit.handle, FullRejects(), world.telemetry, world.clock)
     with pytest.raises(Transient, match="throttled"):
-        Intake(world.submit.handle, FullRejects(), world.telemetry).accept(Received("m", "orders", T0, "NaN"))
+        intake.accept(Received("m", "orders", T0, "NaN"))
 
     assert world.kinds() == []

@@ -169,12 +169,28 @@ def test_a_refusal_is_answered_at_once(world: World) -> None:
     assert world.clock.slept == []
 
 
-def test_an_operation_that_the_agent_does_not_have_is_a_permanent_error(world: World) -> None:
-    """S7: an operator deploys it, and resubmits."""
-    world.serve(operation(succeed, name="charge")).handle(world.ask())
+def test_an_operation_that_the_agent_does_not_know_goes_back_and_the_scheduler_is_told(world: World) -> None:
+    """D1: newer code asks for it. The same request is served as soon as the agent is updated."""
+    text = world.ask()
+    with pytest.raises(RetryLater, match="agent worker does not know operation reserve; deploy it; back in 5 s"):
+        world.serve(operation(succeed, name="charge")).handle(text)
+    world.clock.now += 5 * SECOND
+    world.serve(operation(succeed)).handle(text)
 
-    (reply,) = world.replies()
-    assert (reply.outcome, reply.error) == (Outcome.PERMANENT, "agent worker has no operation 'reserve'; deploy it")
+    first, second = world.replies()
+    lacks = "agent worker does not know operation reserve; deploy it"
+    assert (first.outcome, first.error, first.attempt) == (Outcome.NOT_UNDERSTOOD, lacks, 1)
+    assert (second.outcome, second.attempt) == (Outcome.OK, 1)
+    assert world.telemetry.count(HistoryKind.NOT_UNDERSTOOD) == 1
+
+
+def test_an_operation_that_the_agent_never_learns_ends_with_complete_by(world: World) -> None:
+    """S6, D1: the request comes back a few times, and not past complete-by."""
+    away = serve_to_the_end(world, world.serve(operation(succeed, name="charge")), world.ask())
+
+    assert [reply.outcome for reply in world.replies()] == [Outcome.NOT_UNDERSTOOD] * len(away)
+    assert 5 < len(away) < 20
+    assert sum(away) == 60
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepward.app.optimistic import TRIES
-from stepward.app.supervisor.supervise import MOST_PER_RUN, TIME_TO_FINISH
+from stepward.app.supervisor.supervise import MOST_PER_RUN, TIME_FOR_OTHERS, TIME_TO_FINISH
 from stepward.domain.errors import Corrupt, Transient
 from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
@@ -41,6 +41,19 @@ def test_every_overdue_task_of_every_shard_is_recovered() -> None:
     assert retried(world) == sorted(world.store.tasks)
     assert figures == Swept(listed=9, overdue=9, oldest=MINUTE, complete=True, swept=SHARDS)
     assert world.telemetry.sweeps == [figures]
+
+
+def test_other_shards_are_looked_into_only_while_there_is_plenty_of_time() -> None:
+    """D2, S12: they count as swept for nobody, and a slow store leaves them to a later run."""
+    world = abandoned(9)
+    in_shard_0 = [order_id for order_id in world.store.tasks if world.store.shard_of(order_id) == 0]
+    few = world.assembly(shards=1, most_shards=SHARDS).supervisor("supervisor-1", ["worker"])
+
+    figures = few.sweep(lambda: TIME_FOR_OTHERS)
+    assert (retried(world), figures.swept, figures.complete) == (in_shard_0, 1, True)
+
+    figures = few.sweep(lambda: TIME_FOR_OTHERS + 1)
+    assert (sorted({*retried(world), *in_shard_0}), figures.swept) == (sorted(world.store.tasks), 1)
 
 
 def test_what_is_not_due_is_not_read() -> None:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-import pytest
+import boto3
+from moto import mock_aws
 
 from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.queues import SqsQueues
-from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.errors import Transient
 from stepward.domain.messages import Outcome, Reply, Start, StepRequest
 from tests.unit.sqs.flaky_sqs import FlakySqs
 
@@ -79,12 +80,30 @@ def test_if_a_queue_does_not_take_them_those_who_sent_to_it_come_back_and_no_oth
     assert [orders_in(call) for call in sqs.taken if call] == [["ord-1"]]
 
 
-def test_an_agent_without_a_queue_is_an_error_at_once_of_the_message_that_asks_for_it() -> None:
-    _, box = flaky()
-    with box.on_behalf_of("m-0"), pytest.raises(Misconfigured, match="no queue for agent courier"):
-        box.to_agents([request("ord-0", agent="courier")])
+def test_a_request_to_an_agent_without_a_queue_is_left_out_and_the_others_go() -> None:
+    """D1: the Supervisor finds its step, and counts nothing."""
+    sqs, box = flaky()
+    with box.on_behalf_of("m-0"):
+        box.to_agents([request("ord-0", agent="courier"), request("ord-1")])
 
     assert box.flush() == {}
+    assert [orders_in(call) for call in sqs.calls] == [["ord-1"]]
+    assert box.reachable == {"payments"}
+
+
+def test_a_queue_that_sqs_does_not_find_holds_up_no_other_message() -> None:
+    """D1: an agent that was taken out; the message comes back until the Supervisor has freed its step, uncounted."""
+    with mock_aws():
+        client = boto3.client("sqs", region_name="us-east-1")
+        here = client.create_queue(QueueName="responses")["QueueUrl"]
+        box = Outbox(SqsQueues(client, f"{URL}scheduler", here, {"payments": f"{URL}agent-payments"}))
+        with box.on_behalf_of("m-0"):
+            box.to_agents([request("ord-0")])
+            box.reply([reply("ord-0")])
+        assert list(box.flush()) == ["m-0"]
+        assert len(client.receive_message(QueueUrl=here)["Messages"]) == 1
+        assert box.backlogged() == frozenset()
+        assert box.reachable == frozenset()
 
 
 def test_messages_that_are_worked_on_side_by_side_keep_their_own_names() -> None:

@@ -106,7 +106,7 @@ def test_worlds_of_an_honest_application_hold() -> None:
 
 
 def test_worlds_find_an_operation_that_ignores_its_key() -> None:
-    with pytest.raises(AssertionError, match=r"careless answered .* under one key") as found:
+    with pytest.raises(AssertionError, match=r"careless answered .* under one idempotency key") as found:
         worlds(paying(careless), ORDER, seeds=10, before=_empty)
 
     assert "again: worlds(app, order, seeds=[" in str(found.value)

@@ -1,16 +1,18 @@
-"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with the `alertId`."""
+"""Alerts to machines as EventBridge events: source `stepward`, the detail a JSON object with `alertId` and `stack`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
-from stepward.domain.messages import Alert, LaneWaits
+from stepward.domain.key import named
+from stepward.domain.messages import Alert, LaneWaits, StepWaits
+from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 SOURCE = "stepward"
 STEP_FAILED = "stepward.step.failed"
 UNDO_FAILED = "stepward.undo.failed"
+STEP_WAITS = "stepward.step.waits"
 LANE_WAITS = {
     "blocked": "stepward.lane.blocked",
     "gap": "stepward.lane.gap",
@@ -33,11 +36,13 @@ class EventBus:
 
     client: EventBridgeClient
     bus: str = "default"
+    origin: Origin = field(default_factory=Origin)
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
-        for kind in (STEP_FAILED, UNDO_FAILED, *LANE_WAITS.values()):
-            deliver([Outgoing(detail(a)) for a in alerts if detail_type(a) == kind], partial(self._put, kind))
+        for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, *LANE_WAITS.values()):
+            details = [Outgoing(detail(alert, self.origin)) for alert in alerts if detail_type(alert) == kind]
+            deliver(details, partial(self._put, kind))
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
         with translated(f"event bus {self.bus}"):
@@ -51,20 +56,26 @@ class EventBus:
 
 
 def detail_type(alert: Alert) -> str:
-    """The event's type: a step failed, its undo failed, or what holds up a lane."""
+    """The event's type: a step failed, its undo failed, it waits for a deployment, or what holds up a lane."""
     if isinstance(alert, LaneWaits):
         return LANE_WAITS[alert.trouble.value]
+    if isinstance(alert, StepWaits):
+        return STEP_WAITS
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
-def detail(alert: Alert) -> str:
-    """What rules match and targets read; `at` is epoch milliseconds."""
+def detail(alert: Alert, origin: Origin | None = None) -> str:
+    """What rules match and targets read; `at` is epoch milliseconds, `stack` and `workflow` are the `origin`'s."""
+    origin = origin or Origin()
     if isinstance(alert, LaneWaits):
         about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
+    elif isinstance(alert, StepWaits):
+        about = {"step": alert.step, "attempt": alert.attempt}
     else:
         about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
-    named = {"alertId": alert.alert_id, "orderId": alert.order_id, "reason": alert.reason, "at": alert.at}
-    return json.dumps(named | about)
+    order = {name: value for name, value in named(alert.order_id, origin.workflow).items() if value}
+    facts = {"alertId": alert.alert_id, **order, "reason": alert.reason, "at": alert.at}
+    return json.dumps(facts | about | ({"stack": origin.stack} if origin.stack else {}))
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 
 from stepward.domain.convoy.lane import Alerted
+from stepward.domain.key import spoken, typed
 from stepward.domain.messages import LaneWaits
 
 
 def subject(alert: LaneWaits) -> str:
     """The subject, in one line."""
-    event, order = alert.event, alert.order_id
+    event, order = alert.event, spoken(alert.order_id)
     match alert.trouble:
         case Alerted.GAP:
             return f"Stepward: event {event} is missing, order {order}"
@@ -20,15 +21,20 @@ def subject(alert: LaneWaits) -> str:
             return f"Stepward: event {event} stops the lane, order {order}"
 
 
-def text(alert: LaneWaits, reason: str) -> str:
-    """The text about one lane, and what to do about it."""
+def command(verb: str, key: str, workflow: str, *after: str) -> str:
+    """A line with a command for the order, ready to be typed; `workflow` is the name of the default workflow."""
+    return f"  stepward {verb} {shlex.join(typed(key, *after, default=workflow))}"
+
+
+def text(alert: LaneWaits, reason: str, workflow: str = "") -> str:
+    """The text about one lane, and what to do about it; `workflow` is the name of the default workflow."""
     match alert.trouble:
         case Alerted.GAP:
-            return _missing(alert, reason)
+            return _missing(alert, reason, workflow)
         case Alerted.IDLE:
-            return _idle(alert, reason)
+            return _idle(alert, reason, workflow)
         case _:
-            return _blocked(alert, reason)
+            return _blocked(alert, reason, workflow)
 
 
 def headline(orders: str, count: int) -> str:
@@ -36,60 +42,60 @@ def headline(orders: str, count: int) -> str:
     return f"{orders} {'waits' if count == 1 else 'wait'} in {'its lane' if count == 1 else 'their lanes'}"
 
 
-def advice(first: LaneWaits) -> str:
+def advice(first: LaneWaits, workflow: str = "") -> str:
     """What to type when many lanes wait."""
     return (
         "Their later events wait, in order, until you act. List the lanes and look at one; it shows what to type:\n"
         "  stepward convoy list\n"
-        f"  stepward convoy show {shlex.quote(first.order_id)}\n"
+        f"{command('convoy show', first.order_id, workflow)}\n"
     )
 
 
-def _blocked(alert: LaneWaits, reason: str) -> str:
+def _blocked(alert: LaneWaits, reason: str, workflow: str) -> str:
+    order = spoken(alert.order_id, workflow)
     return (
-        f"Event {alert.event} of order {alert.order_id} could not be applied; the order's lane has stopped.\n\n"
+        f"Event {alert.event} of order {order} could not be applied; the order's lane has stopped.\n\n"
         f"Why: {reason}\n\n"
         "Later events of this order wait behind it, in order. Other orders go on. Look at it:\n"
-        f"{_show(alert)}"
+        f"{_show(alert, workflow)}"
         "Fix the cause, then try the event again:\n"
-        f"{_retry(alert)}"
+        f"{_retry(alert, workflow)}"
         "Or replace it with a corrected event, or skip it:\n"
-        f"{_replace_or_skip(alert)}"
+        f"{_replace_or_skip(alert, workflow)}"
     )
 
 
-def _missing(alert: LaneWaits, reason: str) -> str:
+def _missing(alert: LaneWaits, reason: str, workflow: str) -> str:
     return (
-        f"Event {alert.event} of order {alert.order_id} is missing; later ones wait for it.\n\n"
+        f"Event {alert.event} of order {spoken(alert.order_id, workflow)} is missing; later ones wait for it.\n\n"
         f"Why: {reason}\n\n"
         "No event behind a gap is ever applied. Look at it:\n"
-        f"{_show(alert)}"
+        f"{_show(alert, workflow)}"
         "Have its source send the event again; the lane then goes on by itself.\n"
         "If it will never come, supply it yourself, or skip it:\n"
-        f"{_replace_or_skip(alert)}"
+        f"{_replace_or_skip(alert, workflow)}"
     )
 
 
-def _idle(alert: LaneWaits, reason: str) -> str:
+def _idle(alert: LaneWaits, reason: str, workflow: str) -> str:
     return (
-        f"Order {alert.order_id} has had no event for a long time, and no last event.\n\n"
+        f"Order {spoken(alert.order_id, workflow)} has had no event for a long time, and no last event.\n\n"
         f"Why: {reason}\n\n"
         "Nothing is wrong with the events so far. Ask the source whether it sent more. Look at it:\n"
-        f"{_show(alert)}"
+        f"{_show(alert, workflow)}"
     )
 
 
-def _show(alert: LaneWaits) -> str:
-    return f"  stepward convoy show {shlex.quote(alert.order_id)}\n"
+def _show(alert: LaneWaits, workflow: str) -> str:
+    return f"{command('convoy show', alert.order_id, workflow)}\n"
 
 
-def _retry(alert: LaneWaits) -> str:
-    return f'  stepward convoy retry {shlex.quote(alert.order_id)} --why "..."\n'
+def _retry(alert: LaneWaits, workflow: str) -> str:
+    return f'{command("convoy retry", alert.order_id, workflow)} --why "..."\n'
 
 
-def _replace_or_skip(alert: LaneWaits) -> str:
-    order, event = shlex.quote(alert.order_id), shlex.quote(alert.event)
+def _replace_or_skip(alert: LaneWaits, workflow: str) -> str:
     return (
-        f'  stepward convoy replace {order} {event} FILE --why "..."\n'
-        f'  stepward convoy skip {order} {event} --why "..."\n'
+        f'{command("convoy replace", alert.order_id, workflow, alert.event, "FILE")} --why "..."\n'
+        f'{command("convoy skip", alert.order_id, workflow, alert.event)} --why "..."\n'
     )

@@ -2,18 +2,21 @@
 
 The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
 `trouble` (String) and `attempt` (Number), without empty values, which SNS refuses; of a summary `alerts` and `orders`
-(Number). If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step` names its event.
+(Number); of both `stack` (String), the deployment. If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step`
+names its event; if a step waits for a deployment, `trouble` is `waits`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
-from stepward.domain.messages import Alert, StepFailed
+from stepward.domain.key import named
+from stepward.domain.messages import Alert, StepFailed, StepWaits
+from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -26,31 +29,40 @@ class SnsTopic:
 
     client: SNSClient
     topic: str
+    origin: Origin = field(default_factory=Origin)
 
     def send(self, alert: Alert) -> None:
         """Publish one alert; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
-        self._publish(subject(alert), text(alert), attributes(alert))
+        self._publish(subject(alert), text(alert, self.origin.workflow), attributes(alert, self.origin.workflow))
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Publish many in one message; raises as `send` does."""
         counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
-        self._publish(summary_subject(alerts), summary(alerts), counts)
+        self._publish(summary_subject(alerts), summary(alerts, self.origin.workflow), counts)
 
     def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
+        line, message, named = self.origin.subject(line), self.origin.signed(message), {**named, **self._stack}
         with translated(self.topic):
             self.client.publish(TopicArn=self.topic, Subject=line, Message=message, MessageAttributes=named)
 
+    @property
+    def _stack(self) -> Mapping[str, MessageAttributeValueTypeDef]:
+        stack = self.origin.stack
+        return {"stack": {"DataType": "String", "StringValue": stack}} if stack else {}
 
-def attributes(alert: Alert) -> dict[str, MessageAttributeValueTypeDef]:
+
+def attributes(alert: Alert, workflow: str = "") -> dict[str, MessageAttributeValueTypeDef]:
     """The message attributes, which programs read."""
     match alert:
         case StepFailed():
             about, attempt = {"step": alert.step}, alert.attempt
+        case StepWaits():
+            about, attempt = {"step": alert.step, "trouble": "waits"}, alert.attempt
         case _:
             about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
-    named = {"alertId": alert.alert_id, "orderId": alert.order_id, **about}
+    facts = {"alertId": alert.alert_id, **named(alert.order_id, workflow), **about}
     texts: dict[str, MessageAttributeValueTypeDef] = {
-        name: {"DataType": "String", "StringValue": value} for name, value in named.items() if value
+        name: {"DataType": "String", "StringValue": value} for name, value in facts.items() if value
     }
     return {**texts, "attempt": _number(attempt)}
 

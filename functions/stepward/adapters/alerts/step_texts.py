@@ -1,4 +1,4 @@
-"""The text of an alert: what failed and why, how often it was tried, and what to type next."""
+"""The text of an alert: what failed or waits and why, how often it was tried, and what to do next."""
 
 from __future__ import annotations
 
@@ -8,35 +8,46 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stepward.adapters.alerts import lane_texts
-from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.adapters.alerts.lane_texts import command
+from stepward.domain.key import spoken
+from stepward.domain.messages import Alert, LaneWaits, StepFailed, StepWaits
 
 LONGEST_SUBJECT = 100
 LONGEST_REASON = 2000
 MOST_STEPS = 20
 MOST_ORDERS = 20
+_PATIENT = "{} on without a command once that is deployed; no attempt is counted until then.\n"
 
 
 def subject(alert: Alert) -> str:
     """One line of ASCII, at most 100 characters."""
     if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
+    if isinstance(alert, StepWaits):
+        return _line(f"Stepward: step {alert.step} waits for a deployment, order {spoken(alert.order_id)}")
     what = "undo" if alert.remaining_effects else "step"
-    return _line(f"Stepward: {what} {alert.step} failed, order {alert.order_id}")
+    return _line(f"Stepward: {what} {alert.step} failed, order {spoken(alert.order_id)}")
 
 
-def text(alert: Alert) -> str:
-    """The text about one failed step, or one lane that waits."""
+def text(alert: Alert, workflow: str = "") -> str:
+    """The text about one failed step, one that waits for a deployment, or one lane that waits.
+
+    `workflow` is the name of the default workflow.
+    """
     reason = _printable(alert.reason)[:LONGEST_REASON]
     if isinstance(alert, LaneWaits):
-        return lane_texts.text(alert, reason)
-    order, step = shlex.quote(alert.order_id), shlex.quote(alert.step)
+        return lane_texts.text(alert, reason, workflow)
+    if isinstance(alert, StepWaits):
+        what = f"Step {alert.step} of order {spoken(alert.order_id, workflow)} waits for a deployment."
+        show = command("show", alert.order_id, workflow)
+        return f"{what}\n\nWhy: {reason}\n\n{_PATIENT.format('It goes')}Look at it:\n{show}\n"
     return (
-        f"{_what_failed(alert)}\n\n"
+        f"{_what_failed(alert, workflow)}\n\n"
         f"Why: {reason}\n\n"
         "The order waits until you act. Look at it:\n"
-        f"  stepward show {order}\n"
+        f"{command('show', alert.order_id, workflow)}\n"
         f"Fix the cause, then run the {'undo' if alert.remaining_effects else 'step'} again:\n"
-        f'  stepward resubmit {order} {step} --why "..."\n'
+        f'{command("resubmit", alert.order_id, workflow, alert.step)} --why "..."\n'
     )
 
 
@@ -45,9 +56,9 @@ def summary_subject(alerts: Sequence[Alert]) -> str:
     return _line(f"Stepward: {', '.join(part.headline for part in _parts(alerts))}")
 
 
-def summary(alerts: Sequence[Alert]) -> str:
-    """Many failed steps and waiting lanes, counted by step or trouble, each with its most frequent reason."""
-    return "\n".join(_summary(part) for part in _parts(alerts))
+def summary(alerts: Sequence[Alert], workflow: str = "") -> str:
+    """Many steps that failed or wait, and waiting lanes, counted by step or trouble, with the most frequent reasons."""
+    return "\n".join(_summary(part) for part in _parts(alerts, workflow))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +71,21 @@ class _Part:
     advice: str
 
 
-def _parts(alerts: Sequence[Alert]) -> Iterator[_Part]:
+def _parts(alerts: Sequence[Alert], workflow: str = "") -> Iterator[_Part]:
     """The steps, then the lanes: each asks for other commands."""
     if steps := [alert for alert in alerts if isinstance(alert, StepFailed)]:
         ids = list(dict.fromkeys(alert.order_id for alert in steps))
         reasons = [(alert.step, alert.reason) for alert in steps]
-        yield _Part(f"{_orders(ids)} ended in Error", ids, reasons, _advice(steps[0]))
+        yield _Part(f"{_orders(ids)} ended in Error", ids, reasons, _advice(steps[0], workflow))
+    if waits := [alert for alert in alerts if isinstance(alert, StepWaits)]:
+        ids = list(dict.fromkeys(alert.order_id for alert in waits))
+        reasons = [(alert.step, alert.reason) for alert in waits]
+        advice = f"{_PATIENT.format('They go')}List them:\n  stepward list --needs-attention\n"
+        yield _Part(f"{_orders(ids)} {'waits' if len(ids) == 1 else 'wait'} for a deployment", ids, reasons, advice)
     if lanes := [alert for alert in alerts if isinstance(alert, LaneWaits)]:
         ids = list(dict.fromkeys(alert.order_id for alert in lanes))
         reasons = [(alert.trouble.value, alert.reason) for alert in lanes]
-        yield _Part(lane_texts.headline(_orders(ids), len(ids)), ids, reasons, lane_texts.advice(lanes[0]))
+        yield _Part(lane_texts.headline(_orders(ids), len(ids)), ids, reasons, lane_texts.advice(lanes[0], workflow))
 
 
 def _orders(ids: Sequence[str]) -> str:
@@ -90,23 +106,23 @@ def _summary(part: _Part) -> str:
     )
 
 
-def _advice(first: StepFailed) -> str:
-    order = shlex.quote(first.order_id)
+def _advice(first: StepFailed, workflow: str) -> str:
     return (
         "The orders wait until you act. List them, and look at one:\n"
         "  stepward list --needs-attention\n"
-        f"  stepward show {order}\n"
+        f"{command('show', first.order_id, workflow)}\n"
         "Fix the cause, then run the step again, for each order:\n"
-        f'  stepward resubmit {order} {shlex.quote(first.step)} --why "..."\n'
+        f'{command("resubmit", first.order_id, workflow, first.step)} --why "..."\n'
     )
 
 
-def _what_failed(alert: StepFailed) -> str:
+def _what_failed(alert: StepFailed, workflow: str) -> str:
+    order = spoken(alert.order_id, workflow)
     if not alert.remaining_effects:
         when = f"at attempt {alert.attempt}" if alert.attempt else "before it began"
-        return f"Step {alert.step} of order {alert.order_id} ended in Error {when}."
+        return f"Step {alert.step} of order {order} ended in Error {when}."
     return (
-        f"The undo of order {alert.order_id} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
+        f"The undo of order {order} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
         f"Remaining effects: {', '.join(alert.remaining_effects)}"
     )
 

@@ -67,8 +67,8 @@ class IndexedItem(Model):
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """The item in DynamoDB's JSON; raises Corrupt with the order's id."""
-        return readable(super().from_raw_data, data)
+        """The item in DynamoDB's JSON; raises Corrupt or NotUnderstood with the order's id."""
+        return readable(cls, super().from_raw_data, data)
 
 
 def listing(order_id: str, shards: int, *, due: int | None, since: int | None) -> dict[str, Any]:

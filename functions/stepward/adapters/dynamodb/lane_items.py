@@ -38,6 +38,7 @@ class LaneItem(IndexedItem):
     unsequenced = UnicodeAttribute(attr_name="Unsequenced", null=True)
     as_of = NumberAttribute(attr_name="AsOf", null=True)
     done = UnicodeAttribute(attr_name="Done", null=True)
+    customer_id = UnicodeAttribute(attr_name="Customer", null=True)
 
 
 class LaneRowItem(Model):
@@ -51,5 +52,5 @@ class LaneRowItem(Model):
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """The item in DynamoDB's JSON; raises Corrupt with the order's id."""
-        return readable(super().from_raw_data, data)
+        """The item in DynamoDB's JSON; raises Corrupt or NotUnderstood with the order's id."""
+        return readable(cls, super().from_raw_data, data)

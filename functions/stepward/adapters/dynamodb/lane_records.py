@@ -11,6 +11,7 @@ from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
+from stepward.domain.errors import NotUnderstood, known
 
 HEAD = "lane"
 """The sort key of the lane itself: it sorts behind every event."""
@@ -20,7 +21,7 @@ _SEPARATOR = "\x1f"
 """Separates the parts of a summary; SQS carries it in no message, so no part contains it."""
 _PARTS: Mapping[str, Callable[[str], Any]] = {
     "digest": str,
-    "op": Op,
+    "op": lambda text: known(Op, text, "an event with op"),
     "sequence": int,
     "ledger_id": str,
     "index": int,
@@ -102,6 +103,8 @@ def _encode(text: EventText) -> dict[str, Any]:
 
 def _decode(value: Mapping[str, Any]) -> EventText:
     body, summary, *skipped = (part["S"] for part in value["L"])
+    if len(skipped) > 1:
+        raise NotUnderstood("an event with more parts")
     return EventText(body, summary, "".join(skipped))
 
 
@@ -112,5 +115,8 @@ def _summary(event: OrderEvent) -> str:
 
 
 def _event(order_id: str, body: str, summary: str) -> OrderEvent:
-    parts = zip(_PARTS.items(), summary.split(_SEPARATOR), strict=False)
+    texts = summary.split(_SEPARATOR)
+    if len(texts) > len(_PARTS):
+        raise NotUnderstood("a summary with more parts")
+    parts = zip(_PARTS.items(), texts, strict=False)
     return OrderEvent(order_id, body, **{name: read(text) for (name, read), text in parts if text})

@@ -27,7 +27,7 @@ from stepward.adapters.dynamodb.tables import find, whole
 from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood, known
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
@@ -121,6 +121,7 @@ class DynamoLanes:
             unsequenced=encode_positions(lane.unsequenced),
             as_of=lane.as_of,
             done=lane.done or None,
+            customer_id=lane.customer_id or None,
             **listing(lane.order_id, self.shards, due=lane.due, since=lane.needs_attention),
         )
 
@@ -133,17 +134,20 @@ class DynamoLanes:
                 sequenced=not item.unnumbered,
                 created=bool(item.created),
                 blocked=_blocked(item),
-                alerted=Alerted(item.alerted or Alerted.NOTHING.value),
+                alerted=known(Alerted, item.alerted or Alerted.NOTHING.value, "an alert"),
                 recent=tuple(text.stored(order_id, position) for position, text in (item.recent or {}).items()),
                 offsets=decode_offsets(item.offsets),
                 unsequenced=decode_positions(item.unsequenced),
                 touched_at=whole(item.touched_at),
                 done=item.done or "",
+                customer_id=item.customer_id or "",
                 **{name: whole(getattr(item, name) or 0) for name in _COUNTS},
                 gap_since=_maybe(item.gap_since),
                 as_of=_maybe(item.as_of),
                 due=_maybe(item.due),
             )
+        except NotUnderstood as error:
+            raise error.of(f"the lane of {order_id}", _maybe(item.due)) from error
         except (TypeError, ValueError) as error:
             raise Corrupt(f"{order_id}: its lane: {error!r}") from error
 
@@ -158,6 +162,8 @@ def _unchanged(replaces: Lane) -> Condition:
 def _stored(item: LaneRowItem) -> StoredEvent:
     try:
         return EventText(item.body, item.summary, item.skipped or "").stored(item.order_id, position_in(item.position))
+    except NotUnderstood as error:
+        raise error.of(f"the lane of {item.order_id}") from error
     except (AttributeError, TypeError, ValueError) as error:
         raise Corrupt(f"{item.order_id}: its event at {item.position}: {error!r}") from error
 

@@ -13,7 +13,7 @@ from pynamodb.exceptions import AttributeDeserializationError, DoesNotExist
 from pynamodb.indexes import GlobalSecondaryIndex
 from pynamodb.models import Model
 
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood
 
 M = TypeVar("M", bound=Model)
 Indexes = Mapping[str, Callable[[], GlobalSecondaryIndex[Any]]]
@@ -89,12 +89,25 @@ class SharedRecordItem(Model):
     body = UnicodeAttribute(attr_name="Body")
 
 
-def readable(from_raw_data: Callable[[dict[str, Any]], M], data: dict[str, Any]) -> M:
-    """What `from_raw_data` makes of an item in DynamoDB's JSON; raises Corrupt with the order's id."""
+def readable(model: type[Model], from_raw_data: Callable[[dict[str, Any]], M], data: dict[str, Any]) -> M:
+    """What `from_raw_data` makes of an item of `model` in DynamoDB's JSON.
+
+    Raises Corrupt with the order's id, or NotUnderstood for an attribute that only newer code knows: who writes the
+    item again would drop it.
+    """
     try:
+        _check_known(model, data)
         return from_raw_data(data)
+    except NotUnderstood as error:
+        due = data.get("Due", {}).get("N")
+        raise error.of(data["OrderID"]["S"], int(due) if due else None) from error
     except (AttributeDeserializationError, Corrupt, LookupError, AttributeError, ValueError) as error:
         raise Corrupt(f"{data['OrderID']['S']}: {error}") from error
+
+
+def _check_known(model: type[Model], data: dict[str, Any]) -> None:
+    if newer := sorted(data.keys() - {each.attr_name for each in model.get_attributes().values()}):
+        raise NotUnderstood(f"an item with {', '.join(newer)}")
 
 
 def _indexes(model: type[Model]) -> dict[str, GlobalSecondaryIndex[Any]]:

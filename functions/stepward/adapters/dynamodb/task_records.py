@@ -9,7 +9,7 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
@@ -23,8 +23,10 @@ _NUMBERS = {
     "NotBefore": "not_before",
 }
 _COUNTS = {"FailureCount": "failure_count", "Attempt": "attempt", "Fence": "fence"}
-_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds"}
-"""Left out while they are 0, as they are on the happy path."""
+_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds", "Untried": "untried"}
+_RARE_TEXTS = {"Lacks": "lacks"}
+"""These and the rare counts are left out while they are 0 or empty, as they are on the happy path."""
+_KNOWN = {"ProcessState", "Result", *_TEXTS, *_NUMBERS, *_COUNTS, *_RARE_COUNTS, *_RARE_TEXTS}
 
 Wire = dict[str, dict[str, Any]]
 
@@ -50,6 +52,7 @@ def _encode(record: StepRecord) -> Wire:
     item: Wire = {"ProcessState": {"S": record.process_state.value}}
     item |= {key: {"N": str(getattr(record, name))} for key, name in _COUNTS.items()}
     item |= {key: {"N": str(count)} for key, name in _RARE_COUNTS.items() if (count := getattr(record, name))}
+    item |= {key: {"S": text} for key, name in _RARE_TEXTS.items() if (text := getattr(record, name))}
     for names, kind in ((_TEXTS, "S"), (_NUMBERS, "N")):
         for key, name in names.items():
             if (value := getattr(record, name)) is not None:
@@ -60,15 +63,18 @@ def _encode(record: StepRecord) -> Wire:
 
 
 def _decode(name: str, item: Wire) -> StepRecord:
+    if newer := sorted(item.keys() - _KNOWN):
+        raise NotUnderstood(f"step {name!r} with {', '.join(newer)}")
     try:
-        fields: dict[str, Any] = {field: item[key]["S"] for key, field in _TEXTS.items() if key in item}
+        texts = (_TEXTS | _RARE_TEXTS).items()
+        fields: dict[str, Any] = {field: item[key]["S"] for key, field in texts if key in item}
         fields |= {field: int(item[key]["N"]) for key, field in _NUMBERS.items() if key in item}
         fields |= {field: int(item[key]["N"]) for key, field in _COUNTS.items()}
         fields |= {field: int(item[key]["N"]) for key, field in _RARE_COUNTS.items() if key in item}
         result = parse(item["Result"]["S"]) if "Result" in item else None
         if not isinstance(result, dict | None):
             raise Corrupt(f"step {name!r}: its result is not an object")
-        state = ProcessState(item["ProcessState"]["S"])
+        state = known(ProcessState, item["ProcessState"]["S"], f"step {name!r} in state")
         return StepRecord("", name, process_state=state, result=result, **fields)
     except (KeyError, TypeError, ValueError, Rejected) as error:
         raise Corrupt(f"step {name!r}: {error!r}") from error
@@ -78,10 +84,15 @@ def encode_history(history: tuple[HistoryEntry, ...]) -> str | None:
     """A task's history as compact text; None if it is empty."""
     if not history:
         return None
-    rows = [[it.at, it.kind.value, it.step, it.attempt, it.by, it.note, it.value] for it in history]
+    rows = [[it.at, it.kind.value, it.step, it.attempt, it.by, it.note, it.value, *it.extra] for it in history]
     return json.dumps(rows, separators=(",", ":"))
 
 
 def decode_history(text: str | None) -> tuple[HistoryEntry, ...]:
-    """The entries that `encode_history` wrote."""
-    return tuple(HistoryEntry(row[0], HistoryKind(row[1]), *row[2:]) for row in json.loads(text or "[]"))
+    """The entries that `encode_history` wrote, this code's or newer code's."""
+    rows = json.loads(text or "[]")
+    return tuple(_entry(*row) for row in rows)
+
+
+def _entry(at: int, kind: str, step: str, attempt: int, by: str, note: str, value: int, *extra: Any) -> HistoryEntry:
+    return HistoryEntry(at, HistoryKind(kind), step, attempt, by, note, value, extra)

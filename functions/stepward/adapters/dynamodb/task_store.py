@@ -16,7 +16,7 @@ from stepward.adapters.dynamodb.tables import OrderItem, find, whole
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.dynamodb.task_records import decode_history, encode_history
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
-from stepward.domain.errors import Corrupt, Misconfigured, Transient
+from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Transient, Unreadable, known
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
 from stepward.domain.workflow.plan import Plan
@@ -70,6 +70,8 @@ class DynamoTaskStore:
             return Loaded(task, self._plan_of(task), order)
         except Corrupt as error:
             raise Corrupt(f"{order_id}: {error}") from error
+        except NotUnderstood as error:
+            raise error.of(order_id, task.due) from error
 
     def _read(self, order_id: str, models: Mapping[type[Model], bool]) -> dict[str, dict[str, Any]]:
         """The row of each table that has one; the values say whether to read consistently."""
@@ -108,7 +110,7 @@ class DynamoTaskStore:
         """The tasks that wait for an operator; see the port."""
         return needing_attention(self.tasks)
 
-    def every(self, state: ProcessState | None) -> Iterator[Task | Corrupt]:
+    def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
         wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
         if state is not None:
@@ -166,15 +168,17 @@ class DynamoTaskStore:
             raise Corrupt(f"plan {plan_id} is not in the state store")
         try:
             return Plan.from_json(row.body)
+        except NotUnderstood as error:
+            raise error.of(f"plan {plan_id}") from error
         except (LookupError, TypeError, ValueError) as error:
             raise Corrupt(f"plan {plan_id}: {error!r}") from error
 
 
-def _next_task(items: Iterator[TaskItem]) -> Task | Corrupt | None:
+def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:
     try:
         item = next(items, None)
         return None if item is None else _task(item)
-    except Corrupt as error:
+    except (Corrupt, NotUnderstood) as error:
         return error
 
 
@@ -204,7 +208,9 @@ def _task(item: TaskItem) -> Task:
             reply_to=item.reply_to or "",
             correlation_id=item.correlation_id or "",
             complete_by=None if item.complete_by is None else whole(item.complete_by),
-            time_limit=TimeLimit(item.time_limit or TimeLimit.HOLDS),
+            time_limit=known(TimeLimit, item.time_limit or TimeLimit.HOLDS.value, "a time limit"),
         )
+    except NotUnderstood as error:
+        raise error.of(order_id, None if item.due is None else whole(item.due)) from error
     except (LookupError, TypeError, ValueError) as error:
         raise Corrupt(f"{order_id}: {error!r}") from error

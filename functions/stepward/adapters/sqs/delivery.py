@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from stepward.adapters.sqs.fifo_ids import fifo_id
-from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.errors import Transient
+from stepward.domain.key import group
 from stepward.domain.messages import Instruction, Retry, StepRequest
 from stepward.wire.messages import encode
 
@@ -83,7 +84,7 @@ def instructions(messages: Sequence[Instruction]) -> list[Outgoing]:
 
 def lane_messages(events: Sequence[LaneMessage]) -> list[Outgoing]:
     """The messages to the lanes of orders; each order is its own group."""
-    return [Outgoing(event.body, event.order_id, event.name, alone=event.alone) for event in events]
+    return [Outgoing(event.body, group(event.order_id), event.name, alone=event.alone) for event in events]
 
 
 def _seconds(milliseconds: int) -> int:
@@ -95,13 +96,11 @@ def by_agent(
 ) -> list[tuple[Queue, list[Outgoing]]]:
     """The requests for each agent's queue; urgent ones first, and in its priority queue if it has one.
 
-    An agent without a queue is refused before anything is sent.
+    A request to an agent without a queue is left out, and the others go: the Supervisor finds its step, uncounted.
     """
-    if unknown := sorted({request.agent for request in requests} - set(queues)):
-        raise Misconfigured(f"no queue for agent {', '.join(unknown)}; add it to STEPWARD_AGENT_QUEUES")
     urgent: dict[str, list[Outgoing]] = {}
     others: dict[str, list[Outgoing]] = {}
-    for request in requests:
+    for request in (each for each in requests if each.agent in queues):
         requested = urgent if request.priority == URGENT and request.agent in priority_queues else others
         requested.setdefault(request.agent, []).append(Outgoing(encode(request), tenant=request.tenant))
     return [

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.errors import Misconfigured, NoSuchQueue, Transient
 
+_NO_SUCH_QUEUE = frozenset({"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"})
 _FIX_THE_DEPLOYMENT = frozenset(
     {
-        "AWS.SimpleQueueService.NonExistentQueue",
-        "QueueDoesNotExist",
         "NotFound",
         "NotFoundException",
         "InvalidAddress",
@@ -46,8 +45,9 @@ def translated(target: str) -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "no code")
-        if code in _FIX_THE_DEPLOYMENT:
-            raise Misconfigured(f"{target}: {code}; check that it exists and that this function may use it") from error
+        if code in _NO_SUCH_QUEUE | _FIX_THE_DEPLOYMENT:
+            kind = NoSuchQueue if code in _NO_SUCH_QUEUE else Misconfigured
+            raise kind(f"{target}: {code}; check that it exists and that this function may use it") from error
         raise Transient(f"{target}: {code}; send again") from error
     except BotoCoreError as error:
         raise Transient(f"{target}: {type(error).__name__}; send again") from error

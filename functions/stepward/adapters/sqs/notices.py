@@ -11,6 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from stepward.adapters.sqs.delivery import Outgoing, for_queue
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.key import group
 from stepward.domain.messages import Notice
 from stepward.domain.reply_queues import Allowed, ReplyAddress, check
 from stepward.ports import Telemetry
@@ -47,6 +48,8 @@ class CheckedNotices:
     post_to: Post
     allowed: Allowed
     telemetry: Telemetry
+    workflow: str = ""
+    """The name of the default workflow."""
 
     def post(self, notice: Notice) -> None:
         """Post the notice, or record it as lost; raises Transient."""
@@ -59,7 +62,7 @@ class CheckedNotices:
             address = check(notice.reply_to, self.allowed)
         except Rejected as refusal:
             return str(refusal)
-        (message,) = for_queue([_outgoing(notice)], fifo=address.fifo)
+        (message,) = for_queue([_outgoing(notice, self.workflow)], fifo=address.fifo)
         return self.post_to(address, message)
 
 
@@ -95,10 +98,10 @@ class SqsReplyQueues:
         )
 
 
-def _outgoing(notice: Notice) -> Outgoing:
+def _outgoing(notice: Notice, workflow: str) -> Outgoing:
     return Outgoing(
-        encode_notice(notice),
-        group=notice.order_id,
+        encode_notice(notice, workflow),
+        group=group(notice.order_id),
         deduplication=f"{notice.order_id}/{notice.revision}/{notice.status}/{notice.step}",
     )
 

@@ -50,7 +50,7 @@ class Outbox:
         self._collect(self.queues.scheduler, instructions(messages))
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
-        """Collect each request for the queue of its agent; raises Misconfigured if the agent has none."""
+        """Collect each request for the queue of its agent."""
         for url, messages in by_agent(requests, self.queues.agents, self.queues.priority_queues):
             self._collect(url, messages)
 
@@ -61,6 +61,11 @@ class Outbox:
     def backlogged(self) -> frozenset[str]:
         """The backlogged agents; see `SqsQueues`."""
         return self.queues.backlogged()
+
+    @property
+    def reachable(self) -> frozenset[str]:
+        """The agents that have a queue; see `SqsQueues`."""
+        return self.queues.reachable
 
     def flush(self) -> Mapping[str, StepwardError]:
         """Send all that was collected; the errors, by the ids of the messages that have to come back."""

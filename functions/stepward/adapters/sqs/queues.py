@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.delivery import BACKLOG, Failure, Outgoing, by_agent, deliver, for_queue, instructions
 from stepward.adapters.sqs.errors import translated
+from stepward.domain.errors import NoSuchQueue
 from stepward.domain.messages import Instruction, Reply, StepRequest
 from stepward.wire.messages import encode
 
@@ -22,7 +23,8 @@ class SqsQueues:
     """`ports.Queues` on SQS; `agents` holds the queue URL of each agent by its name.
 
     `priority_queues` holds the URLs of those agents that have one. An agent is backlogged when more than `backlog`
-    requests wait in its queues, by SQS's estimate.
+    requests wait in its queues, by SQS's estimate. `gone` are the agents whose queue SQS did not find when it was last
+    asked.
     """
 
     client: SQSClient
@@ -31,6 +33,7 @@ class SqsQueues:
     agents: Mapping[str, str]
     backlog: int = BACKLOG
     priority_queues: Mapping[str, str] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
 
     def to_scheduler(self, messages: Sequence[Instruction]) -> None:
         """Send to the Scheduler."""
@@ -47,11 +50,21 @@ class SqsQueues:
 
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once; raises Transient."""
+        self.gone.clear()
         return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+
+    @property
+    def reachable(self) -> frozenset[str]:
+        """The agents that have a queue, as far as is known; see the port."""
+        return frozenset(self.agents) - self.gone
 
     def _waiting(self, agent: str) -> int:
         urgent = self.priority_queues.get(agent)
-        return self._count(self.agents[agent]) + (self._count(urgent) if urgent else 0)
+        try:
+            return self._count(self.agents[agent]) + (self._count(urgent) if urgent else 0)
+        except NoSuchQueue:
+            self.gone.add(agent)
+            return 0
 
     def _count(self, queue_url: str) -> int:
         with translated(queue_url):

@@ -10,9 +10,9 @@ from threading import Lock
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination import breaker as rules
 from stepward.domain.coordination.breaker import Breaker, Limits, Mode, Permit, Refused
-from stepward.domain.errors import Corrupt, StepwardError
+from stepward.domain.errors import StepwardError
 from stepward.domain.health import Called, Health
-from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.history import HistoryEntry, trouble
 from stepward.ports import Telemetry
 
 REMEMBERED_FOR = 1_000
@@ -100,5 +100,4 @@ class Guard:
         try:
             yield
         except StepwardError as error:
-            kind = HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
-            self.telemetry.record("", HistoryEntry(now, kind, by=self.agent, note=str(error)))
+            self.telemetry.record("", HistoryEntry(now, trouble(error), by=self.agent, note=str(error)))

@@ -35,8 +35,9 @@ class Serve:
     def handle(self, text: str) -> None:
         """Run the attempt that `text` asks for.
 
-        Raises Rejected, RetryLater if the service has to be left alone for a while, or Transient if the reply could
-        not be sent. Past complete-by there is no reply, no error and no recovery: another instance may hold the step.
+        Raises Rejected, NotUnderstood, RetryLater if the request has to wait for its service or for newer code, or
+        Transient if the reply could not be sent. Past complete-by there is no reply, no error and no recovery: another
+        instance may hold the step.
         """
         request = decode_request(text)
         deadline = min(request.complete_by, self.now() + request.budget)
@@ -54,7 +55,7 @@ class Serve:
         """Call the operation until it succeeds or is refused; None if the time is used up."""
         operation = self.operations.get(request.operation)
         if operation is None:
-            return _refusal(request, f"agent {request.agent} has no operation {request.operation!r}; deploy it")
+            self._put_back(request, deadline)
         tries, waited = 0, 0
         while (reply := self._call(request, operation, deadline)) is None:
             wait = next_wait(tries, self.jitter())
@@ -67,6 +68,16 @@ class Serve:
             tries, waited = tries + 1, waited + wait
         return reply
 
+    def _put_back(self, request: StepRequest, deadline: int) -> NoReturn:
+        """Tell the Scheduler that only newer code knows the operation: nobody has tried the attempt.
+
+        The request comes back, in case the agent is updated before complete-by. The breaker hears nothing.
+        """
+        lacks = f"agent {request.agent} does not know operation {request.operation}; deploy it"
+        self.queues.reply([_reply(request, Outcome.NOT_UNDERSTOOD, lacks)])
+        away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
+        self._retry_later(request, deadline, away, lacks, HistoryKind.NOT_UNDERSTOOD)
+
     def _call(self, request: StepRequest, operation: Operation, deadline: int) -> Reply | None:
         """One call, if the guard permits it; None if it failed for now."""
         permit = self.guard.admit(self.now(), deadline)
@@ -78,7 +89,7 @@ class Serve:
             encode_result(result)
         except Permanent as error:
             self.guard.succeeded(permit, self.now())
-            return _refusal(request, str(error))
+            return _reply(request, Outcome.PERMANENT, str(error))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             self.guard.failed(permit, self.now())
             self._log(HistoryKind.CALL_FAILED, request, type(error).__name__)
@@ -96,12 +107,14 @@ class Serve:
             remaining=lambda: (deadline - self.now()) / 1000,
         )
 
-    def _retry_later(self, request: StepRequest, deadline: int, wait: int, why: str) -> NoReturn:
+    def _retry_later(
+        self, request: StepRequest, deadline: int, wait: int, why: str, kind: HistoryKind = HistoryKind.RETRY_LATER
+    ) -> NoReturn:
         """Return the request to its queue for `wait` milliseconds, though not past complete-by."""
         wait = max(min(wait, LONGEST_ABSENCE), least_absence(self._age(request)))
         wait = min(wait, deadline - self.now())
         seconds = max(1, -(-wait // 1000))
-        self._log(HistoryKind.RETRY_LATER, request, f"{why}; back in {seconds} s")
+        self._log(kind, request, f"{why}; back in {seconds} s")
         raise RetryLater(seconds, why)
 
     def _age(self, request: StepRequest) -> int:
@@ -113,5 +126,5 @@ class Serve:
         self.telemetry.record(request.order_id, entry)
 
 
-def _refusal(request: StepRequest, error: str) -> Reply:
-    return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.PERMANENT, error=error)
+def _reply(request: StepRequest, outcome: Outcome, error: str) -> Reply:
+    return Reply(request.order_id, request.step, request.attempt, request.token, outcome, error=error)

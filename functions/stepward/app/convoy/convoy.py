@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
+from zlib import crc32
 
 from stepward.app.convoy.alerting import LaneAlerting
 from stepward.app.convoy.dry_run import read_event
@@ -17,7 +18,7 @@ from stepward.domain.convoy.decide import LaneDecision, Wanted, decide
 from stepward.domain.convoy.event import OrderEvent, sequence_name
 from stepward.domain.convoy.lane import Lane, LaneRules, opened
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
-from stepward.domain.errors import Corrupt, Transient
+from stepward.domain.errors import Corrupt, OtherCustomer, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.ports import Lanes, Rejects, Telemetry
@@ -111,10 +112,10 @@ class Convoy:
             case _:
                 assert_never(need)
 
-    def _perform(self, event: OrderEvent) -> str | Transient:
+    def _perform(self, event: OrderEvent) -> str | Transient | OtherCustomer:
         try:
             return self.effects.perform(event)
-        except Transient as error:
+        except (Transient, OtherCustomer) as error:
             return error
         except Corrupt as error:
             return f"the order's task cannot be read: {error}"
@@ -125,7 +126,11 @@ class Convoy:
         for entry in outcome.history:
             self.telemetry.record(lane.order_id, entry)
         for rejection in outcome.rejections:
-            self._keep(rejection, messages[rejection.message])
+            received, body = messages[rejection.message], rejection.event.body
+            if body != received.body:
+                # Of a command, which may come again when another event stops the lane: each keeps a name of its own.
+                received = replace(received, message_id=f"{received.message_id}/{crc32(body.encode()):08x}")
+            self._keep(rejection, received)
         self.alerting.alert(lane, self.now())
 
     def _keep(self, rejection: Rejection, received: Received) -> None:

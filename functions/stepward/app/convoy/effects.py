@@ -9,6 +9,7 @@ from stepward.app.submission import Submit
 from stepward.domain.convoy.event import Op, OrderEvent
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import check_customer
 from stepward.domain.messages import Cancel
 from stepward.wire.order import accepted
 from stepward.wire.order_event import details_of, order_of
@@ -24,16 +25,22 @@ class Effects:
     transition: Transition
 
     def perform(self, event: OrderEvent) -> str:
-        """Perform the effect; why it is refused for good, or empty. Raises Transient."""
+        """Perform the effect; why it is refused for good, or empty. Raises Transient, or OtherCustomer."""
         try:
             match event.op:
                 case Op.CREATE:
-                    self.submit.accept(accepted(order_of(event), self.submit.schema))
+                    self.submit.accept(accepted(order_of(event), self.submit.schema, self.submit.keys))
                 case Op.DELETE:
                     return self._cancel(event)
         except Rejected as error:
+            self._check_customer(event)
             return str(error)
         return ""
+
+    def _check_customer(self, event: OrderEvent) -> None:
+        """Raise OtherCustomer if there is an order of another customer, by another way than its lane."""
+        if loaded := self.transition.store.load(event.order_id):
+            check_customer(event.customer_id, loaded.order.get("customerId"))
 
     def _cancel(self, event: OrderEvent) -> str:
         reason = str(details_of(event).get("reason") or "cancelled")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stepward.app.convoy.convoy import Arrival, Convoy
-from stepward.app.intake import Received, keep
+from stepward.app.intake import Received, keep, putting_back
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.errors import Rejected, RetryLater
@@ -22,12 +22,16 @@ Decode = Callable[[str], Wanted]
 
 @dataclass(frozen=True, slots=True)
 class LaneIntake:
-    """Hands messages to the convoy; `decode` reads each, and raises Rejected if it names no order."""
+    """Hands messages to the convoy; `decode` reads each, and raises Rejected if it names no order.
+
+    What meets a lane or a task of newer code comes back, after what is in front of it.
+    """
 
     convoy: Convoy
     decode: Decode
     rejects: Rejects
     telemetry: Telemetry
+    now: Callable[[], int]
 
     def take(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Iterator[int]:
         """Take them in their order, and yield repeatedly how many are done; raises Transient at the first failure.
@@ -59,7 +63,8 @@ class LaneIntake:
         if run:
             if remaining() < LEAST_TIME:
                 raise RetryLater(0, "the time of this run is up")
-            self.convoy.events(run[0].event.order_id, run)
+            with putting_back(run[0].received, self.telemetry, self.now):
+                self.convoy.events(run[0].event.order_id, run)
             yield done
 
     def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected) -> None:
@@ -69,7 +74,8 @@ class LaneIntake:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(message.received_at, HistoryKind.IGNORED, note=wanted.what))
             case command:
-                self.convoy.command(command, message)
+                with putting_back(message, self.telemetry, self.now):
+                    self.convoy.command(command, message)
 
 
 def _continues(run: Sequence[Arrival], event: OrderEvent) -> bool:

@@ -11,15 +11,16 @@ from stepward.app.intake import Received, keep
 from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.coordination.shared_record import SharedRecord, read_as
 from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.key import Keys
 from stepward.domain.rejects import Reject
 from stepward.ports import LaneQueue, Ledgers, Rejects, SharedRecords, Telemetry
 from stepward.wire.checked_text import cleaned
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
-from stepward.wire.order_event import Source
+from stepward.wire.order_event import Source, ledger_name
 
 CHUNK = 500
 """Entries that are sent before the progress is saved; after a death at most so many are sent again."""
@@ -57,6 +58,7 @@ class Split:
     rejects: Rejects
     telemetry: Telemetry
     sources: Sequence[Source]
+    keys: Keys
     now: Callable[[], int]
     customer: str = ""
 
@@ -87,7 +89,7 @@ class Split:
         if walk.progress.done:
             self._log(HistoryKind.DUPLICATE, "", f"ledger {ledger.ledger_id}")
             return
-        for chunk in walk.chunks(self.ledgers, self.sources):
+        for chunk in walk.chunks(self.ledgers, self.sources, self.keys):
             self._send(walk, chunk)
             walk.go_past(chunk[-1])
             if len(chunk) == CHUNK:
@@ -151,10 +153,10 @@ class _Walk:
     record: SharedValue[Progress | None]
     progress: Progress
 
-    def chunks(self, ledgers: Ledgers, sources: Sequence[Source]) -> Iterator[list[WalkedEntry]]:
+    def chunks(self, ledgers: Ledgers, sources: Sequence[Source], keys: Keys) -> Iterator[list[WalkedEntry]]:
         """The entries that are left, in chunks."""
         progress = self.progress
-        left = entries_from(self.ledger, ledgers, progress.version, progress.index, progress.offset, sources)
+        left = entries_from(self.ledger, ledgers, progress.version, progress.index, progress.offset, sources, keys)
         while chunk := list(islice(left, CHUNK)):
             yield chunk
 
@@ -184,7 +186,7 @@ def progress_of(shared_records: SharedRecords, customer_id: str, ledger_id: str)
 
 
 def _record(shared_records: SharedRecords, customer_id: str, ledger_id: str) -> SharedValue[Progress | None]:
-    return SharedValue(shared_records, f"ledger/{customer_id}/{ledger_id}", _progress, _body)
+    return SharedValue(shared_records, f"ledger/{ledger_name(customer_id, ledger_id)}", _progress, _body)
 
 
 def _body(progress: Progress | None) -> Mapping[str, Any]:
@@ -195,6 +197,6 @@ def _progress(shared_record: SharedRecord | None) -> Progress | None:
     if shared_record is None:
         return None
     try:
-        return Progress(**shared_record.body)
+        return Progress(**read_as(Progress, shared_record.body))
     except TypeError as error:
         raise Corrupt(f"{shared_record.name}: {error!r}") from error

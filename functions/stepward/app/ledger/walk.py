@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
+from stepward.domain.key import ANY, Keys
 from stepward.ports import Ledgers
 from stepward.wire.checked_text import BODY
 from stepward.wire.ledger import LONGEST_LINE, Ledger, entry_in, entry_of
@@ -32,14 +33,20 @@ class WalkedEntry:
 
 
 def entries_from(
-    ledger: Ledger, ledgers: Ledgers, version: str, index: int, offset: int, sources: Sequence[Source]
+    ledger: Ledger,
+    ledgers: Ledgers,
+    version: str,
+    index: int,
+    offset: int,
+    sources: Sequence[Source],
+    keys: Keys = ANY,
 ) -> Iterator[WalkedEntry]:
     """The entries from `index` on; in an object, its line begins at `offset`. Raises Transient."""
     if not ledger.object_key:
         for number in range(index, len(ledger.entries)):
             raw = ledger.entries[number]
             try:
-                found: LaneMessage | Fault = entry_of(ledger, number, raw, sources)
+                found: LaneMessage | Fault = entry_of(ledger, number, raw, sources, keys)
             except Rejected as error:
                 found = Fault(error.field, error.reason, repr(raw))
             yield WalkedEntry(number, 0, found)
@@ -47,7 +54,7 @@ def entries_from(
     for number, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
         offset += line.length
         if line.text.strip():
-            yield WalkedEntry(number, offset, _entry_in(ledger, number, line, sources))
+            yield WalkedEntry(number, offset, _entry_in(ledger, number, line, sources, keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +82,11 @@ def _joined(begun: bytes, more: bytes) -> bytes:
     return begun + more[: LONGEST_LINE + 1 - len(begun)]
 
 
-def _entry_in(ledger: Ledger, index: int, line: Line, sources: Sequence[Source]) -> LaneMessage | Fault:
+def _entry_in(ledger: Ledger, index: int, line: Line, sources: Sequence[Source], keys: Keys) -> LaneMessage | Fault:
     text = line.text.decode(errors="replace")
     if len(line.text) > LONGEST_LINE:
         return Fault(BODY, f"line {index + 1} is {line.length:,} bytes; the limit is {LONGEST_LINE:,}", text)
     try:
-        return entry_in(ledger, index, line.text, sources)
+        return entry_in(ledger, index, line.text, sources, keys)
     except Rejected as error:
         return Fault(error.field, error.reason, text)

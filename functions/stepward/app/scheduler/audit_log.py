@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from stepward.app.optimistic import SharedValue
-from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.coordination.shared_record import SharedRecord, read_as
 from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
@@ -33,7 +33,7 @@ DONE_AS = {
 class AuditEntry:
     """One command: its outcome, `at` epoch ms, and in `note` why it was refused.
 
-    `revision` is the order's when it was refused, and 0 otherwise.
+    `revision` is the order's when it was refused, and 0 otherwise. `extra` is what newer code added: it is kept.
     """
 
     at: int
@@ -45,6 +45,7 @@ class AuditEntry:
     applied: bool
     note: str = ""
     revision: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def applied(command: Command, history: Iterable[HistoryEntry]) -> AuditEntry | None:
@@ -118,19 +119,28 @@ def _asked_by(command: Command, entry: HistoryEntry) -> bool:
 
 def _same(entry: AuditEntry, other: AuditEntry) -> bool:
     """Whether both are of one command; a refused command is the same one while the order does not change."""
-    again = {name: value for name, value in asdict(entry).items() if name != "at"}
-    same = again == {name: value for name, value in asdict(other).items() if name != "at"}
+    same = replace(entry, at=0, extra={}) == replace(other, at=0, extra={})
     return same and (entry.at == other.at or not entry.applied)
 
 
 def _body(entries: tuple[AuditEntry, ...]) -> Mapping[str, Any]:
-    return {"entries": [asdict(entry) for entry in entries]}
+    return {"entries": [_plain(entry) for entry in entries]}
 
 
 def _entries(shared_record: SharedRecord | None) -> tuple[AuditEntry, ...]:
     if shared_record is None:
         return ()
     try:
-        return tuple(AuditEntry(**raw) for raw in shared_record.body["entries"])
+        return tuple(map(_entry, shared_record.body["entries"]))
     except (KeyError, TypeError) as error:
         raise Corrupt(f"{shared_record.name}: {error!r}") from error
+
+
+def _plain(entry: AuditEntry) -> dict[str, Any]:
+    plain = asdict(entry)
+    return {**plain.pop("extra"), **plain}
+
+
+def _entry(raw: Mapping[str, Any]) -> AuditEntry:
+    known = read_as(AuditEntry, raw)
+    return AuditEntry(**known, extra={name: value for name, value in raw.items() if name not in known})

@@ -9,7 +9,8 @@ from typing import Any
 from stepward.app.optimistic import Race
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry
-from stepward.domain.messages import Message, Notice, Report, Retry, StepFailed, StepRequest
+from stepward.domain.key import check_customer
+from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
@@ -54,6 +55,8 @@ class Transition:
         race = Race(order_id)
         while True:
             loaded = self._load(order_id, with_order=claims)
+            if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
+                check_customer(event.customer_id, loaded.order.get("customerId"))
             decision = self._decide(loaded, event)
             if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
                 return replace(decision, messages=_with_order(decision.messages, loaded.order))
@@ -67,13 +70,16 @@ class Transition:
 
     def _decide(self, loaded: Loaded, event: Event) -> Decision:
         by, timing, claims = self.instance, self.timing, self.claims
-        return decide(loaded.task, loaded.plan, event, now=self.now(), by=by, timing=timing, claims=claims)
+        absent = frozenset(loaded.plan.agents).difference(self.queues.reachable)
+        return decide(
+            loaded.task, loaded.plan, event, now=self.now(), by=by, timing=timing, claims=claims, absent=absent
+        )
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
-        for alert in (message for message in messages if isinstance(message, StepFailed)):
+        for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
                 self.apply(order_id, AlertSent(alert.step, alert.attempt))
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])

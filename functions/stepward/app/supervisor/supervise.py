@@ -9,9 +9,10 @@ from zlib import crc32
 
 from stepward.app.alerting import Collected, alert_all
 from stepward.app.supervisor.leases import Hold, Leases
-from stepward.domain.errors import Corrupt, Rejected, StepwardError, Transient
+from stepward.domain.coordination.shards import others
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, StepwardError, Transient
 from stepward.domain.health import Swept
-from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
+from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind, trouble
 from stepward.domain.messages import Alert
 from stepward.ports import Alerts
 
@@ -19,6 +20,8 @@ MOST_PER_RUN = 5_000
 TIME_TO_FINISH = 5_000
 TIME_PER_ALERT = 25
 """Milliseconds to confirm one alert."""
+TIME_FOR_OTHERS = 20_000
+"""Milliseconds that must remain to look into a shard of another deployment."""
 
 
 Check = Callable[[str], Sequence[HistoryEntry]]
@@ -40,12 +43,17 @@ class Sweep(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Supervise:
-    """Runs all `sweeps` in each of the `shards` that it gets a lease for, then sends the alerts by `alerts`."""
+    """Runs all `sweeps` in each of the `shards` that it gets a lease for, then sends the alerts by `alerts`.
+
+    Work may also wait in shards up to `most_shards`: a deployment with more shards left it there. These are swept by
+    turns and without a lease, since they are almost always empty.
+    """
 
     sweeps: Sequence[Sweep]
     leases: Leases
     alerts: Alerts
     shards: int
+    most_shards: int
 
     def sweep(self, remaining: Callable[[], int]) -> Swept:
         """One run, which ends in time for `remaining` (milliseconds) to stay above zero.
@@ -62,6 +70,9 @@ class Supervise:
                 self.leases.give_back(shard, hold)
             else:
                 run.figures = replace(run.figures, skipped=run.figures.skipped + 1)
+        for shard in others(self.leases.now() // 60_000, self.shards, self.most_shards):
+            if not run.is_over and remaining() > TIME_FOR_OTHERS:
+                run.check_all(shard, Hold(self.leases.now() + self.leases.length))
         self.leases.telemetry.swept(run.figures)
         run.send(self.alerts)
         return run.figures
@@ -88,11 +99,15 @@ class _Run:
         self.checks = [sweep.check(self.alerts) for sweep in self.sweeps]
 
     def sweep(self, shard: int, hold: Hold) -> None:
-        """Check all that is due in the shard, for as long as the lease lasts."""
-        sweeps = zip(self.sweeps, self.checks, strict=True)
-        complete = all(self._check_all(sweep, shard, check, hold) for sweep, check in sweeps)
+        """Check all that is due in a shard of this deployment, and count the shard."""
+        complete = self.check_all(shard, hold)
         figures = self.figures
         self.figures = replace(figures, complete=figures.complete and complete, swept=figures.swept + complete)
+
+    def check_all(self, shard: int, hold: Hold) -> bool:
+        """Check all that is due in the shard, for as long as the lease lasts; False if some of it remains."""
+        sweeps = zip(self.sweeps, self.checks, strict=True)
+        return all(self._check_all(sweep, shard, check, hold) for sweep, check in sweeps)
 
     def _check_all(self, sweep: Sweep, shard: int, check: Check, hold: Hold) -> bool:
         """Check each that is due; False if there was no time for all, or they could not be listed."""
@@ -122,8 +137,7 @@ class _Run:
         try:
             return check(order_id)
         except (Transient, Rejected, Corrupt) as error:
-            kind = HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
-            self._log(order_id, kind, error)
+            self._log(order_id, trouble(error), error)
             return ()
 
     def _confirm(self, alert: Alert) -> None:
@@ -134,7 +148,9 @@ class _Run:
             self._log(alert.order_id, HistoryKind.POSTPONED, error)
 
     def _log(self, order_id: str, kind: HistoryKind, error: StepwardError) -> None:
-        self.leases.telemetry.record(order_id, HistoryEntry(self.leases.now(), kind, note=str(error)))
+        now, since = self.leases.now(), error.since if isinstance(error, NotUnderstood) else None
+        value = 0 if since is None else max(0, now - since)
+        self.leases.telemetry.record(order_id, HistoryEntry(now, kind, note=str(error), value=value))
 
     def _count(self, history: Sequence[HistoryEntry]) -> None:
         overdue = [entry.value for entry in history if OVERDUE in entry.kind.marks]

@@ -11,7 +11,7 @@ from stepward.app.scheduler.transition import Transition
 from stepward.domain.coordination.breaker import Breaker, unavailable, unsettled
 from stepward.domain.errors import StepwardError, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Alert, StepFailed
+from stepward.domain.messages import Alert, TaskAlert
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent
 from stepward.ports import Alerts, Telemetry
@@ -59,8 +59,8 @@ class TaskSweep:
         return lambda order_id: transition.apply(order_id, event())
 
     def confirm(self, alert: Alert) -> None:
-        """Note that an operator has been alerted to a step's Error; raises Transient, Rejected or Corrupt."""
-        if isinstance(alert, StepFailed):
+        """Note that an operator has been alerted to a step; raises Transient, Rejected or Corrupt."""
+        if isinstance(alert, TaskAlert):
             self.transition.apply(alert.order_id, AlertSent(alert.step, alert.attempt))
 
     def _event(self) -> DeadlineCheck:

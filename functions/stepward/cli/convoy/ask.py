@@ -11,11 +11,13 @@ from stepward.cli.convoy.wording import lane_position, lane_state
 from stepward.cli.deployment.connection import Connection
 from stepward.cli.deployment.options import Target
 from stepward.cli.following import Asked, CommandOutcome, Following, asked
+from stepward.cli.orders.show import key_named
 from stepward.cli.user_error import UserError
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.domain.key import spoken
 from stepward.wire.convoy import encode_command
 
 NAMES = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
@@ -44,12 +46,13 @@ def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Comma
 
 def lane_of(target: Target, connection: Connection, order: str) -> LaneSeen:
     """The lane of an order; if there is none, raises UserError with what to type next."""
-    lane = connection.lanes.load(order)
+    key = key_named(target, connection, order)
+    lane = connection.lanes.load(key)
     if lane is None:
-        orders, rejects = target.typed("show", order), target.typed("rejects")
-        raise UserError(f"stack {target.stack} has received no event of order {order}; see {orders} or {rejects}")
+        orders, rejects = target.typed("show", key), target.typed("rejects")
+        raise UserError(f"stack {target.stack} has received no event of order {spoken(key)}; see {orders} or {rejects}")
     following = stored_at_position(connection.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
-    return LaneSeen(lane, following, connection.audit_log.of(order))
+    return LaneSeen(lane, following, connection.audit_log.of(key))
 
 
 def ask_lane(
@@ -57,7 +60,7 @@ def ask_lane(
 ) -> None:
     """Send `command` and report its outcome; if it would be refused, raises UserError with what to do instead."""
     order = command.order_id
-    if refused := lane_refusal(connection.lanes, before.lane, command, target):
+    if refused := lane_refusal(connection.lanes, before.lane, command, target, connection.deployment.keys):
         raise UserError(refused)
     # A new name each time, so that the queue does not drop a deliberate repetition as a duplicate.
     message = LaneMessage(order, f"operator/{command.command_id}", encode_command(command))
@@ -66,7 +69,8 @@ def ask_lane(
     Following(
         asked=_asked(command),
         order=order,
-        whom=f"the lane of order {order}",
+        workflow=connection.deployment.keys.default,
+        whom=f"the lane of order {spoken(order)}",
         what=NAMES[type(command)],
         hint=f"To see the lane: {target.typed('convoy', 'show', order)}",
         about={"event": sequence_name(position) if position else None},

@@ -45,8 +45,8 @@ def list_lanes(target: Target, *, limit: Limit = 50, as_json: AsJson = False) ->
 
     Example: stepward convoy list
 
-    JSON: lanes (list of: orderId, state, since (epoch milliseconds), event, why, last (applied), highest (arrived)),
-    corrupt (list of texts: records that cannot be read), more (whether the list was cut).
+    JSON: lanes (list of: orderId, workflow, customerId, state, since (epoch milliseconds), event, why, last (applied),
+    highest (arrived)), corrupt (list of texts: records that cannot be read), more (whether the list was cut).
     """
     list_waiting(target, "lane", "convoy show", _waiting_lanes, limit=limit, as_json=as_json)
 
@@ -56,11 +56,11 @@ def show_lane(target: Target, order: OrderId, *, limit: ShownEvents = 20, as_jso
 
     Examples: stepward convoy show ord-1001 · stepward convoy show ord-1001 --json
 
-    JSON: orderId, state (blocked, gap, idle, ended or open), sequenced, last (applied), highest (arrived), end (the
-    last event, or null), blocked (null, or: event, reason, since), gapSince, needsAttentionSince (epoch milliseconds
-    or null), balance (order (null, or: event, details, history), transactions (list of the same), cancelled (an event,
-    or null), skipped (number)), events (list of: event, op, state (applied, skipped, stops the lane or waits), why,
-    customerId, ledgerId, index), more (whether older events were left out).
+    JSON: orderId, workflow, customerId, state (blocked, gap, idle, ended or open), sequenced, last (applied), highest
+    (arrived), end (the last event, or null), blocked (null, or: event, reason, since), gapSince, needsAttentionSince
+    (epoch milliseconds or null), balance (order (null, or: event, details, history), transactions (list of the same),
+    cancelled (an event, or null), skipped (number)), events (list of: event, op, state (applied, skipped, stops the
+    lane or waits), why, customerId, ledgerId, index), more (whether older events were left out).
     """
     connection = connect(target)
     seen = lane_of(target, connection, order)
@@ -70,7 +70,7 @@ def show_lane(target: Target, order: OrderId, *, limit: ShownEvents = 20, as_jso
     ahead = [*unsequenced_seen(lanes, lane), *islice(waiting(lanes, lane), limit)]
     shown = LaneShown(lane, balance_of(events, details_of), tuple(map(as_read, (*past, *ahead))), more)
     if as_json:
-        print_json(lane_document(shown))
+        print_json(lane_document(shown, connection.deployment.keys.default))
         return
     OUT.print(lane_view(shown, connection.now()))
     if following := "\n".join(repairs(lane, seen.following, target)):
@@ -84,13 +84,14 @@ def retry(
 
     Example: stepward convoy retry ord-1001 --why "the price list is repaired"
 
-    JSON: command, orderId, event, who, why, outcome (applied, refused, or asked: the command did not wait, or saw no
-    outcome in time), text, state (the lane's, when last read), last (the last applied event).
+    JSON: command, orderId, workflow, customerId, event, who, why, outcome (applied, refused, or asked: the command did
+    not wait, or saw no outcome in time), text, state (the lane's, when last read), last (the last applied event).
     """
     by, why = operator(who), reason(why)
     connection = connect(target)
-    command = RetryLane(order, by, why, connection.new_id())
-    ask_lane(target, connection, lane_of(target, connection, order), command, wait=wait, as_json=as_json)
+    before = lane_of(target, connection, order)
+    command = RetryLane(before.lane.order_id, by, why, connection.new_id())
+    ask_lane(target, connection, before, command, wait=wait, as_json=as_json)
 
 
 def skip(
@@ -112,8 +113,9 @@ def skip(
     position = _position(event)
     by, why = operator(who), reason(why)
     connection = connect(target)
-    command = SkipEvent(order, position, by, why, connection.new_id())
-    ask_lane(target, connection, lane_of(target, connection, order), command, wait=wait, as_json=as_json)
+    before = lane_of(target, connection, order)
+    command = SkipEvent(before.lane.order_id, position, by, why, connection.new_id())
+    ask_lane(target, connection, before, command, wait=wait, as_json=as_json)
 
 
 def replace(
@@ -143,8 +145,8 @@ def replace(
     by, why = operator(who), reason(why)
     connection = connect(target)
     before = lane_of(target, connection, order)
-    body = replacement(before.lane, position, written[0].body)
-    command = ReplaceEvent(order, position, body, by, why, connection.new_id())
+    body = replacement(before.lane, position, written[0].body, connection.deployment.keys)
+    command = ReplaceEvent(before.lane.order_id, position, body, by, why, connection.new_id())
     ask_lane(target, connection, before, command, wait=wait, as_json=as_json)
 
 
@@ -152,7 +154,8 @@ def _waiting_lanes(connection: Connection, corrupt: list[str]) -> Iterator[Waiti
     lanes = connection.lanes
     for lane in read_anew(lanes.needing_attention(), lanes.load, corrupt):
         if (since := lane.needs_attention) is not None:
-            yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), listed_lane(lane))
+            document = listed_lane(lane, connection.deployment.keys.default)
+            yield Waiting(lane.order_id, lane_state(lane), since, why_it_waits(lane), document)
 
 
 def _position(event: str) -> int:

@@ -17,6 +17,7 @@ from stepward.cli.terminal import cell, day_and_time, json_text, printable, span
 from stepward.domain.convoy.balance import Balance, Transaction
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
+from stepward.domain.key import named, spoken
 from stepward.wire.order_event import details_of, stored_event
 
 STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}
@@ -66,11 +67,11 @@ def lane_view(shown: LaneShown, now: int) -> RenderableType:
     return Group(*parts)
 
 
-def listed_lane(lane: Lane) -> dict[str, Any]:
-    """The JSON document of a lane in a list."""
+def listed_lane(lane: Lane, workflow: str = "") -> dict[str, Any]:
+    """The JSON document of a lane in a list; `workflow` is the name of the default workflow."""
     position = lane.blocked.position if lane.blocked else lane.last + 1
     return {
-        "orderId": lane.order_id,
+        **named(lane.order_id, workflow),
         "state": lane_state(lane),
         "since": lane.needs_attention,
         "event": sequence_name(position),
@@ -80,8 +81,8 @@ def listed_lane(lane: Lane) -> dict[str, Any]:
     }
 
 
-def lane_document(shown: LaneShown) -> dict[str, Any]:
-    """The JSON document of a lane."""
+def lane_document(shown: LaneShown, workflow: str = "") -> dict[str, Any]:
+    """The JSON document of a lane; `workflow` is the name of the default workflow."""
     lane, blocked = shown.lane, shown.lane.blocked
     stop = (
         {"event": sequence_name(blocked.position), "reason": blocked.reason, "since": blocked.since}
@@ -89,7 +90,7 @@ def lane_document(shown: LaneShown) -> dict[str, Any]:
         else None
     )
     return {
-        "orderId": lane.order_id,
+        **named(lane.order_id, workflow),
         "state": lane_state(lane),
         "sequenced": lane.sequenced,
         "last": lane.last,
@@ -119,7 +120,7 @@ def _headline(lane: Lane, events: Sequence[StoredEvent], now: int) -> Text:
     following = next((stored for stored in events if stored.position == lane.last + 1), None)
     return Text.assemble(
         ("Lane of order ", ""),
-        (printable(lane.order_id), "bold"),
+        (printable(spoken(lane.order_id)), "bold"),
         ": ",
         (state, STYLES[state]),
         *(f"\n{printable(line)}" for line in _lines(lane, following, now)),

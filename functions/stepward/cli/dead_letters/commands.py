@@ -18,6 +18,7 @@ from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
 from stepward.cli.user_error import UserError
+from stepward.domain.key import named
 from stepward.stack_outputs import DeadLetters
 
 if TYPE_CHECKING:
@@ -64,16 +65,16 @@ def show_dead_letters(target: Target, queue: Queue, *, limit: Limit = 50, as_jso
 
     Example: stepward dead-letters show responses
 
-    JSON: queue, messages (list of: messageId, sentAt (epoch milliseconds), receives, what, orderId, staleness (current,
-    stale or corrupt), reason, code (a short code for why a message about an order is stale, or null)), more (whether
-    there may be others).
+    JSON: queue, messages (list of: messageId, sentAt (epoch milliseconds), receives, what, orderId, workflow,
+    customerId, staleness (current, stale or corrupt), reason, code (a short code for why a message about an order is
+    stale, or null)), more (whether there may be others).
     """
     connection = connect(target)
     with _dead_letter_queue(connection, _named(target, connection, queue)).taken(limit) as dead_letters:
         found = [_opened(connection, queue, dead_letter) for dead_letter in dead_letters]
     more = len(found) == limit or _may_hide_more(found)
     if as_json:
-        print_json({"queue": queue, "messages": [_document(each) for each in found], "more": more})
+        print_json({"queue": queue, "messages": [_document(each, connection) for each in found], "more": more})
         return
     if not found:
         say(f"{queue} has no undelivered messages.")
@@ -117,7 +118,8 @@ def redrive(
         raise UserError(f"no undelivered message of {queue} has an id that begins with {message}; list them: {hint}")
     more = len(seen) == limit
     if as_json:
-        documents = [_document(each) | {"action": action} for each, action in zip(found, actions, strict=True)]
+        acted = zip(found, actions, strict=True)
+        documents = [_document(each, connection) | {"action": action} for each, action in acted]
         print_json({"queue": queue, "messages": documents, "more": more})
         return
     if found:
@@ -168,10 +170,11 @@ def _summary(queue: str, actions: list[str], *, more: bool, drop_stale: bool) ->
 
 def _opened(connection: Connection, queue: str, dead_letter: DeadLetter) -> Opened:
     if queue == "order-events":
-        return opened_event(dead_letter, connection.lanes)
+        return opened_event(dead_letter, connection.lanes, connection.deployment.keys)
     if queue.startswith("ledgers"):
         return opened_ledger(dead_letter, connection.shared_records)
-    return opened(queue, dead_letter, partial(connection.store.load, with_order=False), connection.now())
+    load = partial(connection.store.load, with_order=False)
+    return opened(queue, dead_letter, load, connection.now(), connection.deployment.keys)
 
 
 def _may_hide_more(found: list[Opened]) -> bool:
@@ -219,13 +222,15 @@ def _print(found: list[Opened], words: list[str]) -> None:
     OUT.print(rows)
 
 
-def _document(each: Opened) -> dict[str, Any]:
+def _document(each: Opened, connection: Connection) -> dict[str, Any]:
+    order = named(each.order_id, connection.deployment.keys.default if each.order_id else "")
     return {
         "messageId": each.dead_letter.message_id,
         "sentAt": each.dead_letter.sent_at,
         "receives": each.dead_letter.receives,
         "what": each.what,
-        "orderId": each.order_id or None,
+        **order,
+        "orderId": order["orderId"] or None,
         "staleness": each.judgement.staleness,
         "reason": each.judgement.reason,
         "code": each.judgement.code or None,

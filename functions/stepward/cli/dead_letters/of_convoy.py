@@ -14,7 +14,8 @@ from stepward.domain.convoy.apply_command import is_done
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.sequence import Fate, reception
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, Unreadable
+from stepward.domain.key import ANY, Keys
 from stepward.ports import Lanes, SharedRecords
 from stepward.wire.convoy import decode_for_lane
 from stepward.wire.envelope import Ignored
@@ -23,11 +24,11 @@ from stepward.wire.order import order_id_hint
 from stepward.wire.order_event import EventMessage, stored_event
 
 
-def opened_event(dead_letter: DeadLetter, lanes: Lanes) -> Opened:
+def opened_event(dead_letter: DeadLetter, lanes: Lanes, keys: Keys = ANY) -> Opened:
     """A dead letter of the queue of order events, read and judged; raises Transient."""
     hint = order_id_hint(dead_letter.body)
     try:
-        taken = decode_for_lane(dead_letter.body, EventMessage)
+        taken = decode_for_lane(dead_letter.body, EventMessage, keys=keys)
     except Rejected as fault:
         reason = f"the convoy will read it with its application's sources, or reject it: {fault}"
         return _opened(dead_letter, "an order event", hint, Judgement(Staleness.CURRENT, reason))
@@ -37,9 +38,8 @@ def opened_event(dead_letter: DeadLetter, lanes: Lanes) -> Opened:
         lane = lanes.load(taken.order_id)
         if isinstance(taken, OrderEvent):
             return _opened(dead_letter, _event(taken), taken.order_id, _of_event(taken, lane, lanes))
-    except Corrupt as fault:
-        corrupt = Judgement(Staleness.CORRUPT, str(fault))
-        return _opened(dead_letter, "a message to a corrupt lane", taken.order_id, corrupt)
+    except (Corrupt, NotUnderstood) as fault:
+        return _to_unreadable(dead_letter, taken.order_id, fault)
     done = lane is not None and is_done(lane, taken)
     # A command may depend on dead letters before it: nobody knows until they are sent whether the lane refuses it.
     judgement = (
@@ -67,16 +67,23 @@ def opened_ledger(dead_letter: DeadLetter, shared_records: SharedRecords) -> Ope
     return _opened(dead_letter, what, "", judgement, group=ledger.customer_id)
 
 
+def _to_unreadable(dead_letter: DeadLetter, order_id: str, fault: Unreadable) -> Opened:
+    if isinstance(fault, NotUnderstood):
+        newer = Judgement(Staleness.CURRENT, f"the deployed code will decide: {fault}")
+        return _opened(dead_letter, "a message to a lane of newer code", order_id, newer)
+    corrupt = Judgement(Staleness.CORRUPT, str(fault))
+    return _opened(dead_letter, "a message to a corrupt lane", order_id, corrupt)
+
+
 def _opened(dead_letter: DeadLetter, what: str, order_id: str, judgement: Judgement, group: str = "") -> Opened:
     # The queue may hold a hash as the group; sent under the name that was hashed, the message gets the same group.
-    own = group or order_id
     return Opened(
         dead_letter,
         what,
         order_id,
         judgement,
         dead_letter.body,
-        own if fifo_id(own) == dead_letter.group else dead_letter.group,
+        group if group and fifo_id(group) == dead_letter.group else dead_letter.group,
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
+from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import dated
@@ -47,14 +48,18 @@ class Opened:
     group: str = ""
 
 
-def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
+def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int, keys: Keys = ANY) -> Opened:
     """A dead letter of `queue`, read and judged; raises Transient."""
     try:
-        return _order(dead_letter, load, now) if queue == "orders" else _message(queue, dead_letter, load, now)
+        return _order(dead_letter, load, now, keys) if queue == "orders" else _message(queue, dead_letter, load, now)
     except (Rejected, Corrupt) as fault:
         what = "a corrupt message" if isinstance(fault, Rejected) else "a message about a corrupt order"
         judgement = Judgement(Staleness.CORRUPT, str(fault))
         return Opened(dead_letter, what, order_id_hint(dead_letter.body), judgement, dead_letter.body)
+    except NotUnderstood as fault:
+        judgement = Judgement(Staleness.CURRENT, f"the deployed code will decide: {fault}")
+        hint = order_id_hint(dead_letter.body)
+        return Opened(dead_letter, "a message of newer code", hint, judgement, dead_letter.body)
 
 
 def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
@@ -65,10 +70,10 @@ def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opene
     return Opened(dead_letter, _words(message), message.order_id, judgement, encode(message))
 
 
-def _order(dead_letter: DeadLetter, load: Load, now: int) -> Opened:
+def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
     """An order message, judged; Submission itself detects duplicates, and stores what it rejects."""
     try:
-        taken = accept(dead_letter.body, OrderMessage)
+        taken = accept(dead_letter.body, OrderMessage, keys)
     except Rejected as fault:
         judgement = Judgement(Staleness.CURRENT, f"Submission will reject it: {fault}")
         return Opened(dead_letter, "an order message", order_id_hint(dead_letter.body), judgement, dead_letter.body)

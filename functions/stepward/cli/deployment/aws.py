@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import boto3
 from botocore.config import Config
@@ -48,15 +49,30 @@ class Account:
     def outputs(self, stack: str) -> Mapping[str, str]:
         """The outputs of the stack; if they cannot be read, raises UserError with what to do."""
         with self._explained(stack):
-            client = boto3.client("cloudformation", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
-            found = client.describe_stacks(StackName=stack)["Stacks"][0]
+            found = self.client("cloudformation").describe_stacks(StackName=stack)["Stacks"][0]
         if not (outputs := found.get("Outputs")):
             raise UserError(f"stack {stack} is {found['StackStatus']} and has no outputs; deploy it, or wait for it")
         return {output["OutputKey"]: output["OutputValue"] for output in outputs}
 
+    def template(self, stack: str) -> Mapping[str, Any] | None:
+        """The template of the stack; None if there is no such stack. Raises UserError."""
+        with self._explained(stack):
+            client = self.client("cloudformation")
+            try:
+                body = client.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
+            except ClientError as error:
+                if error.response["Error"].get("Code") == "ValidationError":
+                    return None
+                raise
+        return dict(json.loads(body) if isinstance(body, str) else body)
+
+    def client(self, service: Any) -> Any:
+        """A client for a service of the account."""
+        return boto3.client(service, region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
+
     def sqs(self) -> SQSClient:
         """A client for its queues."""
-        return boto3.client("sqs", region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)
+        return cast("SQSClient", self.client("sqs"))
 
     def s3(self) -> S3Client:
         """A client for its buckets."""
@@ -83,7 +99,8 @@ class Account:
         if code == "ValidationError":
             return f"there is no stack {stack} in {self.name}; deploy it, or name another one with --stack{_or_local()}"
         if code in _NO_ACCESS:
-            return f"{self.name} refuses these credentials ({code}); renew them, or allow cloudformation:DescribeStacks"
+            advice = "renew them, or allow cloudformation:DescribeStacks and GetTemplate"
+            return f"{self.name} refuses these credentials ({code}); {advice}"
         return f"{self.name} does not describe stack {stack}: {code}; try again"
 
 

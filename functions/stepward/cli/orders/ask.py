@@ -9,6 +9,7 @@ from stepward.cli.orders.outcome import Seen, asked_of_order, outcome
 from stepward.cli.orders.refusals import refusal
 from stepward.cli.orders.show import order_named
 from stepward.cli.user_error import UserError
+from stepward.domain.key import spoken
 from stepward.domain.messages import Command
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import dated
@@ -30,8 +31,9 @@ def ask(target: Target, connection: Connection, loaded: Loaded, command: Command
     Following(
         asked=mine,
         order=order,
+        workflow=connection.deployment.keys.default,
         whom="the Scheduler",
-        what=f"{mine.command} order {order}",
+        what=f"{mine.command} order {spoken(order)}",
         hint=f"To see the order: {target.typed('show', order)}",
         about={"step": mine.step or None, "attempt": mine.attempt or None},
         seen=before,

@@ -14,8 +14,9 @@ from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.view import state
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span, table
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import named
 from stepward.domain.task.record import ProcessState, Task
 from stepward.ports import TaskStore
 
@@ -64,19 +65,19 @@ def read_anew(order_ids: Iterator[str], load: Callable[[str], T | None], corrupt
     for order_id in order_ids:
         try:
             found = load(order_id)
-        except Corrupt as error:
+        except (Corrupt, NotUnderstood) as error:
             corrupt.append(str(error))
             continue
         if found is not None:
             yield found
 
 
-def waiting_orders(store: TaskStore, corrupt: list[str]) -> Iterator[Waiting]:
-    """The orders that wait for an operator, the longest waiting first."""
+def waiting_orders(store: TaskStore, corrupt: list[str], workflow: str = "") -> Iterator[Waiting]:
+    """The orders that wait for an operator, the longest waiting first; `workflow` is the default workflow's name."""
     load = partial(store.load, with_order=False)
     for loaded in read_anew(store.needing_attention(), load, corrupt):
         if (since := loaded.task.needs_attention) is not None:
-            yield _waiting(loaded.task, since)
+            yield _waiting(loaded.task, since, workflow)
 
 
 def reasons(task: Task) -> Iterator[str]:
@@ -84,15 +85,17 @@ def reasons(task: Task) -> Iterator[str]:
     for record in task.steps.values():
         if record.process_state is ProcessState.ERROR:
             yield f"{record.name}: {record.error or 'Error'}"
+        elif record.lacks:
+            yield f"{record.name}: {record.lacks}"
     if task.paused:
         paused = next((entry for entry in reversed(task.history) if entry.kind is HistoryKind.PAUSED), None)
         yield f"paused{f' by {paused.by}' if paused else ''}: {task.paused}"
 
 
-def _waiting(task: Task, since: int) -> Waiting:
+def _waiting(task: Task, since: int, workflow: str) -> Waiting:
     why = list(reasons(task))
     document = {
-        "orderId": task.order_id,
+        **named(task.order_id, workflow),
         "state": task.process_state,
         "since": since,
         "reasons": why,

@@ -8,8 +8,9 @@ from typing import Any
 from stepward.app.scheduler.audit_log import LONGEST, AuditEntry
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
-from stepward.cli.orders.show import OrderId, order_named
+from stepward.cli.orders.show import OrderId, key_named, order_named
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
+from stepward.domain.key import named, spoken
 
 
 def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> None:
@@ -19,18 +20,22 @@ def audit_log(target: Target, order: OrderId, *, as_json: AsJson = False) -> Non
 
     Example: stepward audit-log ord-1001
 
-    JSON: orderId, entries (list of: at (epoch milliseconds), command, step, attempt, who, why, applied, note (why it
-    was refused)), oldest first.
+    JSON: orderId, workflow, customerId, entries (list of: at (epoch milliseconds), command, step, attempt, who, why,
+    applied, note (why it was refused)), oldest first.
     """
     connection = connect(target)
-    entries = connection.audit_log.of(order)
-    if not entries and connection.lanes.load(order) is None:
+    key = key_named(target, connection, order)
+    entries = connection.audit_log.of(key)
+    if not entries and connection.lanes.load(key) is None:
         order_named(target, connection, order)
     if as_json:
-        print_json({"orderId": order, "entries": [_document(entry) for entry in entries]})
+        print_json(
+            {**named(key, connection.deployment.keys.default), "entries": [_document(entry) for entry in entries]}
+        )
         return
     if not entries:
-        say(f"Nobody has given a command for order {order}. To see what happened to it: {target.typed('show', order)}")
+        seen = target.typed("show", key)
+        say(f"Nobody has given a command for order {spoken(key)}. To see what happened to it: {seen}")
         return
     rows = table("When", "Command", "Who", "Why", "Outcome")
     for entry in entries:

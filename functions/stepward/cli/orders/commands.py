@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -33,8 +34,8 @@ def undo(
 
     Example: stepward undo ord-1001 --why "the customer withdrew"
 
-    JSON: command, orderId, step, attempt, who, why, outcome (applied, refused, or asked: the command did not wait, or
-    saw no outcome in time), text, state (the order's, when last read).
+    JSON: command, orderId, workflow, customerId, step, attempt, who, why, outcome (applied, refused, or asked: the
+    command did not wait, or saw no outcome in time), text, state (the order's, when last read).
     """
     _ask(target, Undo(order, operator(who), reason(why)), wait=wait, as_json=as_json)
 
@@ -124,7 +125,7 @@ def resubmit(
     connection = connect(target)
     loaded = order_named(target, connection, order)
     failed = chosen(target, loaded, step)
-    message = Resubmit(order, failed.name, failed.attempt, by, why)
+    message = Resubmit(loaded.task.order_id, failed.name, failed.attempt, by, why)
     ask(target, connection, loaded, message, wait=wait, as_json=as_json)
 
 
@@ -148,6 +149,7 @@ def operator(who: str) -> str:
 def _ask(target: Target, command: Command, *, wait: bool, as_json: bool) -> None:
     connection = connect(target)
     loaded = order_named(target, connection, command.order_id)
+    command = replace(command, order_id=loaded.task.order_id)
     ask(target, connection, loaded, command, wait=wait, as_json=as_json)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stepward.cli.orders.timeline import all_records
+from stepward.domain.key import named
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import Plan, forward_name
@@ -22,9 +23,8 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
         for each in task.history
     ]
     document = {
-        "orderId": task.order_id,
+        **named(task.order_id, plan.workflow),
         "state": task.process_state,
-        "workflow": plan.workflow,
         "version": plan.version,
         "submittedAt": task.created_at,
         "endedAt": task.ended_at,
@@ -41,11 +41,11 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
     return document | ({"order": loaded.order} if with_order else {})
 
 
-def listed_document(tasks: Sequence[Task], corrupt: Sequence[str], *, more: bool) -> Document:
-    """Orders in a list."""
+def listed_document(tasks: Sequence[Task], corrupt: Sequence[str], workflow: str = "", *, more: bool) -> Document:
+    """Orders in a list; `workflow` is the name of the default workflow."""
     orders = [
         {
-            "orderId": task.order_id,
+            **named(task.order_id, workflow),
             "state": task.process_state,
             "submittedAt": task.created_at,
             "endedAt": task.ended_at,
@@ -58,13 +58,13 @@ def listed_document(tasks: Sequence[Task], corrupt: Sequence[str], *, more: bool
     return {"orders": orders, "corrupt": list(corrupt), "more": more}
 
 
-def reject_document(reject: Reject, *, with_body: bool) -> Document:
+def reject_document(reject: Reject, workflow: str = "", *, with_body: bool) -> Document:
     """One rejected message."""
     document: Document = {
         "messageId": reject.message_id,
         "receivedAt": reject.received_at,
         "source": reject.source,
-        "orderId": reject.order_id,
+        **named(reject.order_id, workflow if reject.order_id else ""),
         "field": reject.field,
         "reason": reject.reason,
     }
@@ -98,4 +98,5 @@ def _step(record: StepRecord, plan: Plan) -> Document:
         "endedAt": record.ended_at,
         "result": record.result,
         "error": record.error,
+        "lacks": record.lacks or None,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stepward.app.scheduler.audit_log import DONE_AS, AuditEntry
 from stepward.cli.following import Asked, CommandOutcome, asked
 from stepward.domain.history import HistoryEntry
+from stepward.domain.key import spoken
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.task.record import ProcessState, Task
 
@@ -44,7 +45,7 @@ def _done(command: Command, before: Collection[HistoryEntry], task: Task) -> His
 def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome:
     # Two people may ask for the same thing at once: one command is applied, and both have what they wanted.
     by = "" if done.by == command.who else f" {done.by} asked for it first."
-    order = task.order_id
+    order = spoken(task.order_id)
     match command:
         case Pause():
             text = f"Order {order} is paused: running steps may end, no step starts.{by}"
@@ -59,7 +60,7 @@ def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome
 
 
 def _undo(task: Task, by: str) -> CommandOutcome:
-    order, state = task.order_id, task.process_state
+    order, state = spoken(task.order_id), task.process_state
     if state is ProcessState.UNDONE:
         return CommandOutcome(applied=True, text=f"Order {order} is Undone: all its effects are compensated.{by}")
     if state is ProcessState.UNDO_FAILED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,9 @@ from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.files import STDIN, Written, read
 from stepward.cli.terminal import complain, print_json, say
 from stepward.cli.user_error import UserError
-from stepward.domain.errors import Transient
-from stepward.wire.order import order_id_hint
+from stepward.domain.errors import Rejected, Transient
+from stepward.domain.key import Keys
+from stepward.wire.order import Accepted, OrderMessage, accept, order_id_hint
 
 Files = Annotated[
     list[Path],
@@ -54,7 +56,8 @@ def send(
     if as_json:
         print_json({"sent": sent, "failed": [{"position": each.position, "reason": why} for each, why in failed]})
     else:
-        say(f"{sent} of {len(messages)} sent to the orders of stack {target.stack}.{_hint(target, messages, sent)}")
+        hint = _hint(target, messages, sent, connection.deployment.keys)
+        say(f"{sent} of {len(messages)} sent to the orders of stack {target.stack}.{hint}")
         for each, why in failed:
             complain(f"not sent: {each.position}: {why}")
     if failed:
@@ -86,6 +89,14 @@ def _batch_sent(connection: Connection, batch: list[Written]) -> list[tuple[Writ
     return []
 
 
-def _hint(target: Target, messages: list[Written], sent: int) -> str:
-    order = next(filter(None, (order_id_hint(message.body) for message in messages)), "")
+def _hint(target: Target, messages: list[Written], sent: int, keys: Keys) -> str:
+    order = next(filter(None, (_key(message, keys) for message in messages)), "")
     return f" To see the first: {target.typed('show', order)}" if sent and order else ""
+
+
+def _key(message: Written, keys: Keys) -> str:
+    """The key of the order in a message, or the id of the order that it seems to be about."""
+    with suppress(Rejected):
+        if isinstance(taken := accept(message.body, OrderMessage, keys), Accepted):
+            return taken.order.order_id
+    return order_id_hint(message.body)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import AsJson, Target
-from stepward.cli.orders.attention import list_waiting, waiting_orders
+from stepward.cli.orders.attention import Waiting, list_waiting, waiting_orders
 from stepward.cli.orders.json_documents import listed_document, task_document
 from stepward.cli.orders.tables import tasks_table
 from stepward.cli.orders.view import order_view, stopped_agents, what_next
 from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
 from stepward.cli.user_error import UserError
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import OtherCustomer, Rejected, Unreadable
+from stepward.domain.key import TaskKey, check_customer, spoken
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.wire.conversion import converted
+from stepward.wire.order import KeyText
 from stepward.wire.order import OrderId as IdForm
 
-OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
+OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id, or its task's key as it is printed.")]
 WithOrder = Annotated[bool, typer.Option("--order", help="Print the order message, too.")]
 State = Annotated[ProcessState | None, typer.Option(case_sensitive=False, help="Only orders in this state.")]
 NeedsAttention = Annotated[
@@ -27,6 +30,7 @@ NeedsAttention = Annotated[
 ]
 Limit = Annotated[int, typer.Option(min=1, help="How many to list at most.")]
 MOST_SEARCHED = 500
+OPTIONS = {"customerId": "--customer", "workflow": "--workflow"}
 
 
 def show(
@@ -40,11 +44,11 @@ def show(
 
     Examples: stepward show ord-1001 · stepward show ord-1001 --json
 
-    JSON: orderId, state, workflow, version, submittedAt, endedAt, due, completeBy (of the order, or null), timeLimit
-    ("passed", "lifted" or null), undoing and paused (why, or null), needsAttentionSince, correlationId
-    (times are epoch milliseconds), steps (list of: name, undoes (a step, or null), agent, state, attempt, failures,
-    threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error), history (list of: at, kind, step,
-    attempt, by, note), and with --order: order.
+    JSON: orderId, customerId (or null), state, workflow, version, submittedAt, endedAt, due, completeBy (of
+    the order, or null), timeLimit ("passed", "lifted" or null), undoing and paused (why, or null), needsAttentionSince,
+    correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null), agent, state, attempt,
+    failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error), history (list of: at,
+    kind, step, attempt, by, note), and with --order: order.
     """
     connection = connect(target)
     loaded = order_named(target, connection, order)
@@ -75,19 +79,20 @@ def list_orders(
 
     Examples: stepward list --state undone · stepward list --needs-attention
 
-    JSON: orders (list of: orderId, state, submittedAt, endedAt, steps (number), done (number), at (the steps that run
-    or are in Error); with --needs-attention: orderId, state, since, reasons, undoing, paused), corrupt (list of texts:
-    records that cannot be read), more (whether the list was cut).
+    JSON: orders (list of: orderId, workflow, customerId, state, submittedAt, endedAt, steps (number), done (number), at
+    (the steps that run or are in Error); with --needs-attention: orderId, workflow, customerId, state, since, reasons,
+    undoing, paused), corrupt (list of texts: records that cannot be read), more (whether the list was cut).
     """
     if needs_attention:
         if state is not None:
             raise typer.BadParameter("give --state or --needs-attention, not both")
-        list_waiting(target, "order", "show", lambda c, bad: waiting_orders(c.store, bad), limit=limit, as_json=as_json)
+        list_waiting(target, "order", "show", _waiting, limit=limit, as_json=as_json)
         return
-    found, corrupt = _found(connect(target), state, limit + 1)
+    connection = connect(target)
+    found, corrupt = _found(connection, state, limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:
-        print_json(listed_document(shown, corrupt, more=more))
+        print_json(listed_document(shown, corrupt, connection.deployment.keys.default, more=more))
         return
     for error in corrupt:
         complain(f"cannot be read: {error}")
@@ -100,14 +105,31 @@ def list_orders(
 
 def order_named(target: Target, connection: Connection, order: str) -> Loaded:
     """The order as the state store holds it; if there is none, raises UserError with what to type next."""
-    try:
-        converted(order, IdForm)
-    except Rejected as fault:
-        raise UserError("an order id is 1 to 128 letters, digits and . _ : -; a letter or digit comes first") from fault
-    loaded = connection.store.load(order)
+    key = key_named(target, connection, order)
+    loaded = connection.store.load(key)
     if loaded is None:
-        raise UserError(_unknown(target, connection, order))
+        raise UserError(_unknown(target, connection, key))
+    try:
+        check_customer(target.customer, loaded.order.get("customerId"))
+    except OtherCustomer as other:
+        raise UserError(f"--customer: {other.reason}") from other
     return loaded
+
+
+def key_named(target: Target, connection: Connection, order: str) -> str:
+    """The key of the task that an operator names by the order's id, or by the key itself; raises UserError."""
+    try:
+        if TaskKey.read(order).workflow:
+            return converted(order, KeyText)
+        return connection.deployment.keys.key(converted(order, IdForm), target.customer, target.workflow)
+    except Rejected as fault:
+        if fault.field in OPTIONS:
+            raise UserError(f"{OPTIONS[fault.field]}: {fault.reason}") from fault
+        raise UserError("an order id is 1 to 128 letters, digits and . _ : -; a letter or digit comes first") from fault
+
+
+def _waiting(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
+    return waiting_orders(connection.store, corrupt, connection.deployment.keys.default)
 
 
 def _found(connection: Connection, state: ProcessState | None, most: int) -> tuple[list[Task], list[str]]:
@@ -116,7 +138,7 @@ def _found(connection: Connection, state: ProcessState | None, most: int) -> tup
     corrupt: list[str] = []
     with ERR.status("Reading the state store") as status:
         for task in connection.store.every(state):
-            if isinstance(task, Corrupt):
+            if isinstance(task, Unreadable):
                 corrupt.append(str(task))
                 continue
             found.append(task)
@@ -126,11 +148,11 @@ def _found(connection: Connection, state: ProcessState | None, most: int) -> tup
     return found, corrupt
 
 
-def _unknown(target: Target, connection: Connection, order: str) -> str:
-    unknown = f"no order {order} in stack {target.stack}"
-    if connection.lanes.load(order) is not None:
-        return f"{unknown}, but its lane has events: {target.typed('convoy', 'show', order)}"
+def _unknown(target: Target, connection: Connection, key: str) -> str:
+    unknown, order_id = f"no order {spoken(key)} in stack {target.stack}", TaskKey.read(key).order_id
+    if connection.lanes.load(key) is not None:
+        return f"{unknown}, but its lane has events: {target.typed('convoy', 'show', key)}"
     for reject in connection.rejects.newest(MOST_SEARCHED):
-        if reject.order_id == order:
+        if reject.order_id in (key, order_id):
             return f"{unknown}; a message about it was rejected: {target.typed('rejects', reject.message_id)}"
     return f"{unknown}; it may still be in the queue: try again in a moment, or list all: {target.typed('list')}"

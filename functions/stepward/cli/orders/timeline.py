@@ -73,7 +73,9 @@ def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
     sentences = [*([paused] if task.paused else []), *_overdue(task, plan, now)]
     for record in all_records(task, plan):
-        if record.process_state is ProcessState.PROCESSING:
+        if record.lacks:
+            sentences.append(f"{record.name} waits for a deployment, uncounted: {record.lacks}.")
+        elif record.process_state is ProcessState.PROCESSING:
             sentences.append(_running(record, now))
         elif record.name in waiting and (backoff := (record.not_before or 0) - now) > 0:
             sentences.append(f"{record.name} waits another {span(backoff)} (backoff) before its next attempt.")
@@ -195,10 +197,11 @@ def _detour(entry: HistoryEntry) -> Happening:
         case HistoryKind.UNDONE:
             rank, after = 9, span(entry.value)
             text = f"the order is Undone, {after} after it was submitted: all its effects are compensated"
-        case HistoryKind.PAUSED:
-            trouble, text = True, f"{entry.by} paused the order: {entry.note}"
-        case HistoryKind.RESUMED:
-            text = f"{entry.by} resumed the order: {entry.note}"
+        case HistoryKind.PAUSED | HistoryKind.RESUMED:
+            trouble = entry.kind is HistoryKind.PAUSED
+            text = f"{entry.by} {entry.kind.lower()} the order: {entry.note}"
+        case HistoryKind.LACKING:
+            trouble, text = True, f"{entry.step}: it waits for a deployment: {entry.note}"
         case HistoryKind.LATE_EFFECT:
             trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; it is undone again"
         case _:

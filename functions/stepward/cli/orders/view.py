@@ -22,6 +22,7 @@ from stepward.cli.orders.timeline import (
 )
 from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
 from stepward.domain.coordination.breaker import Mode
+from stepward.domain.key import spoken
 from stepward.domain.messages import Undo
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.staleness import staleness
@@ -72,7 +73,7 @@ def _headline(task: Task, plan: Plan) -> Text:
         why.insert(0, f"complete by {day_and_time(limit)}{_BECAME[task.time_limit]}")
     return Text.assemble(
         ("Order ", ""),
-        (printable(task.order_id), "bold"),
+        (printable(spoken(task.order_id)), "bold"),
         ": ",
         state(task.process_state),
         f"\n{plan.workflow} version {plan.version}, submitted {submitted:%Y-%m-%d %H:%M:%S %Z}{took}",
@@ -140,6 +141,8 @@ def _repairs(task: Task, plan: Plan, target: Target) -> Iterator[str]:
 def _outcome(record: StepRecord) -> Text:
     if record.error is not None:
         return cell(record.error, "red")
+    if record.lacks:
+        return cell(record.lacks, "yellow")
     return cell(json_text(record.result, indent=None) if record.result else "")
 
 

@@ -12,7 +12,9 @@ from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.needs import Held, ReadEvent
+from stepward.domain.errors import OtherCustomer
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import TaskKey, check_customer, spoken
 
 REJECTED_BY_COMMAND = 0
 """The position, which no event has, of what the newest command rejected: a reject that got lost is kept again."""
@@ -29,6 +31,7 @@ class LaneRefusalCode(Enum):
     NOT_AWAITED = "not awaited"
     NOT_VALID = "not valid"
     OTHER_ORDER = "other order"
+    OTHER_CUSTOMER = "other customer"
     NO_SEQUENCE = "no sequence"
     OTHER_SEQUENCE = "other sequence"
 
@@ -92,7 +95,11 @@ def misplaced(lane: Lane, position: int, event: OrderEvent) -> LaneRefusal | Non
     if event.fault:
         return LaneRefusal(LaneRefusalCode.NOT_VALID, f"the new event is not valid: {event.fault}")
     if event.order_id != lane.order_id:
-        return LaneRefusal(LaneRefusalCode.OTHER_ORDER, f"the new event is of order {event.order_id}")
+        return LaneRefusal(LaneRefusalCode.OTHER_ORDER, f"the new event is of order {spoken(event.order_id)}")
+    try:
+        check_customer(event.customer_id, lane.customer_id)
+    except OtherCustomer as error:
+        return LaneRefusal(LaneRefusalCode.OTHER_CUSTOMER, f"the new event is another customer's: {error}")
     if lane.sequenced and event.sequence is None:
         return LaneRefusal(LaneRefusalCode.NO_SEQUENCE, "the new event is not valid: sequence: is missing")
     if lane.sequenced and position > 0 and event.sequence != position:
@@ -185,7 +192,7 @@ def _read_again(held: Held, position: int) -> OrderEvent | None:
 def _never_came(command: SkipEvent) -> str:
     """The text of an event that is skipped and never came."""
     fault = {"invalid": "sequence: it never came", "begins": ""}
-    return json.dumps({"orderId": command.order_id, "sequence": command.position, **fault})
+    return json.dumps({**TaskKey.read(command.order_id).fields, "sequence": command.position, **fault})
 
 
 def _reject_again(change: LaneChange, command: LaneCommand) -> None:

@@ -7,10 +7,20 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent, sequence_name
-from stepward.domain.convoy.lane import Blocked, Lane, LaneRules, advanced, refusal, settled, superseded, with_offset
+from stepward.domain.convoy.lane import (
+    Blocked,
+    Lane,
+    LaneRules,
+    advanced,
+    refusal,
+    settled,
+    superseded,
+    with_customer,
+    with_offset,
+)
 from stepward.domain.convoy.needs import PAGE, Held, KeepRejects, Known, Perform, ReadEvent, ReadRows, Rejection
 from stepward.domain.convoy.sequence import Fate, after_end, reception
-from stepward.domain.errors import Transient
+from stepward.domain.errors import NotUnderstood, OtherCustomer, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 
 MOST_HISTORY = 500
@@ -77,9 +87,11 @@ class LaneChange:
             case Fate.PARKED:
                 self._park(event, found.position)
                 self.drain()
+            case Fate.NEXT if other := self._other_customer(event):
+                self.reject(event, other, message)
             case Fate.NEXT:
                 if self.apply(StoredEvent(found.position, event), fresh=True):
-                    self.lane = with_offset(self.lane, event)
+                    self.lane = with_offset(with_customer(self.lane, event), event)
                 self.drain()
 
     def drain(self) -> None:
@@ -102,7 +114,7 @@ class LaneChange:
             if isinstance(answer, Transient):
                 return self._fail(stored, answer)
             if answer:
-                return self.block(stored, answer)
+                return self.block(stored, str(answer))
         late = superseded(self.lane, event)
         self.go_past(replace(stored, skipped=late) if late else stored, fresh=fresh)
         return True
@@ -151,15 +163,24 @@ class LaneChange:
         step = f"event {sequence_name(position)}" if position else ""
         self.history.append(HistoryEntry(self.now, kind, step, note=note))
 
+    def _other_customer(self, event: OrderEvent) -> str:
+        """Why a create is another customer's: the order came before, by another way than its lane; "" if it is not."""
+        if event.op is not Op.CREATE or refusal(self.lane, event, None):
+            return ""
+        answer = self.known[Perform(event)]
+        return str(answer) if isinstance(answer, OtherCustomer) else ""
+
     def _park(self, event: OrderEvent, position: int) -> None:
         self.held.rows[position] = StoredEvent(position, event)
-        self.lane = with_offset(replace(self.lane, highest=max(self.lane.highest, position)), event)
+        lane = with_customer(self.lane, event)
+        self.lane = with_offset(replace(lane, highest=max(lane.highest, position)), event)
         self.log(HistoryKind.PARKED, position)
 
     def _keep_unsequenced(self, event: OrderEvent, why: str) -> None:
         position = -(self.lane.unsequenced_seen + 1)
         self.held.rows[position] = StoredEvent(position, event)
-        self.lane = replace(self.lane, unsequenced_seen=-position, unsequenced=(*self.lane.unsequenced, position))
+        unsequenced = (*self.lane.unsequenced, position)
+        self.lane = with_customer(replace(self.lane, unsequenced_seen=-position, unsequenced=unsequenced), event)
         self.stop_at_unsequenced(why)
 
     def _behind(self, end: int) -> Iterator[list[StoredEvent]]:
@@ -188,7 +209,7 @@ class LaneChange:
         return self.held.at(event.modifies) if event.modifies and event.modifies <= self.lane.last else None
 
     def _fail(self, stored: StoredEvent, error: Transient) -> bool:
-        attempts = self.lane.attempts + 1
+        attempts = self.lane.attempts + (not isinstance(error, NotUnderstood))
         if attempts >= self.rules.attempts:
             return self.block(stored, f"it failed {attempts} times; the last error: {error}")
         self.failure = error

@@ -19,12 +19,13 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderEvent:
-    """An event of an order; an invalid one says why in `fault`, and blocks its lane.
+    """An event of an order; an invalid one says why in `fault`, and blocks its lane. `order_id` is the task's key.
 
     `body` is its canonical JSON text, `digest` the hash of its content. The ledger that brought it and its `index`
     there do not count, so the same event from two ledgers is one. `ledger_id` names the customer, too. `sequence` is
     None if it is missing or unusable, `as_of` (epoch ms) is None unless its source says how new it is. `content` is the
     parsed text of an arriving event that has an effect beyond its lane; it is None for one that the lane has stored.
+    `customer_id` is that of an arriving event, or empty: of its own events the lane knows the customer itself.
     """
 
     order_id: str
@@ -38,6 +39,7 @@ class OrderEvent:
     ledger_id: str = ""
     index: int = 0
     fault: str = ""
+    customer_id: str = field(default="", compare=False)
     content: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
 

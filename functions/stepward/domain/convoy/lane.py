@@ -49,7 +49,7 @@ class Alerted(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """How far an order's events have come. Times are epoch ms.
+    """How far an order's events have come; `order_id` is the task's key. Times are epoch ms.
 
     Every event up to the position `last` is applied or skipped, in order; `highest` is the highest position that an
     event has arrived for. `recent` holds the events that have no row of their own yet. `sequenced` is False if the
@@ -57,7 +57,7 @@ class Lane:
     the last event there will be, `deleted` that of the cancellation; 0 before. `unsequenced_seen` counts the
     unsequenced events, `unsequenced` are those that still wait for an operator. `attempts` counts how often the next
     event has failed. `alerted` is the trouble that an operator was alerted to. `done` names the newest command that
-    was applied.
+    was applied. `customer_id` is the customer of the first event that named one: the order is that customer's.
     """
 
     order_id: str
@@ -80,6 +80,7 @@ class Lane:
     touched_at: int = 0
     due: int | None = None
     done: str = ""
+    customer_id: str = ""
 
     @property
     def waiting(self) -> int:
@@ -153,6 +154,11 @@ def advanced(lane: Lane, stored: StoredEvent) -> Lane:
         blocked=None,
         attempts=0,
     )
+
+
+def with_customer(lane: Lane, event: OrderEvent) -> Lane:
+    """The lane with the customer of this event, unless an earlier one has named its customer."""
+    return replace(lane, customer_id=event.customer_id) if event.customer_id and not lane.customer_id else lane
 
 
 def with_offset(lane: Lane, event: OrderEvent) -> Lane:

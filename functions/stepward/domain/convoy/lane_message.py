@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class LaneMessage:
     """The text of one event or command for the lane of an order; `name` is the same each time it is sent.
 
-    One that is `alone` has no sequence number: only the queue's order gives it its position.
+    `order_id` is the task's key. One that is `alone` has no sequence number: only the queue's order gives it its
+    position.
     """
 
     order_id: str
@@ -18,6 +19,6 @@ class LaneMessage:
     alone: bool = False
 
     @staticmethod
-    def of_ledger(order_id: str, ledger_id: str, index: int, body: str, *, alone: bool = False) -> LaneMessage:
+    def of_ledger(key: str, ledger_id: str, index: int, body: str, *, alone: bool = False) -> LaneMessage:
         """The entry at `index` of a ledger."""
-        return LaneMessage(order_id, f"{ledger_id}/{index}", body, alone)
+        return LaneMessage(key, f"{ledger_id}/{index}", body, alone)

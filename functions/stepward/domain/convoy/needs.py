@@ -43,7 +43,10 @@ class ReadEvent:
 
 @dataclass(frozen=True, slots=True)
 class Perform:
-    """Perform the effect of `event`; the answer is why it is refused, or empty, or the error that it met."""
+    """Perform the effect of `event`; the answer is why it is refused, or empty, or the error that it met.
+
+    That the order is another customer's is an OtherCustomer.
+    """
 
     event: OrderEvent
 

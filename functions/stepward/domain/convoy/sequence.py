@@ -8,6 +8,8 @@ from enum import Enum
 from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.needs import Held
+from stepward.domain.errors import OtherCustomer
+from stepward.domain.key import check_customer
 
 MOST_UNSEQUENCED = 20
 """Unsequenced events that a lane keeps. It is blocked by then, and rejects those that come later."""
@@ -43,7 +45,15 @@ class Reception:
 
 
 def reception(lane: Lane, held: Held, event: OrderEvent) -> Reception:
-    """What becomes of an arriving event; raises Missing."""
+    """What becomes of an arriving event; raises Missing. One of another customer than the lane's has no position."""
+    try:
+        check_customer(event.customer_id, lane.customer_id)
+    except OtherCustomer as error:
+        return Reception(Fate.REJECTED, 0, str(error))
+    return _placed(lane, held, event)
+
+
+def _placed(lane: Lane, held: Held, event: OrderEvent) -> Reception:
     if is_repeated(lane, event):
         return _repeated(lane, held, event)
     position = position_for(lane, event)

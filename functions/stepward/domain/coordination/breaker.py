@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from stepward.domain.errors import Corrupt
+from stepward.domain.coordination.shared_record import read_as
+from stepward.domain.errors import Corrupt, known
 from stepward.domain.history import HistoryKind
 
 PAUSE_RECHECK = 60_000
@@ -80,10 +81,11 @@ class Breaker:
 
     @staticmethod
     def of(body: Mapping[str, Any]) -> Breaker:
-        """The breaker that `body` wrote; raises Corrupt."""
+        """The breaker that `body` wrote; raises Corrupt or NotUnderstood."""
         try:
-            pause = AgentPause(**body["pause"]) if "pause" in body else None
-            return Breaker(**{**body, "mode": Mode(body["mode"]), "pause": pause})
+            pause = AgentPause(**read_as(AgentPause, body["pause"])) if "pause" in body else None
+            mode = known(Mode, body["mode"], "a breaker that is")
+            return Breaker(**{**read_as(Breaker, body), "mode": mode, "pause": pause})
         except (KeyError, TypeError, ValueError) as error:
             raise Corrupt(f"a breaker: {error!r}") from error
 

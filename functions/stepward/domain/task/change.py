@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
-from stepward.domain.messages import Command, Message, Resubmit, StepFailed
+from stepward.domain.messages import Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.task.notices import notices
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
@@ -39,6 +39,8 @@ class TaskChange:
     by: str
     timing: Timing
     claims: bool = True
+    absent: frozenset[str] = frozenset()
+    """The agents that have no queue."""
     steps: dict[str, StepRecord] = field(init=False)
     messages: list[Message] = field(init=False, default_factory=list)
     history: list[HistoryEntry] = field(init=False, default_factory=list)
@@ -94,7 +96,7 @@ class TaskChange:
         """End the step in Error; the task stays due until an operator has been alerted."""
         reason = reason[:LONGEST_NOTE]
         self.steps[record.name] = replace(
-            record,
+            record.supplied(),
             process_state=ProcessState.ERROR,
             locked_by=None,
             complete_by=None,
@@ -105,8 +107,12 @@ class TaskChange:
         self.alert(self.steps[record.name])
 
     def alert(self, record: StepRecord) -> None:
-        """Alert an operator to the step's Error, and again if the alert is not confirmed in time."""
+        """Alert an operator to the step's Error, or to what it lacks, and again if that is not confirmed in time."""
         self.steps[record.name] = replace(record, alert_by=self.now + self.timing.claim_within)
+        if record.process_state is not ProcessState.ERROR:
+            name = record.name
+            self.messages.append(StepWaits(self.task.order_id, name, record.attempt, record.lacks, self.now))
+            return
         remaining_effects = [name for name in self.compensations() if not self.is_done(name)] if self.undoing else []
         self.messages.append(
             StepFailed(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
 from stepward.domain.task.change import TaskChange
+from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.undo_order import undo_waits_for
 from stepward.domain.workflow.plan import PlannedStep, forward_name
@@ -45,8 +46,15 @@ def claim_ready(change: TaskChange, causation_id: str) -> None:
 
 
 def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
-    """Lock the step for one attempt and request it of its agent; past the task's bound of claims, end it in Error."""
+    """Lock the step for one attempt and request it of its agent; past the task's bound of claims, end it in Error.
+
+    A step whose agent has no queue is not claimed; it waits for that, or the Supervisor gives it to its fallback.
+    """
     record = change.steps[planned.name]
+    if (agent := planned.executor(record.policy).agent) in change.absent:
+        change.steps[planned.name] = no_queue(change, record, agent)
+        return
+    record = record if record.untried else record.supplied()
     expected = sum(change.plan.by_name[name].threshold * change.plan.by_name[name].rounds for name in change.steps)
     if change.fence - change.fence_base >= CLAIMS_PER_THRESHOLD * expected:
         change.fail(record, "the task was claimed too often; something drives it in a circle")

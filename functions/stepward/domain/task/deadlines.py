@@ -8,6 +8,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.task.backoff import backoff
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready, request_claim
+from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import check_limit
 from stepward.domain.task.record import ProcessState, StepRecord
@@ -44,6 +45,9 @@ def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
         if change.steps[name] is not record:
             continue
         planned = change.plan.by_name[name]
+        if record.lacks and record.alert_by is not None and record.alert_by <= seen:
+            change.alert(record)
+            record = change.steps[name]  # noqa: PLW2901 - what it lacks is told whatever else is overdue
         if record.process_state is ProcessState.PROCESSING and (record.complete_by or 0) <= seen:
             _recover(change, planned, record, event)
         elif name in waiting and (record.complete_by or change.task.due or 0) <= seen:
@@ -68,9 +72,13 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
     """
     agent = planned.executor(record.policy).agent
     overdue = change.now - (record.complete_by or change.now)
-    if agent in event.unavailable:
+    if agent in event.unavailable | change.absent:
         _stand_by(change, planned, record, overdue)
         return
+    if record.untried == record.attempt:
+        _wait_for_update(change, record, overdue)
+        return
+    record = record.supplied()
     untried = overdue > change.timing.outage_after or agent in event.backlogged
     lenient = record.attempt - record.failure_count <= UNCOUNTED_PER_THRESHOLD * planned.threshold
     uncounted = agent in event.unsettled or (untried and lenient)
@@ -85,17 +93,30 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
     request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
 
 
+def _wait_for_update(change: TaskChange, record: StepRecord, overdue: int) -> None:
+    """Have the step claimed again, uncounted in every way, until its agent knows the operation."""
+    change.fence_base += 1
+    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", record.lacks, overdue)
+    request_claim(change, record.freed(), backoff(record.attempt - record.failure_count, _spread(record)))
+
+
 def _stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overdue: int) -> None:
+    agent = planned.executor(record.policy).agent
+    note = "its agent has no queue" if agent in change.absent else "its agent takes no requests"
     if planned.next_policy(record.policy).kind is Exhausted.FALLBACK:
-        exhaust(change, planned, record, "its agent takes no requests", overdue)
+        exhaust(change, planned, record, note, overdue)
         return
-    note = "its agent takes no requests"
-    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
-    change.steps[record.name] = replace(record.freed(), complete_by=change.now + change.timing.claim_within)
+    if record.process_state is ProcessState.PROCESSING:
+        change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
+    freed = replace(record.freed(), complete_by=change.now + change.timing.claim_within)
+    change.steps[record.name] = no_queue(change, freed, agent) if agent in change.absent else freed
 
 
 def _remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
     """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
+    if planned.executor(record.policy).agent in change.absent:
+        _stand_by(change, planned, record, 0)
+        return
     if record.attempt and planned.executor(record.policy).agent in event.unavailable:
         change.steps[record.name] = replace(record, complete_by=change.now + change.timing.claim_within)
         return

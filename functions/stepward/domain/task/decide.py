@@ -23,6 +23,7 @@ from stepward.domain.messages import (
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
+from stepward.domain.task.lacking import not_understood
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -45,13 +46,25 @@ OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
 
 
-def decide(task: Task, plan: Plan, event: Event, *, now: int, by: str, timing: Timing, claims: bool = True) -> Decision:
+def decide(
+    task: Task,
+    plan: Plan,
+    event: Event,
+    *,
+    now: int,
+    by: str,
+    timing: Timing,
+    claims: bool = True,
+    absent: frozenset[str] = frozenset(),
+) -> Decision:
     """What `event` makes of `task` at `now` (epoch ms), on behalf of the instance `by`.
 
-    Without `claims` the Scheduler is asked to claim what is ready. The task in the answer is the same object if
+    Without `claims` the Scheduler is asked to claim what is ready. `absent` agents have no queue. The task in the
+    answer is the same object if
     nothing is to be written. Raises Rejected if the event names a step that the task does not have.
     """
-    change = TaskChange(task, plan, now, by, timing, claims=claims and not isinstance(event, DeadlineCheck))
+    claims = claims and not isinstance(event, DeadlineCheck)
+    change = TaskChange(task, plan, now, by, timing, claims=claims, absent=absent)
     if isinstance(event, OfStep):
         _of_step(change, event)
     else:
@@ -68,6 +81,9 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
+        case Reply() if event.outcome is Outcome.NOT_UNDERSTOOD:
+            if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, event):
+                not_understood(change, record, event)
         case Reply():
             _reply(change, record, event)
         case AlertSent():
@@ -225,7 +241,7 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         _refused(change, record, reply)
         return
     change.steps[record.name] = replace(
-        record,
+        record.supplied(),
         process_state=ProcessState.PROCESSED,
         locked_by=None,
         complete_by=None,

@@ -41,11 +41,13 @@ class TimeLimit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One step of one order. Times are epoch milliseconds.
+    """One step of one order; `order_id` is the task's key. Times are epoch milliseconds.
 
     `complete_by` limits the running attempt, or how long a Pending step may wait for its next claim. `alert_by` is set
     until an operator has been alerted to the step's Error. A step in backoff is not claimed before `not_before`.
-    `policy` counts the policies applied so far, `rounds` the waits under the present one.
+    `policy` counts the policies applied so far, `rounds` the waits under the present one. `lacks` says what the
+    deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it lacks
+    something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards.
     """
 
     order_id: str
@@ -65,6 +67,8 @@ class StepRecord:
     not_before: int | None = None
     policy: int = 0
     rounds: int = 0
+    lacks: str = ""
+    untried: int = 0
 
     @property
     def is_compensation(self) -> bool:
@@ -75,10 +79,14 @@ class StepRecord:
         """The step without its lock and limit, Pending again."""
         return replace(self, process_state=ProcessState.PENDING, locked_by=None, complete_by=None, not_before=None)
 
+    def supplied(self) -> StepRecord:
+        """The step, lacking nothing."""
+        return replace(self, lacks="", untried=0, alert_by=None) if self.lacks else self
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """All steps of one order, at one revision.
+    """All steps of one order, at one revision; `order_id` is the task's key.
 
     `due` is when the Supervisor has to check the task: early or on time, never late; None when nothing
     waits. `fence` counts the claims of all steps, so it only rises; `fence_base` was its value when an
@@ -124,7 +132,8 @@ class Task:
     def needs_attention(self) -> int | None:
         """Since when an operator has to act (epoch ms); None if nobody has to."""
         failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
-        if not (failed or (self.paused and not self.has_ended)):
+        lasting = any(record.lacks and record.alert_by is None for record in self.steps.values())
+        if not (failed or lasting or (self.paused and not self.has_ended)):
             return None
         return max([entry.at for entry in self.history], default=self.created_at)
 

@@ -41,8 +41,9 @@ def _wait(change: TaskChange, record: StepRecord, policy: Policy, overdue: int) 
 
 def _fall_back(change: TaskChange, record: StepRecord, policy: Policy, reason: str, overdue: int) -> None:
     """Undo what the step's executor did, or may have done, before another takes over."""
-    plan_undo_of(change, record)
-    taken = replace(record, policy=record.policy + 1, rounds=0, failure_count=0, token=None)
+    if record.attempt:
+        plan_undo_of(change, record)
+    taken = replace(record.supplied(), policy=record.policy + 1, rounds=0, failure_count=0, token=None)
     change.steps[record.name] = taken.freed()
     note = f"{reason}; {policy.agent} takes over"
     change.log(HistoryKind.FELL_BACK, record.name, record.attempt, record.locked_by or "", note, overdue)

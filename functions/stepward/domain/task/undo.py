@@ -27,7 +27,7 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
     for record in [record for record in change.steps.values() if not record.is_compensation]:
         if record.process_state is not ProcessState.PROCESSED:
             change.steps[record.name] = replace(
-                record,
+                record.supplied(),
                 process_state=ProcessState.STOPPED,
                 locked_by=None,
                 complete_by=None,

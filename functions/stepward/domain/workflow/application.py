@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from stepward.domain.key import Keys
 from stepward.domain.workflow.definition import Operation, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.validation import check_app_name
@@ -32,6 +33,12 @@ class App:
     def order(self) -> type[Any] | None:
         """The class of the order messages, a subclass of OrderMessage; None for OrderMessage itself."""
         return self.workflow.order
+
+    @property
+    def keys(self) -> Keys:
+        """Makes the keys of the application's tasks."""
+        name = self.workflow.name
+        return Keys((name,), frozenset({name} if self.workflow.per_customer else ()))
 
     def plan(self, complete_within: timedelta | None = None) -> Plan:
         """The plan that is frozen with an order; see Workflow.plan."""

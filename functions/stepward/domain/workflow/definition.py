@@ -40,6 +40,8 @@ class Agent:
     max_concurrency: int = 10
     priority_queue: bool = False
     """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
+    services: tuple[str, ...] | None = None
+    """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
@@ -125,6 +127,8 @@ class Workflow:
     """The steps of one kind of order, checked when the module is imported.
 
     `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself.
+    With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
+    is named.
     `complete_within` limits the whole order, from its submission; a message may name an earlier end for its own order.
     Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies.
     """
@@ -133,11 +137,12 @@ class Workflow:
     version: int
     steps: Sequence[Step]
     order: type[Any] | None = None
+    per_customer: bool = False
     complete_within: timedelta | None = None
     on_timeout: Exhausted = Exhausted.ALERT
 
     def __post_init__(self) -> None:
-        check_workflow(self.plan())
+        check_workflow(self.plan(), per_customer=self.per_customer)
         asked = set(self._asked())
         check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(self.name, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
@@ -160,6 +165,12 @@ class Workflow:
         """Every agent with an operation in this workflow, forward or undo, in the order of their names."""
         named = {operation.agent.name: operation.agent for operation in self._asked()}
         return [named[name] for name in sorted(named)]
+
+    @property
+    def services(self) -> Mapping[str, str]:
+        """The services that need an address, each with an agent that calls it."""
+        called = {agent.name: (agent.name,) if agent.services is None else agent.services for agent in self.agents}
+        return {service: agent for agent, services in called.items() for service in services}
 
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations, forward and undo, that this workflow asks of `agent`, by name."""

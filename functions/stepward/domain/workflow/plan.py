@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from stepward.domain.errors import NotUnderstood, known
 
 
 class Exhausted(StrEnum):
@@ -129,7 +131,7 @@ class Plan:
         """The name of the record that holds this plan: a hash of its content."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
-    @property
+    @cached_property
     def agents(self) -> tuple[str, ...]:
         """Every agent that the plan asks for work, forward or undo, sorted."""
         executors = [executor for step in self.steps for executor in step.executors]
@@ -137,17 +139,25 @@ class Plan:
         return tuple(sorted(named - {""}))
 
     def to_json(self) -> str:
-        """The canonical text of the plan; it leaves out a limit that is not set, so ordinary plans keep their hash."""
-        plain = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
-        steps = [asdict(step) for step in self.steps]
-        return json.dumps(plain | {"steps": steps}, sort_keys=True, separators=(",", ":"))
+        """The canonical text of the plan.
+
+        It leaves out defaults, so a plan that does not use a newer field has the text and hash that it always had. So
+        no default may ever change.
+        """
+        plain = _plain(self) | {"steps": list(map(_plain, self.steps))}
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Plan:
-        """The plan that `to_json` wrote."""
-        raw: dict[str, Any] = json.loads(text)
-        steps, on_timeout = tuple(map(_planned, raw["steps"])), Exhausted(raw.get("on_timeout", Exhausted.ALERT))
-        return Plan(raw["workflow"], raw["version"], steps, raw.get("complete_within"), on_timeout)
+        """The plan that `to_json` wrote; raises NotUnderstood for a field or a kind that only newer code knows.
+
+        To pass over one could run a wait as a call.
+        """
+        found = _known(Plan, json.loads(text))
+        found["steps"] = tuple(map(_planned, found["steps"]))
+        if "on_timeout" in found:
+            found["on_timeout"] = known(Exhausted, found["on_timeout"], "a policy")
+        return Plan(**found)
 
 
 def forward_name(compensation: str) -> str:
@@ -170,7 +180,31 @@ def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
     )
 
 
-def _planned(raw: dict[str, Any]) -> PlannedStep:
-    policies = tuple(Policy(**{**policy, "kind": Exhausted(policy["kind"])}) for policy in raw["exhausted"])
-    on_permanent = Exhausted(raw["on_permanent"])
-    return PlannedStep(**{**raw, "after": tuple(raw["after"]), "exhausted": policies, "on_permanent": on_permanent})
+def _plain(part: Plan | PlannedStep | Policy) -> dict[str, Any]:
+    """The fields that differ from their defaults."""
+    values = {each.name: getattr(part, each.name) for each in fields(part)}
+    plain = {each.name: values[each.name] for each in fields(part) if values[each.name] != each.default}
+    return plain | ({"exhausted": list(map(_plain, plain["exhausted"]))} if "exhausted" in plain else {})
+
+
+def _planned(raw: Any) -> PlannedStep:
+    found = _known(PlannedStep, raw)
+    found["after"] = tuple(found["after"])
+    if "exhausted" in found:
+        found["exhausted"] = tuple(map(_policy, found["exhausted"]))
+    if "on_permanent" in found:
+        found["on_permanent"] = known(Exhausted, found["on_permanent"], "a policy")
+    return PlannedStep(**found)
+
+
+def _policy(raw: Any) -> Policy:
+    found = _known(Policy, raw)
+    return Policy(**{**found, "kind": known(Exhausted, found["kind"], "a policy")})
+
+
+def _known(part: type[Plan | PlannedStep | Policy], raw: Any) -> dict[str, Any]:
+    """A copy of `raw`, if each of its fields is one of `part`; raises NotUnderstood."""
+    found: dict[str, Any] = {**raw}
+    if newer := sorted(found.keys() - {each.name for each in fields(part)}):
+        raise NotUnderstood(f"a {part.__name__} with {', '.join(newer)}")
+    return found

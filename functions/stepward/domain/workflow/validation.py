@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.key import LONGEST_KEY
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep
 
 MAX_STEPS = 50
 MAX_THRESHOLD = 100
 LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
 SHORTEST_ATTEMPT_MS = 1000
 LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
+LONGEST_EFFECT = 255 - LONGEST_KEY - len("/")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
@@ -41,7 +43,7 @@ def check_unambiguous(workflow: str, what: str, names: Iterable[str]) -> None:
             raise WorkflowError(f"workflow {workflow!r}: {times} different {what} are named {name!r}; rename one")
 
 
-def check_workflow(plan: Plan) -> None:
+def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:
     """Refuse a plan that cannot work, with a message that names the fault."""
     where = f"workflow {plan.workflow!r}"
     if not _STEP_NAME.fullmatch(plan.workflow):
@@ -55,6 +57,8 @@ def check_workflow(plan: Plan) -> None:
             raise WorkflowError(f"{where}: {times} steps are named {name!r}; give each Step its own name=")
     for step in plan.steps:
         _check_step(f"{where}, step {step.name!r}", step, plan)
+        if per_customer:
+            _check_idempotency_keys(f"{where}, step {step.name!r}", step)
     _check_limit(where, plan)
     _check_order(where, plan)
 
@@ -106,6 +110,16 @@ def _check_executors(where: str, step: PlannedStep) -> None:
     agents = [step.agent, *(policy.agent for policy in step.exhausted if policy.kind is Exhausted.FALLBACK)]
     if len(set(agents)) < len(agents):
         raise WorkflowError(f"{where}: two of its operations are of one agent; a fallback is another agent's")
+
+
+def _check_idempotency_keys(where: str, step: PlannedStep) -> None:
+    """Services cut an idempotency key at 255 characters, and the longest task key takes most of them."""
+    longest = max((executor.effect + UNDO_SUFFIX for executor in step.executors), key=len)
+    if len(longest) > LONGEST_EFFECT:
+        raise WorkflowError(
+            f"{where}: {longest!r} is {len(longest)} characters; a workflow that tells customers apart leaves "
+            f"{LONGEST_EFFECT} of an idempotency key. Give the step or its fallback's agent a shorter name"
+        )
 
 
 def _check_order(where: str, plan: Plan) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepward.domain.key import in_idempotency_key
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
@@ -22,8 +24,8 @@ class ServiceCall:
 
     @property
     def order(self) -> str:
-        """The id of the call's order: a key is `order/step`, or `order/step/undo`."""
-        return self.key.split("/")[0]
+        """The key of the call's task: a call's own key is `KEY/step`, or `KEY/step/undo`."""
+        return in_idempotency_key(self.key)[0]
 
     @property
     def fingerprint(self) -> str:

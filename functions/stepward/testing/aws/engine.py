@@ -63,7 +63,8 @@ class AwsEngine(Harness):
         self.time = self.exits.enter_context(time_machine.travel(START / 1000, tick=False))
         self.exits.enter_context(mock_aws())
         self.stack = Stack.new(self.app.plan().agents, MORE)
-        self.exits.enter_context(environment(self.stack.env()))
+        self.env = self.stack.env() | {"STEPWARD_WORKFLOW": self.app.keys.default}
+        self.exits.enter_context(environment(self.env))
         self.sqs = boto3.client("sqs")
         self.reply_to = self.stack.queues["replies-shop"]
         self.services = Services(self.wait, lambda: self.loop.now, self.diary.note)
@@ -75,7 +76,7 @@ class AwsEngine(Harness):
         }
         self.makers: dict[str, Callable[[], Handler]] = {name: self._maker(name, served) for name in self.sources}
         self.handlers = {name: make() for name, make in self.makers.items()}
-        self.supervisor = supervisor(self.stack.env())
+        self.supervisor = supervisor(self.env)
 
     def close(self) -> None:
         """Restore the time and the environment, and end the mock of AWS."""
@@ -176,7 +177,7 @@ class AwsEngine(Harness):
 
     def _maker(self, queue: str, app: Any) -> Callable[[], Handler]:
         """What makes the function behind a queue, as a cold start does."""
-        env: dict[str, str] = self.stack.env()
+        env = self.env
         known: dict[str, Callable[[], Handler]] = {
             "orders": partial(submission, app, env),
             "scheduler": partial(scheduler, env),

@@ -33,7 +33,8 @@ def held_wrongly(write: Write) -> Iterator[str]:
     for before, after in changes(write):
         if (after.process_state is PROCESSING) != (after.locked_by is not None):
             yield f"{after} is held by {after.locked_by}"
-        if not (_is_claim(write, before, after) or _is_end(write, before, after) or _is_late(write, before, after)):
+        allowed = (_is_claim, _is_end, _is_late, _is_note)
+        if not any(each(write, before, after) for each in allowed):
             yield f"{before} became {after} by {write.cause}"
 
 
@@ -190,6 +191,13 @@ def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
     return stopped and isinstance(write.cause, Reply) and before.token == write.cause.token == after.token
 
 
+def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether it is only noted what the step lacks, by its own agent, or that an operator heard of that."""
+    cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
+    ours = isinstance(cause, Reply) and cause.outcome is Outcome.NOT_UNDERSTOOD and cause.token == before.token
+    return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
+
+
 def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
     cause = write.cause
     if not isinstance(cause, Reply) or cause.outcome is not Outcome.OK or not compensation.is_compensation:
@@ -201,8 +209,9 @@ def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
 
 def _falls_back(write: Write, after: StepRecord) -> bool:
     """Whether the step was given to its fallback since its agent takes no requests, however many had failed."""
+    takes_none = ("takes no requests", "has no queue")
     return any(
-        entry.kind is HistoryKind.FELL_BACK and entry.step == after.name and "takes no requests" in entry.note
+        entry.kind is HistoryKind.FELL_BACK and entry.step == after.name and any(map(entry.note.count, takes_none))
         for entry in write.after.history[len(write.before.history) - 20 :]
     )
 
@@ -220,8 +229,8 @@ def _failed(
     )
     entry = next(entry for entry in entries if OVERDUE in entry.kind.marks)
     lenient = before.attempt - before.failure_count <= UNCOUNTED_PER_THRESHOLD * threshold
-    uncounted = (entry.value > timing.outage_after and lenient) or (entry.kind is HistoryKind.UNCOUNTED and trouble)
-    return 0 if uncounted else 1
+    uncounted = entry.kind is HistoryKind.UNCOUNTED and (trouble or before.untried == before.attempt or after.lacks)
+    return 0 if uncounted or (entry.value > timing.outage_after and lenient) else 1
 
 
 def waiting(task: Task) -> list[int]:

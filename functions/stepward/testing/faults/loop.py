@@ -14,7 +14,6 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 START = 1_800_000_000_000
 """When virtual time begins, in epoch milliseconds."""
-DEEPEST = 4
 MOST_STEPS = 60_000
 """A world that takes more of them goes round in a circle."""
 
@@ -25,11 +24,11 @@ class Loop:
 
     now: int = START
     steps: int = 0
-    waiting: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
+    waiting: list[tuple[int, int, Callable[[], object]]] = field(default_factory=list)
     depth: int = 0
     turns: Iterator[int] = field(default_factory=count)
 
-    def later(self, wait: int, act: Callable[[], None]) -> None:
+    def later(self, wait: int, act: Callable[[], object]) -> None:
         """Have `act` happen after `wait` milliseconds."""
         heappush(self.waiting, (self.now + max(0, wait), next(self.turns), act))
 
@@ -37,20 +36,13 @@ class Loop:
         """Let everything happen that is to happen up to `until`."""
         while self.waiting and self.waiting[0][0] <= until:
             at, _, act = heappop(self.waiting)
-            self.now = max(self.now, at)
-            self.steps += 1
-            if self.steps > MOST_STEPS:
-                raise Broken("I1", "", f"{MOST_STEPS} events, and no end")
+            self.step(at)
             act()
         self.now = max(self.now, until)
 
-    def pass_time(self, milliseconds: int) -> None:
-        """Let the present event wait while others happen; if many wait inside each other, only time passes."""
-        until = self.now + milliseconds
-        if self.depth < DEEPEST:
-            self.depth += 1
-            try:
-                self.run(until)
-            finally:
-                self.depth -= 1
-        self.now = max(self.now, until)
+    def step(self, at: int) -> None:
+        """One more event happens, at this time; raises Broken if there is no end of them."""
+        self.now = max(self.now, at)
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise Broken("I1", "", f"{MOST_STEPS} events, and no end: something goes round in a circle")

@@ -23,6 +23,9 @@ class Kind(StrEnum):
     FAILS = "fails"
     ANSWER_LOST = "answer lost"
     HALF_SENT = "half sent"
+    HELD_UP_BEFORE = "held up before"
+    HELD_UP_AFTER = "held up after"
+    REPEATED = "repeated, after a lost answer"
     SUPERSEDED = "superseded"
 
 
@@ -52,13 +55,14 @@ class Point:
 class Kill:
     """What happens at the `call`-th call from now on that a process of `part` makes, or anybody if that is empty.
 
-    Only calls whose name ends with `at` count. `meanwhile` is what others do before a call that is superseded.
+    Only calls whose name ends with `at`, or one of them, count. `meanwhile` is what others do before a call that is
+    superseded.
     """
 
     part: str
     call: int
     kind: Kind
-    at: str = ""
+    at: str | tuple[str, ...] = ""
     meanwhile: Callable[[], object] = lambda: None
 
 
@@ -90,23 +94,40 @@ class Pulse:
         """The port, with each of its calls counted; `fault` makes what it raises when it fails."""
         return cast("Port", _Tap(port, name, self, fault))
 
-    def call(self, what: str, do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None) -> Any:
+    def pass_on(
+        self, name: str, args: Sequence[Any], do: Callable[[], Any], fault: Fault, half: Callable[[], Any] | None
+    ) -> Any:
         """One call, and what becomes of it; `half` does it for the first of several messages."""
+        what = f"{name}{_named(args)}"
         self.calls += 1
-        number, name = self.calls, what.partition("(")[0]
+        number = self.calls
         kind = self.points.get(number) or self._killed(name)
         self.note(f"{number:>4}  {what}" + (f"  <- {kind}" if kind else ""))
         self.hits += kind is not None
-        self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, partial(fault, f"{name}: {kind}"))
         if half is not None:
             self.several.add(number)
-            if kind is Kind.HALF_SENT:
-                half()
-                raise fault(f"{name}: {kind}")
+        return self.go_wrong(kind, do, partial(fault, f"{name}: {kind}"), half or do)
+
+    def go_wrong(
+        self,
+        kind: Kind | None,
+        do: Callable[[], Any],
+        fault: Callable[[], Exception],
+        half: Callable[[], Any],
+        hold_up: Callable[[], object] = lambda: None,
+    ) -> Any:
+        """Make the call, and have this happen at it; `hold_up` lets time pass."""
+        if kind is Kind.HELD_UP_BEFORE:
+            hold_up()
+        self._stop(kind, Kind.DIES_BEFORE, Kind.FAILS, fault)
+        if kind is Kind.HALF_SENT:
+            half()
+            raise fault()
         answer = do()
-        answer = iter(list(answer)) if isinstance(answer, Iterator) else answer
-        self._stop(kind, Kind.DIES_AFTER, Kind.ANSWER_LOST, partial(fault, f"{name}: {kind}"))
-        return answer
+        self._stop(kind, Kind.DIES_AFTER, Kind.ANSWER_LOST, fault)
+        if kind in (Kind.HELD_UP_AFTER, Kind.REPEATED):
+            hold_up()
+        return do() if kind is Kind.REPEATED else answer
 
     def note(self, line: str) -> None:
         """A line of the timeline."""
@@ -146,12 +167,22 @@ class _Tap:
         def counted(*args: Any, **kwargs: Any) -> Any:
             if _asks_nothing(args):
                 return found(*args, **kwargs)
-            what = f"{self._name}.{attribute}{_named(args)}"
             several = args and isinstance(args[0], list | tuple) and len(args[0]) > 1
             half = partial(found, args[0][:1], *args[1:], **kwargs) if several else None
-            return self._pulse.call(what, partial(found, *args, **kwargs), self._fault, half)
+            if half_of is not None:
+                half = partial(half_of, *args, **kwargs)
+            call = partial(_at_once, found, *args, **kwargs)
+            return self._pulse.pass_on(name, args, call, self._fault, half)
 
+        name, half_of = f"{self._name}.{attribute}", getattr(self._inner, f"half_of_{attribute}", None)
+        setattr(self, attribute, counted)
         return counted
+
+
+def _at_once(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Make the call now, even if what it answers would be read later."""
+    answer = call(*args, **kwargs)
+    return iter(list(answer)) if isinstance(answer, Iterator) else answer
 
 
 def _asks_nothing(args: Sequence[Any]) -> bool:

@@ -23,6 +23,7 @@ class MemoryLanes:
     shard_of: Callable[[str], int] = lambda _: 0
     lanes: dict[str, Lane] = field(default_factory=dict)
     kept: dict[str, dict[int, StoredEvent]] = field(default_factory=dict)
+    written: dict[str, Lane] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     def load(self, order_id: str) -> Lane | None:
@@ -43,9 +44,11 @@ class MemoryLanes:
             stored = self.kept.setdefault(lane.order_id, {})
             stored.update({row.position: row for row in older})
             now = self.lanes.get(lane.order_id)
+            if self.written.get(lane.order_id) is lane:
+                return True
             if (now.revision if now else 0) != replaces.revision:
                 return False
-            self.lanes[lane.order_id] = _without_contents(lane)
+            self.lanes[lane.order_id], self.written[lane.order_id] = _without_contents(lane), lane
             stored.update({row.position: _without_content(row) for row in rows})
             return True
 

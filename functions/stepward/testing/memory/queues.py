@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -49,6 +49,11 @@ class MemoryQueues:
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once."""
         return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+
+    @property
+    def reachable(self) -> Collection[str]:
+        """The agents that have a queue."""
+        return self.agents.keys()
 
     def _waiting(self, agent: str) -> int:
         return sum(queues[agent].waiting for queues in (self.agents, self.lanes) if agent in queues)

@@ -29,6 +29,8 @@ class MemorySharedRecords:
         canonical(shared_record.body)
         with self.lock:
             now = self.kept.get(shared_record.name)
+            if now is shared_record:
+                return True
             if (now.revision if now else None) != (replaces.revision if replaces else None):
                 return False
             self.kept[shared_record.name] = shared_record

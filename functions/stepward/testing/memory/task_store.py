@@ -15,7 +15,10 @@ from stepward.wire.strict_json import parse
 
 @dataclass(slots=True)
 class MemoryTaskStore:
-    """Orders, tasks and plans in dictionaries, with the same conditions on each write; safe under threads."""
+    """Orders, tasks and plans in dictionaries, with the same conditions on each write; safe under threads.
+
+    A write that is repeated after a lost answer knows its own: the very object is there.
+    """
 
     shard_of: Callable[[str], int]
     orders: dict[str, Order] = field(default_factory=dict)
@@ -31,6 +34,8 @@ class MemoryTaskStore:
         """Store order and task, or neither; see the port."""
         with self.lock:
             before = self.orders.get(order.order_id)
+            if before is order:
+                return Submission.ACCEPTED
             if before is not None:
                 same = before.content_hash == order.content_hash
                 return Submission.DUPLICATE if same else Submission.CONFLICT
@@ -52,6 +57,8 @@ class MemoryTaskStore:
         """Replace the task at the revision that was read; see the port."""
         with self.lock:
             now = self.tasks.get(task.order_id)
+            if now is task:
+                return True
             if now is None or (now.revision, now.created_at) != (replaces.revision, replaces.created_at):
                 return False
             self.tasks[task.order_id] = task

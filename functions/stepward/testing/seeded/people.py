@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from stepward.domain.messages import Pause, Resubmit, Resume, StepFailed, Undo
+from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import MINUTE, SECOND
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Mailbox
 from stepward.wire.messages import encode
 
 LATER = [0, 60, 150, 300, 600, 1_200, 5 * SECOND, 25 * SECOND, 3 * MINUTE, 20 * MINUTE]
@@ -20,15 +19,15 @@ MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","ty
 
 @dataclass(slots=True)
 class People:
-    """They write to the queues of `mailbox`; `write` makes the text of an order with this id, with its dice.
+    """They `post` to the queues; `write` makes the text of an order with this id, with its dice.
 
     They undo and cancel only `undoable` orders.
     """
 
     gate: Gate
-    mailbox: Mailbox
     undoable: bool
     write: Callable[[str, Random], str]
+    post: Callable[[str, str], object] = field(init=False)
     ordered: list[str] = field(default_factory=list)
     alerted: Counter[str] = field(default_factory=Counter)
 
@@ -40,7 +39,7 @@ class People:
             return
         self.ordered.append(order_id)
         text = self.write(order_id, dice)
-        self._say("orders", order_id, text, at)
+        self._say("orders", text, at)
         self._again(order_id, text, at)
         self._commands(order_id, at)
 
@@ -53,17 +52,17 @@ class People:
             seen = dice.choice([0, 0, 0, 1])
             text = encode(Resubmit(alert.order_id, alert.step, max(0, alert.attempt - seen), "ada", "fixed"))
             for _ in range(dice.choice([1, 1, 2])):
-                self._say("scheduler", alert.order_id, text, dice.choice(LATER))
+                self._say("scheduler", text, dice.choice(LATER))
 
     def _again(self, order_id: str, text: str, at: int) -> None:
         rate = self.gate.profile.people / 4
         if dice := self.gate.chances.happens(f"{order_id} is ordered twice", rate):
-            self._say("orders", order_id, text, at + dice.choice(LATER))
+            self._say("orders", text, at + dice.choice(LATER))
         if dice := self.gate.chances.happens(f"{order_id} is ordered with other content", rate):
             other = json.dumps({**json.loads(text), "note": "x"})
-            self._say("orders", order_id, other, at + dice.choice(LATER))
+            self._say("orders", other, at + dice.choice(LATER))
         if dice := self.gate.chances.happens(f"nonsense beside {order_id}", rate):
-            self._say("orders", order_id, dice.choice(MALFORMED), at)
+            self._say("orders", dice.choice(MALFORMED), at)
 
     def _commands(self, order_id: str, at: int) -> None:
         for turn in ("first", "second"):
@@ -77,10 +76,10 @@ class People:
         match dice.choice(kinds):
             case "undo":
                 for _ in clicks:
-                    self._say("scheduler", order_id, encode(Undo(order_id, "ada", "sold twice")), at)
+                    self._say("scheduler", encode(Undo(order_id, "ada", "sold twice")), at)
             case "cancel":
                 for _ in clicks:
-                    self._say("orders", order_id, json.dumps({"orderId": order_id, "type": "order.cancelled"}), at)
+                    self._say("orders", json.dumps({"orderId": order_id, "type": "order.cancelled"}), at)
             case _:
                 resumes = at + dice.choice(LATER)
                 for _ in clicks:
@@ -88,14 +87,14 @@ class People:
                 if dice.random() < 0.8:
                     self._say_when("resume", order_id, resumes)
 
-    def _say(self, queue: str, order_id: str, text: str, wait: int) -> None:
-        self.gate.loop.later(wait, lambda: self.mailbox.send(queue, order_id, text))
+    def _say(self, queue: str, text: str, wait: int) -> None:
+        self.gate.loop.later(wait, lambda: self.post(queue, text))
 
     def _say_when(self, what: str, order_id: str, wait: int) -> None:
         """Pause or resume, marked with the time at which it was asked for."""
 
         def say() -> None:
             kind = Pause if what == "pause" else Resume
-            self.mailbox.send("scheduler", order_id, encode(kind(order_id, "ada", what, self.gate.loop.now)))
+            self.post("scheduler", encode(kind(order_id, "ada", what, self.gate.loop.now)))
 
         self.gate.loop.later(wait, say)

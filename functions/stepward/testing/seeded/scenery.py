@@ -8,11 +8,9 @@ from functools import partial
 
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination.breaker import AgentPause
-from stepward.domain.workflow.plan import Plan
+from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import HOUR, MINUTE
-from stepward.testing.seeded.assembly import Instances
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Mailbox
+from stepward.testing.seeded.instances import Instances
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +19,19 @@ class Scenery:
 
     gate: Gate
     parts: Instances
-    mailbox: Mailbox
     within: int
 
-    def set(self, new: Plan, copies: Mapping[str, int]) -> None:
+    def set(self, copies: Mapping[str, int]) -> None:
         """Draw all of it; `copies` says how many instances each part has."""
         for name, count in copies.items():
             self._differ(name, count)
-        if [new] != list(self.parts.plans):
-            self._perhaps("a new version is deployed", 0.3, [5 * MINUTE], partial(self._deploy, new), self._finish)
+        if self.parts.new is not self.parts.app:
+            self._perhaps("a new version is deployed", 0.3, [5 * MINUTE], self._deploy, self._finish)
         lasts = [5 * MINUTE, HOUR, 5 * HOUR]
         self._perhaps("the platform is out", 0.1, lasts, self._close, self._open)
-        for agent in self.parts.post.agents:
-            out, back = partial(self.parts.remote.down.add, agent), partial(self.parts.remote.down.discard, agent)
+        down = self.parts.down
+        for agent in self.parts.agents():
+            out, back = partial(down.add, agent), partial(down.discard, agent)
             self._perhaps(f"the service of {agent} is out", 0.15, [MINUTE, 6 * MINUTE, 40 * MINUTE], out, back)
             pause, resume = partial(self._pause, agent), partial(self._resume, agent)
             self._perhaps(f"operators pause {agent}", 0.1, [MINUTE, 15 * MINUTE], pause, resume)
@@ -62,23 +60,22 @@ class Scenery:
                 self.parts.skews[f"{name}-{copy}"] = dice.randint(-widest, widest)
                 self.gate.diary.counts["clocks that differ"] += 1
 
-    def _deploy(self, new: Plan) -> None:
+    def _deploy(self) -> None:
         """Agents get both versions first; then one instance takes orders for the new one, and later every instance."""
-        self.parts.plans = [*self.parts.plans, new]
+        self.parts.deploy(self.parts.app, self.parts.new)
 
     def _finish(self) -> None:
-        old, new = self.parts.plans
-        self.parts.plans = [new, new, old]
+        self.parts.deploy(self.parts.new, self.parts.new, self.parts.app)
 
     def _close(self) -> None:
-        self.mailbox.is_closed = True
+        self.parts.pump.is_closed = True
 
     def _open(self) -> None:
-        self.mailbox.is_closed = False
+        self.parts.pump.is_closed = False
 
     def _pause(self, agent: str) -> None:
         pause = AgentPause("ada", "the service is being moved", self.gate.loop.now)
-        Breakers(self.parts.shared_records.inner).pause(agent, pause)
+        Breakers(self.parts.shared_records).pause(agent, pause)
 
     def _resume(self, agent: str) -> None:
-        Breakers(self.parts.shared_records.inner).resume(agent, self.gate.loop.now)
+        Breakers(self.parts.shared_records).resume(agent, self.gate.loop.now)

@@ -6,28 +6,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from stepward.domain.history import HistoryKind
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
-from stepward.testing.faults.loop import MINUTE, SECOND, START, Loop
-from stepward.testing.faults.record import Died
-from stepward.testing.seeded.chances import Chances
-from stepward.testing.seeded.gate import Gate
-from stepward.testing.seeded.mail import Mailbox
-from stepward.testing.seeded.profile import profile
+from stepward.testing.faults.gate import Chances, Gate
+from stepward.testing.faults.judge import Judge
+from stepward.testing.faults.loop import HOUR, MINUTE, SECOND, START, Loop
+from stepward.testing.faults.profile import profile
+from stepward.testing.pump import Part
+from stepward.testing.seeded.cast import Cast
+from stepward.testing.seeded.instances import Instances
+from stepward.testing.seeded.mail import HIDDEN
+from stepward.testing.seeded.mishaps import Mishaps
 from stepward.testing.seeded.scenery import Scenery
-from stepward.testing.seeded.stage import COPIES, Cast, Stage
 
+COPIES = {"submission": 2, "scheduler": 3, "agent": 3, "supervisor": 2, "ledger": 2, "convoy": 3}
+BACKLOG = 6
+DEEPEST = 4
+"""So many invocations wait inside each other at most."""
 ORDERED_WITHIN = 20 * MINUTE
 TROUBLE_ENDS = 90 * MINUTE
 SWEPT_EVERY = MINUTE
+REDRIVEN_AT = HOUR
 MOST_ROUNDS = 400
 EXPECTED_REJECTS = ("submitted before with other content", "there is no task for")
 
-Casting = Callable[[Gate, Mailbox], Cast]
+Casting = Callable[[Gate], Cast]
 
 
 @dataclass(slots=True)
-class World(Stage):
+class World:
     """One seed's world; `only` are the accidents that happen, all if None; `noted` keeps its diary."""
 
     casting: Casting
@@ -35,63 +43,91 @@ class World(Stage):
     only: frozenset[str] | None = None
     noted: bool = False
     chances: Chances = field(init=False)
+    gate: Gate = field(init=False)
+    cast: Cast = field(init=False)
+    parts: Instances = field(init=False)
 
     def __post_init__(self) -> None:
         self.chances, loop = Chances(self.seed, self.only), Loop()
         self.gate = Gate(loop, self.chances, Diary(loop, self.noted), profile(self.chances.dice("profile")))
-        self.mailbox = Mailbox(self.gate)
-        self.cast = self.casting(self.gate, self.mailbox)
-        self.assemble()
-        copies = COPIES | dict.fromkeys(self.parts.post.agents, COPIES["agent"])
-        Scenery(self.gate, self.parts, self.mailbox, ORDERED_WITHIN).set(self.cast.new, copies)
+        self.cast, mishaps = self.casting(self.gate), Mishaps(gate=self.gate)
+        self.parts = Instances(
+            app=self.cast.old,
+            new=self.cast.new,
+            settings=self.cast.settings,
+            gate=self.gate,
+            pulse=mishaps,
+            visibility=HIDDEN,
+            lanes=self.cast.lanes,
+            copies=COPIES,
+            hear=self.cast.hear,
+            backlog=BACKLOG,
+        )
+        pump, self.cast.people.post = self.parts.pump, self.parts.post
+        pump.deepest, pump.due, pump.supervisor = DEEPEST, lambda: None, Part("supervisor", copies=COPIES["supervisor"])
+        mishaps.wait = lambda milliseconds: pump.wait(milliseconds / SECOND)
+        copies = COPIES | dict.fromkeys(self.parts.agents(), COPIES["agent"])
+        Scenery(self.gate, self.parts, ORDERED_WITHIN).set(copies)
 
     @property
     def diary(self) -> Diary:
         """What happened."""
         return self.gate.diary
 
+    @property
+    def judge(self) -> Judge:
+        """Who judges it."""
+        return self.parts.judge
+
     def run(self) -> None:
         """Live until nothing is on its way and nothing waits; raises Broken."""
         for number in range(self.cast.orders):
             self.cast.people.order(number, ORDERED_WITHIN)
-        self.cast.begin(self)
+        self.cast.begin(self.parts)
         for copy in range(COPIES["supervisor"]):
             self.gate.loop.later(copy * 7 * SECOND, partial(self._sweep_often, copy))
-        self.gate.loop.run(START + TROUBLE_ENDS)
+        self.gate.loop.later(REDRIVEN_AT, self._redrive)
+        self._go_on(START + TROUBLE_ENDS)
         self._calm_down()
         self._settle()
         self.judge.verdict()
         self.cast.verdict()
         self._all_were_taken()
 
+    def _go_on(self, until: int | None = None) -> None:
+        self.parts.pump.run(lambda: False, until)
+
     def _sweep_often(self, copy: int) -> None:
         if self.chances.over:
             return
-        if not self.mailbox.is_closed:
+        if not self.parts.pump.is_closed:
             self._sweep(copy)
         self.gate.loop.later(SWEPT_EVERY, partial(self._sweep_often, copy))
 
     def _sweep(self, copy: int) -> None:
         """One run of a Supervisor; it may die."""
-        began, instance = self.gate.loop.now, f"supervisor-{copy}"
         self.diary.counts["sweeps"] += 1
-        try:
-            with self.gate.invocation(instance, instance, None):
-                self.parts.sweep(copy, lambda: MINUTE - (self.gate.loop.now - began))
-        except Died:
-            self.diary.counts["deaths"] += 1
+        pump, instance = self.parts.pump, f"supervisor-{copy}"
+        pump.invoke(pump.supervisor, instance, self.parts.sweep, wish=copy)
+
+    def _redrive(self) -> bool:
+        """Operators redrive the dead letters; whether there were any."""
+        redriven = sum(line.queue.redrive() for line in self.parts.pump.lines.values())
+        self.diary.counts["dead letters"] += redriven
+        return bool(redriven)
 
     def _calm_down(self) -> None:
         self.diary.note("", "all goes well from here on")
         self.chances.over = True
-        self.parts.remote.down.clear()
+        self.parts.down.clear()
 
     def _settle(self) -> None:
         """Deliver all messages, let time pass, and have Supervisors sweep, until nothing waits."""
         loop, tasks = self.gate.loop, self.judge.tasks.tasks
         for turn in range(MOST_ROUNDS):
-            while loop.waiting:
-                loop.run(loop.waiting[0][0])
+            self._go_on()
+            if self._redrive():
+                continue
             dues = [*(task.due for task in tasks.values() if task.due is not None), *self.cast.dues()]
             if not dues:
                 return
@@ -100,12 +136,14 @@ class World(Stage):
 
     def _all_were_taken(self) -> None:
         """I1: each order is there; what was rejected deserved it."""
+        refused = (HistoryKind.DUPLICATE, HistoryKind.CONFLICT)
+        duplicates = [order_id for order_id, entry in self.parts.telemetry.history if entry.kind in refused]
         for order_id in self.cast.people.ordered:
             if order_id not in self.judge.tasks.tasks:
                 raise Broken("I1", order_id, "the order was sent and never accepted")
-            if self.parts.log.duplicates[order_id] >= self.mailbox.deliveries[order_id, "orders"]:
+            if duplicates.count(order_id) >= self.parts.pump.deliveries[order_id, "orders"]:
                 raise Broken("S", order_id, "each delivery of the order was taken for a second one")
-        for reject in self.parts.rejects.inner.kept.values():
+        for reject in self.parts.rejects.kept.values():
             nonsense = reject.source == "orders" and "order.submitted" not in reject.body
             if not (nonsense or self.cast.expects(reject)) and not any(
                 reason in reject.reason for reason in EXPECTED_REJECTS

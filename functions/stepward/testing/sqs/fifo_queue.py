@@ -34,7 +34,7 @@ class MemoryFifoQueue(MemoryQueue):
         earlier = self._sent.get(key)
         if earlier is not None and now - earlier[0] < DEDUPLICATION_MS:
             return replace(earlier[1], id=entry.id)
-        stored = self._store(entry, now + self.delay * 1000)
+        stored = self._accept(entry, now + self.delay * 1000)
         taken = Taken(entry.id, stored.message_id, stored.sequence)
         self._sent[key] = (now, taken)
         return taken

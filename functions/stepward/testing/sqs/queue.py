@@ -6,10 +6,10 @@ promises none.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from zlib import crc32
 
 from stepward.testing.sqs.messages import BatchAnswer, NotTaken, Received, Stored, Taken
 from stepward.testing.sqs.rules import (
@@ -25,7 +25,6 @@ from stepward.testing.sqs.rules import (
 )
 
 Clock = Callable[[], int]
-_IDS = uuid.UUID("5b1f3a52-7f0e-4c5c-9d0d-6d1c1b7f6f10")
 
 
 def _nothing_fails(_: Entry) -> str:
@@ -77,6 +76,11 @@ class MemoryQueue:
         return [stored.body for stored in self._messages.values()]
 
     @property
+    def stored(self) -> list[Stored]:
+        """All messages that are not deleted, in the order of sending."""
+        return list(self._messages.values())
+
+    @property
     def waiting(self) -> int:
         """How many messages could be received now."""
         return sum(stored.visible_at <= self.clock() for stored in self._messages.values())
@@ -88,6 +92,8 @@ class MemoryQueue:
 
     def ready_at(self) -> int | None:
         """When the next message can be received (epoch milliseconds); None if there is none."""
+        if not self._messages:
+            return None
         now = self.clock()
         if self._receivable(now):
             return now
@@ -120,7 +126,16 @@ class MemoryQueue:
         check_range("VisibilityTimeout", hidden_for, 0, LONGEST_VISIBILITY_S)
         now = self.clock()
         self._bury_used_up(now)
-        return [self._hand_out(stored, now, hidden_for) for stored in self._receivable(now)[:most]]
+        return [self.hand_out(stored, hidden_for) for stored in self._receivable(now)[:most]]
+
+    def hand_out(self, stored: Stored, hidden_for: int = 1) -> Received:
+        """Receive this message, whenever its turn is."""
+        now = self.clock()
+        stored.visible_at = now + hidden_for * 1000
+        stored.received_at = now
+        stored.first_received_at = stored.first_received_at or now
+        stored.receive_count += 1
+        return stored.as_received()
 
     def delete(self, handle: str) -> None:
         """Delete the message of this handle; a handle that a later receive replaced deletes nothing."""
@@ -138,10 +153,18 @@ class MemoryQueue:
             raise Refused("InvalidParameterValue", "a message stays hidden for at most 12 hours after its receipt")
         stored.visible_at = now + timeout * 1000
 
+    def redrive(self) -> int:
+        """Take all messages back from the dead-letter queue, as an operator does; how many there were."""
+        dead = self.dead_letters._messages if self.dead_letters else {}  # noqa: SLF001 - as in _bury_used_up
+        count = len(dead)
+        while dead:
+            self._store_again(dead.pop(min(dead)), self.clock())
+        return count
+
     def _take(self, entry: Entry) -> Taken:
         self._check(entry)
         delay = self.delay if entry.delay is None else entry.delay
-        return Taken(entry.id, self._store(entry, self.clock() + delay * 1000).message_id)
+        return Taken(entry.id, self._accept(entry, self.clock() + delay * 1000).message_id)
 
     def _check(self, entry: Entry) -> None:
         check_body(entry.body, self.largest)
@@ -152,9 +175,13 @@ class MemoryQueue:
         if entry.deduplication:
             raise Refused("InvalidParameterValue", "MessageDeduplicationId is for FIFO queues only")
 
+    def _accept(self, entry: Entry, visible_at: int) -> Stored:
+        """Store a message that was sent."""
+        return self._store(entry, visible_at)
+
     def _store(self, entry: Entry, visible_at: int) -> Stored:
         number = next(self._numbers)
-        message_id = str(uuid.uuid5(_IDS, f"{self.name}/{number}"))
+        message_id = f"{crc32(self.name.encode()):08x}-0000-4000-8000-{number:012x}"
         stored = Stored(
             self.name, number, message_id, entry.body, entry.group, entry.deduplication, self.clock(), visible_at
         )
@@ -166,13 +193,6 @@ class MemoryQueue:
         self.arrange(visible)
         return visible
 
-    def _hand_out(self, stored: Stored, now: int, hidden_for: int) -> Received:
-        stored.visible_at = now + hidden_for * 1000
-        stored.received_at = now
-        stored.first_received_at = stored.first_received_at or now
-        stored.receive_count += 1
-        return stored.as_received()
-
     def _bury_used_up(self, now: int) -> None:
         if self.dead_letters is None:
             return
@@ -182,9 +202,15 @@ class MemoryQueue:
                 self.dead_letters._bury(stored, self.arn, now)  # noqa: SLF001 - one queue hands over to another
 
     def _bury(self, dead: Stored, source: str, now: int) -> None:
-        stored = self._store(Entry("", dead.body, dead.group, dead.deduplication), now)
-        stored.message_id, stored.receive_count, stored.source = dead.message_id, dead.receive_count, source
-        stored.sent_at, stored.first_received_at = dead.sent_at, dead.first_received_at
+        stored = self._store_again(dead, now)
+        stored.receive_count, stored.first_received_at = dead.receive_count, dead.first_received_at
+        stored.source = source
+
+    def _store_again(self, known: Stored, visible_at: int) -> Stored:
+        """Store a message that this queue or another one had already."""
+        stored = self._store(Entry("", known.body, known.group, known.deduplication), visible_at)
+        stored.message_id, stored.sent_at = known.message_id, known.sent_at
+        return stored
 
     def _find(self, handle: str) -> Stored | None:
         name, _, rest = handle.partition("|")

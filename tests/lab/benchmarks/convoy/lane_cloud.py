@@ -1,7 +1,5 @@
 """The real ledger and convoy functions on the local cloud, with every call that they make counted and billed."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -24,13 +22,13 @@ from stepward.wiring.clock import now
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
 from tests.lab.benchmarks.cloud import FUNCTION, bill_log, forget_loggers
-from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
 from tests.lab.benchmarks.cost.billing import requests_of
 from tests.lab.benchmarks.cost.meter import Meter, metered
-from tests.lab.benchmarks.workload import AGENTS
+from tests.lab.benchmarks.workload import AGENTS, adds, creates, ledgers
 
 CALLS = ("GetItem", "Query", "PutItem", "BatchWriteItem", "TransactWriteItems")
 FEW = 100
+LEDGERS = "arn:aws:sqs:us-east-1:000000000000:q.fifo"
 Quantities = dict[str, float]
 
 
@@ -68,7 +66,9 @@ class LaneCloud:
         self.log.truncate(self.log.seek(0))
         begun = perf_counter()
         for number, text in enumerate(ledgers(f"{what}-{orders}-{batch}", entries)):
-            self._run("ledger", [Received(f"m-{number}", "r", text, {"MessageGroupId": "customer-7"})])
+            event = event_of([Received(f"m-{number}", "r", text, {"MessageGroupId": "customer-7"})], LEDGERS)
+            with self.meter.invocation("ledger"):
+                self.split.answer(event, lambda: 60_000)
             self.meter.bill.totals["fifo requests"] += requests_of(len(text)) + 1
         split = perf_counter()
         source = SqsSource.at(boto3.client("sqs"), self.stack.queues["order-events"])
@@ -76,12 +76,12 @@ class LaneCloud:
         applied = sum(map(self._count, poller.drain(most_polls=1_000_000)))
         if applied != len(entries):
             raise RuntimeError(f"{applied} of {len(entries)} entries were applied")
-        return self._counted(what, orders, batch, applied, (split - begun, perf_counter() - split))
-
-    def _run(self, function: str, messages: Sequence[Received]) -> Any:
-        worker = self.split if function == "ledger" else self.lanes
-        with self.meter.invocation(function):
-            return worker.answer(event_of(messages, "arn:aws:sqs:us-east-1:000000000000:q.fifo"), lambda: 60_000)
+        splitting, applying = split - begun, perf_counter() - split
+        bill_log(self.log, self.meter)
+        operations = [operation for _, operation in self.meter.calls]
+        calls = {name: operations.count(name) / applied for name in CALLS if name in operations}
+        billed = {name: total / applied for name, total in sorted(self.meter.bill.totals.items())}
+        return Counted(what, orders, batch, applied, applied / splitting, applied / applying, calls, billed)
 
     def _apply(self, event: dict[str, Any], context: LambdaContext) -> Any:
         with self.meter.invocation("convoy"):
@@ -92,14 +92,6 @@ class LaneCloud:
         self.meter.bill.totals["messages"] += polled.received
         self.meter.bill.totals["fifo requests"] += requests_of(sum(len(body) for body in polled.done)) + 1
         return len(polled.done)
-
-    def _counted(self, what: str, orders: int, batch: int, entries: int, took: tuple[float, float]) -> Counted:
-        bill_log(self.log, self.meter)
-        operations = [call.operation for call in self.meter.calls]
-        calls = {name: operations.count(name) / entries for name in CALLS if name in operations}
-        billed = {name: total / entries for name, total in sorted(self.meter.bill.totals.items())}
-        splitting, applying = took
-        return Counted(what, orders, batch, entries, entries / splitting, entries / applying, calls, billed)
 
 
 def counted(orders: int, batch: int, entries: int) -> list[Counted]:

@@ -1,10 +1,8 @@
 """The convoy over the memory twins: its speed, and what a hot order does to the others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 from time import perf_counter
@@ -12,18 +10,16 @@ from typing import Any
 
 import orders
 from stepward.adapters.lambda_.groups import GroupWorker
-from stepward.app.ledger.split import Split
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes
-from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Poller
 from stepward.wiring.clock import now
-from tests.lab.benchmarks.convoy.lane_entries import adds, creates, ledgers
 from tests.lab.benchmarks.engine import MemoryLog
-from tests.lab.benchmarks.workload import AGENTS, line, order_id
+from tests.lab.benchmarks.workload import AGENTS, adds, creates, ledgers, line, order_id
+from tests.unit.engine.world import Clock
 
 CONSUMERS = 8
 BATCH_MS = 60
@@ -54,23 +50,16 @@ class Beside:
     hot_ms: int
 
 
-@dataclass(slots=True)
 class LaneTwins:
     """The ledger processor and the convoy's worker over the memory twins."""
 
-    clock: Callable[[], int] = now
-    lanes: MemoryLanes = field(default_factory=MemoryLanes)
-    rejects: MemoryRejects = field(default_factory=MemoryRejects)
-    queue: MemoryFifoQueue = field(init=False)
-    split: Split = field(init=False)
-    worker: GroupWorker = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.queue = MemoryFifoQueue(name="order-events.fifo", clock=self.clock, deduplication_per_group=True)
+    def __init__(self, clock: Callable[[], int] = now) -> None:
         log: Any = MemoryLog()
+        self.lanes = MemoryLanes()
+        self.queue = MemoryFifoQueue(name="order-events.fifo", clock=clock, deduplication_per_group=True)
         app = replace(orders.app, workflow=replace(line(3), order=orders.app.order))
-        own = {"app": app, "telemetry": log, "rejects": self.rejects, "lanes": self.lanes}
-        assembly = memory_assembly(self.clock, AGENTS, lane_queue=MemoryLaneQueue(self.queue), **own)
+        own = {"app": app, "telemetry": log, "lanes": self.lanes, "lane_queue": MemoryLaneQueue(self.queue)}
+        assembly = memory_assembly(clock, AGENTS, **own)
         self.split = assembly.ledger()
         self.worker = GroupWorker(assembly.convoy("convoy-1").take, log, together=True)
 
@@ -78,17 +67,14 @@ class LaneTwins:
         for text in ledgers(name, entries):
             self.split.handle(text, lambda: 60_000)
 
-    def poller(self, batch: int) -> Poller:
-        def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-            return self.worker.answer(event, context.get_remaining_time_in_millis)
-
-        return Poller(source=self.queue, handler=handler, clock=self.clock, batch_size=batch)
+    def apply(self, event: dict[str, Any], context: LambdaContext) -> Any:
+        return self.worker.answer(event, context.get_remaining_time_in_millis)
 
 
 def pace(orders: int, batch: int, entries: int) -> Pace:
     """Apply `entries` adds to `orders` orders, whose creates are not counted."""
     twins = LaneTwins()
-    poller = twins.poller(batch)
+    poller = Poller(source=twins.queue, handler=twins.apply, clock=now, batch_size=batch)
     _through(twins, poller, "creates", creates(orders))
     splitting, applying = _through(twins, poller, "adds", adds(orders, entries))
     applied = sum(lane.last for lane in twins.lanes.lanes.values())
@@ -109,18 +95,10 @@ def _through(twins: LaneTwins, poller: Poller, name: str, entries: Sequence[dict
     return splitting, applying
 
 
-@dataclass(slots=True)
-class _Time:
-    ms: int = 1_800_000_000_000
-
-    def __call__(self) -> int:
-        return self.ms
-
-
 def beside(hot: int, orders: int = 100, events: int = 10, batch: int = 10) -> Beside:
     """Send a hot order's events, then those of the others; CONSUMERS take batches side by side, in virtual time."""
-    time = _Time()
-    begun, twins = time.ms, LaneTwins(clock=time)
+    time = Clock()
+    begun, twins = time.now, LaneTwins(time)
     hot_id = order_id(orders)
     hot_events = [{**add, "orderId": hot_id} for add in adds(1, max(0, hot - 1))]
     others = [*creates(orders), *adds(orders, orders * (events - 1))]
@@ -132,21 +110,21 @@ def beside(hot: int, orders: int = 100, events: int = 10, batch: int = 10) -> Be
     return Beside(hot, orders, events, ordinary[0], ordinary[len(ordinary) // 2], ordinary[-1], last_hot)
 
 
-def _consumed(twins: LaneTwins, time: _Time, batch: int) -> list[tuple[str, int]]:
+def _consumed(twins: LaneTwins, time: Clock, batch: int) -> list[tuple[str, int]]:
     """When each event was applied, with its order: each free consumer takes one batch and is busy with it."""
     ended: list[tuple[str, int]] = []
     under_way: list[tuple[int, int, list[Received]]] = []
     turns = count()
     while True:
         while len(under_way) < CONSUMERS and (taken := twins.queue.receive(batch)):
-            heappush(under_way, (time.ms + BATCH_MS, next(turns), list(taken)))
+            heappush(under_way, (time.now + BATCH_MS, next(turns), list(taken)))
         if not under_way:
             return ended
-        time.ms, _, messages = heappop(under_way)
-        context = LambdaContext("convoy", "r-1", time.ms + 10_000, time)
-        answer = twins.worker.answer(event_of(messages, twins.queue.arn), context.get_remaining_time_in_millis)
+        time.now, _, messages = heappop(under_way)
+        context = LambdaContext("convoy", "r-1", time.now + 10_000, time)
+        answer = twins.apply(event_of(messages, twins.queue.arn), context)
         if answer["batchItemFailures"]:
             raise RuntimeError(f"{answer} came back")
         for message in messages:
             twins.queue.delete(message.handle)
-            ended.append((json.loads(message.body)["orderId"], time.ms))
+            ended.append((json.loads(message.body)["orderId"], time.now))

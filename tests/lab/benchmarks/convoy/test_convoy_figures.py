@@ -6,9 +6,8 @@ import pytest
 
 from stepward.cli.cost.estimate import Assumptions, run_ms
 from tests.lab.benchmarks.convoy.convoys import million_usd
-from tests.lab.benchmarks.convoy.lane_entries import LONGEST_LEDGER, adds, ledgers
 from tests.lab.benchmarks.convoy.lane_memory import beside, pace
-from tests.lab.benchmarks.workload import order_id
+from tests.lab.benchmarks.workload import LONGEST_LEDGER, adds, ledgers, order_id
 
 BILLED = {"write units": 2.0, "read units": 1.0, "fifo requests": 2.0, "invocations": 1.0, "messages": 1.0}
 

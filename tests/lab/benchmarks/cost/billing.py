@@ -1,7 +1,5 @@
 """What AWS bills for a call, by its published rules, from the call's parameters and its answer."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -93,8 +91,7 @@ class Bill:
 
     def _get_one(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         found = [answer["Item"]] if "Item" in answer else []
-        consistent = request.get("ConsistentRead", False)
-        self.totals["read units"] += units_of_reads(found, asked=1, consistent=consistent)
+        self._get_many({"RequestItems": {"": {"Keys": [""], **request}}}, {"Responses": {"": found}})
 
     def _get_many(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         for table, wanted in request["RequestItems"].items():

@@ -1,20 +1,20 @@
 """Counts what AWS would bill for orders under the real functions, and writes the counts for `stepward cost`."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from stepward.cli.cost import estimate
 from tests.integration.dynamodb.item_size import INDEX_OVERHEAD, size_of
 from tests.lab.benchmarks.cloud import Cloud, cloud
+from tests.lab.benchmarks.cost import tables
 from tests.lab.benchmarks.cost.billing import Bill
 from tests.lab.benchmarks.workload import line, order_text
+from tests.lab.results import Progress, Result
 
 STEPS = (1, 2, 3, 5, 10, 20, 30)
 BATCHES = (1, 10)
+PAYLOADS = (1, 3, 30, 300)
 TARGET = Path(estimate.__file__).parent / "measured.json"
 RECOVERED_AFTER_S = 700
 MEASURED = (
@@ -71,8 +71,8 @@ def swept() -> Quantities:
         return _per_order(deployed.meter.bill.totals, 1)
 
 
-def measure(progress: Callable[[str], None]) -> Mapping[str, Any]:
-    """Every count that `stepward cost` estimates from."""
+def measure(progress: Progress) -> Result:
+    """What AWS would bill; it also writes the file that `stepward cost` reads."""
     orders: dict[str, dict[str, Quantities]] = {}
     for steps in STEPS:
         progress(f"counting the requests of an order of {steps} steps")
@@ -82,7 +82,14 @@ def measure(progress: Callable[[str], None]) -> Mapping[str, Any]:
     progress("counting what the stack holds")
     from tests.lab.benchmarks.cost import stack  # noqa: PLC0415 - the CDK takes seconds to import
 
-    return {"stack": {**stack.counted(), "metrics": metrics()}, **found}
+    counts = {"stack": {**stack.counted(), "metrics": metrics()}, **found}
+    TARGET.write_text(json.dumps(counts, indent=1) + "\n")
+    estimate.measured.cache_clear()
+    measured, payloads = estimate.measured(), {}
+    for items in PAYLOADS:
+        progress(f"counting the requests of an order of {items} lines")
+        payloads[items] = happy(3, 10, items)
+    return {"counted": measured, "payloads": payloads}, [*tables.of(measured), tables.payloads(payloads)]
 
 
 def metrics() -> int:
@@ -92,11 +99,6 @@ def metrics() -> int:
         deployed.run()
         deployed.supervise()
         return len(deployed.metrics)
-
-
-def write(found: Mapping[str, Any]) -> None:
-    """Write the counts to the file that `stepward cost` reads."""
-    TARGET.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def warm_up(deployed: Cloud) -> None:

@@ -1,7 +1,5 @@
 """Hooks on the SDK: they see every call that a function makes, whichever library makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,20 +26,13 @@ _WAITS = {
 _SIDE_BY_SIDE = {"agent", "convoy"}
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call to AWS, and the function that made it."""
-
-    function: str
-    operation: str
-
-
 @dataclass(slots=True)
 class Meter:
     """Bills what functions call; it does not count the calls of the benchmark itself in between."""
 
     bill: Bill = field(default_factory=Bill)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    """The function and the operation of each call."""
     function: str = ""
     lock: Lock = field(default_factory=Lock)
 
@@ -55,7 +46,7 @@ class Meter:
             yield
         finally:
             self.function = ""
-            self._count_waits([call.operation for call in self.calls[before:]], together=function in _SIDE_BY_SIDE)
+            self._count_waits([operation for _, operation in self.calls[before:]], together=function in _SIDE_BY_SIDE)
 
     def _count_waits(self, operations: list[str], *, together: bool) -> None:
         """Count how often the function waited; messages that are processed side by side wait together."""
@@ -68,14 +59,12 @@ class Meter:
         self.calls.clear()
 
     def before_call(self, params: Mapping[str, Any], context: dict[str, Any], **_: object) -> None:
-        """Remember the parameters of the call."""
         context[_REQUEST] = params
 
     def after_call(self, parsed: Mapping[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:
-        """Bill the call."""
         if self.function and _REQUEST in context:
             with self.lock:
-                self.calls.append(Call(self.function, model.name))
+                self.calls.append((self.function, model.name))
                 self.bill.add(model.name, context.pop(_REQUEST), parsed)
 
 

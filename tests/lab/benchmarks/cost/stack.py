@@ -1,7 +1,5 @@
 """Counts the resources of the stack that AWS bills by the month, in its template."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections import Counter
@@ -13,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 
 from orders import app as application
 from stepward.project import Project
-from stepward_cdk.settings.settings import Settings
+from stepward_cdk.settings.chosen import in_file
 from stepward_cdk.stack import StepwardStack
 
 _COUNTED = {"AWS::CloudWatch::Alarm": "alarms", "AWS::Lambda::EventSourceMapping": "queues"}
@@ -26,8 +24,9 @@ def counted() -> Mapping[str, float]:
         code.mkdir()
         (code / "submission.py").write_text("")
         context = json.loads((Project.here().root / "cdk.json").read_text())["context"]
+        settings = in_file(Project.here().environment("dev"))
         app, asset = App(context=context, outdir=f"{out}/cdk.out"), lambda_.Code.from_asset(str(code))
-        StepwardStack(app, "Cost", app=application, settings=Settings(), code=asset)
+        StepwardStack(app, "Cost", app=application, settings=settings, code=asset)
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
     kinds = Counter(resource["Type"] for resource in template["Resources"].values())

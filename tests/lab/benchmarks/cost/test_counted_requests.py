@@ -1,5 +1,9 @@
 """The counts behind `stepward cost` are those of the real functions, and an order stays within its price."""
 
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+
 import pytest
 
 from stepward.cli.cost.estimate import MILLION, estimate, measured
@@ -10,28 +14,23 @@ from tests.lab.benchmarks.workload import line, order_text
 LOGGED = ("log bytes", "metric bytes")
 
 
-def differing(found: cost.Quantities, stored: cost.Quantities) -> dict[str, tuple[float, float]]:
-    """Each count, now and as stored, where the two differ; log bytes may differ by one percent."""
-    return {
-        name: (found[name], stored[name])
-        for name in stored
-        if abs(found[name] - stored[name]) > (0.01 * stored[name] if name in LOGGED else 0.001)
-    }
+@pytest.mark.parametrize(
+    ("count", "stored"),
+    [
+        *(
+            pytest.param(partial(cost.happy, steps, batch), measured().orders[steps][batch], id=f"{steps} by {batch}")
+            for steps, batch in product((1, 3), cost.BATCHES)
+        ),
+        pytest.param(cost.recovered, measured().recovery, id="a recovery"),
+        pytest.param(cost.swept, measured().sweep, id="an idle sweep"),
+    ],
+)
+def test_the_stored_counts_are_those_of_today(count: Callable[[], cost.Quantities], stored: cost.Quantities) -> None:
+    """`make bench ONLY=cost` stores new counts after an intended change; log bytes may differ by one percent."""
+    found = count()
+    apart = {name: 0.01 * stored[name] if name in LOGGED else 0.001 for name in stored}
 
-
-@pytest.mark.parametrize("batch", cost.BATCHES)
-@pytest.mark.parametrize("steps", [1, 3])
-def test_the_stored_counts_of_an_order_are_those_of_today(steps: int, batch: int) -> None:
-    """`make bench ONLY=cost` stores new counts after an intended change."""
-    assert differing(cost.happy(steps, batch), measured().orders[steps][batch]) == {}
-
-
-def test_the_stored_counts_of_a_recovery_are_those_of_today() -> None:
-    assert differing(cost.recovered(), measured().recovery) == {}
-
-
-def test_the_stored_counts_of_an_idle_sweep_are_those_of_today() -> None:
-    assert differing(cost.swept(), measured().sweep) == {}
+    assert {name: found[name] for name in stored if abs(found[name] - stored[name]) > apart[name]} == {}
 
 
 def test_three_steps_take_at_most_ten_write_units_and_five_calls_in_sequence_each() -> None:
@@ -39,7 +38,7 @@ def test_three_steps_take_at_most_ten_write_units_and_five_calls_in_sequence_eac
         cost.warm_up(deployed)
         deployed.send([order_text(1)])
         deployed.run()
-        calls = [f"{call.function} {call.operation}" for call in deployed.meter.calls]
+        calls = [" ".join(call) for call in deployed.meter.calls]
 
     assert deployed.meter.bill.totals["write units"] <= 10
     step = ["scheduler BatchGetItem", "scheduler PutItem", "scheduler SendMessageBatch"]

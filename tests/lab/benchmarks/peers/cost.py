@@ -1,16 +1,17 @@
-"""What a million orders cost on the peers, by list price; every assumption is a field.
+"""What a million orders cost on the peers and on Stepward, by list price; every assumption is a field.
 
-All of their figures omit what Stepward's own figure includes: the queue in front and its consumer, the order's
+All figures of the peers omit what Stepward's own figure includes: the queue in front and its consumer, the order's
 own record, alerts and alarms, and a way to resubmit.
 """
-
-from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from stepward.cli.cost import estimate
+from stepward.cli.cost.estimate import Line
 
 FILE = Path(__file__).with_name("prices.json")
 """The public list prices of the peers (us-east-1, before any free tier), each with its source and its date."""
@@ -21,6 +22,9 @@ EXPRESS_CHUNK_MB = 64
 EXPRESS_TICK_MS = 100
 EXPRESS_LIMIT_MS = 300_000
 WORK = "the steps' own time"
+BATCHES = (10, 1)
+MONTH = "a month, whatever the orders"
+NOTE = "with the queue in front, the order's record, alarms and metrics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,10 @@ class Price:
     date: str
 
     def of(self, quantity: float) -> float:
-        """The price of `quantity` units, in US dollars."""
         return self.usd * quantity / self.per
 
 
 def prices() -> Mapping[str, Price]:
-    """Every price by its name."""
     return {name: Price(**raw) for name, raw in json.loads(FILE.read_text()).items()}
 
 
@@ -82,16 +84,6 @@ class Assumptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a bill."""
-
-    what: str
-    price: str
-    quantity: float
-    usd: float
-
-
-@dataclass(frozen=True, slots=True)
 class Bill:
     """What the orders cost on one peer, and a note that qualifies it."""
 
@@ -106,7 +98,7 @@ class Bill:
     @property
     def usd_of_engine(self) -> float:
         """The sum without the steps' own time, which costs the same on every engine."""
-        return sum(line.usd for line in self.lines if line.what != WORK)
+        return sum(line.usd for line in self.lines if line.name != WORK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,57 +109,83 @@ class Pricing:
     prices: Mapping[str, Price]
 
     def bills(self) -> Sequence[Bill]:
-        """One bill for each peer."""
         return [self.standard(), self.durable(), self.temporal(), self.express()]
 
     def standard(self) -> Bill:
         """Step Functions Standard: one transition for the start and one for each state."""
-        engine = self._line("state transitions", "sfn_standard_transition", self.given.steps + 1)
+        uses = {"state transitions": ("sfn_standard_transition", self.given.steps + 1)}
         note = "one function call for each step; history stored for 90 days at no charge"
-        return Bill("Step Functions Standard", (engine, *self._functions(self.given.steps)), note)
+        return Bill("Step Functions Standard", self._lines(uses, calls=self.given.steps), note)
 
     def express(self) -> Bill:
         """Step Functions Express, with its log: nothing else says how an order ended."""
-        given, memory_gb = self.given, EXPRESS_CHUNK_MB / 1024
-        lines = (
-            self._line("workflow requests", "sfn_express_request", 1),
-            self._line("workflow duration", "sfn_express_gb_second", given.express_ms / 1000 * memory_gb),
-            self._line("log of every event", "logs_gb", given.events * given.event_bytes / GB),
-            *self._functions(given.steps),
-        )
+        given = self.given
+        uses = {
+            "workflow requests": ("sfn_express_request", 1),
+            "workflow duration": ("sfn_express_gb_second", given.express_ms / 1000 * EXPRESS_CHUNK_MB / 1024),
+            "log of every event": ("logs_gb", given.events * given.event_bytes / GB),
+        }
         fits = given.express_ms <= EXPRESS_LIMIT_MS
         limit = "ends after five minutes" if fits else "CANNOT run it: it ends after five minutes"
-        return Bill("Step Functions Express", lines, f"{limit}; not durable: steps may run again from the start")
+        note = f"{limit}; not durable: steps may run again from the start"
+        return Bill("Step Functions Express", self._lines(uses, calls=given.steps), note)
 
     def durable(self) -> Bill:
         """Lambda durable functions: one operation for the start and one for each step, all in one function call."""
         given = self.given
-        stored = given.written_bytes / GB * given.stored_days / DAYS_A_MONTH
-        lines = (
-            self._line("durable operations", "durable_operation", given.steps + 1),
-            self._line("data written", "durable_gb_written", given.written_bytes / GB),
-            self._line("data stored", "durable_gb_month", stored),
-            *self._functions(1),
-        )
-        return Bill("Lambda durable functions", lines, "steps run in one function: no agent with limits of its own")
+        uses = {
+            "durable operations": ("durable_operation", given.steps + 1),
+            "data written": ("durable_gb_written", given.written_bytes / GB),
+            "data stored": ("durable_gb_month", given.written_bytes / GB * given.stored_days / DAYS_A_MONTH),
+        }
+        note = "steps run in one function: no agent with limits of its own"
+        return Bill("Lambda durable functions", self._lines(uses, calls=1), note)
 
     def temporal(self) -> Bill:
         """Temporal Cloud: one action for the start and one for each activity; the customer runs the workers."""
         given = self.given
         size_gb, open_hours = given.history_bytes / GB, given.busy_ms / 3_600_000
-        usage = (
-            self._line("actions", "temporal_action", given.steps + 1),
-            self._line("history, open", "temporal_active_gbh", size_gb * open_hours),
-            self._line("history, closed", "temporal_retained_gbh", size_gb * given.stored_days * HOURS_A_DAY),
-        )
-        spent = sum(line.usd for line in usage) / given.orders
-        support = self._line("support plan", "temporal_support", spent)
-        return Bill("Temporal Cloud", (*usage, support), "without the workers, which are hosts to run day and night")
+        uses = {
+            "actions": ("temporal_action", given.steps + 1),
+            "history, open": ("temporal_active_gbh", size_gb * open_hours),
+            "history, closed": ("temporal_retained_gbh", size_gb * given.stored_days * HOURS_A_DAY),
+        }
+        usage = self._lines(uses)
+        support = {"support plan": ("temporal_support", sum(line.usd for line in usage) / given.orders)}
+        note = "without the workers, which are hosts to run day and night"
+        return Bill("Temporal Cloud", usage + self._lines(support), note)
 
-    def _functions(self, calls: int) -> tuple[Line, ...]:
+    def _lines(self, uses: Mapping[str, tuple[str, float]], calls: int = 0) -> tuple[Line, ...]:
+        """What each order uses, priced for all of them, with the functions that run in so many calls."""
         seconds = self.given.busy_ms / 1000 * self.given.memory_mb / 1024
-        return self._line("function calls", "lambda_request", calls), self._line(WORK, "lambda_arm_gb_second", seconds)
+        functions = {"function calls": ("lambda_request", calls), WORK: ("lambda_arm_gb_second", seconds)}
+        return tuple(
+            Line(name, each * self.given.orders, price, self.prices[price].of(each * self.given.orders))
+            for name, (price, each) in {**uses, **(functions if calls else {})}.items()
+        )
 
-    def _line(self, what: str, price: str, each: float) -> Line:
-        quantity = each * self.given.orders
-        return Line(what, price, quantity, self.prices[price].of(quantity))
+
+def own_bills(given: Assumptions) -> Sequence[Bill]:
+    """Stepward's bill for full batches and for single messages, each with one month's fixed costs."""
+    return [_bill(given, batch) for batch in BATCHES]
+
+
+def break_even(own: Bill, peer: Bill, orders: int) -> int | None:
+    """From how many orders a month `own` is cheaper, where both bill `orders` in a month; None if never."""
+    fixed = sum(line.usd for line in own.lines if line.name == MONTH)
+    saved = (peer.usd - (own.usd - fixed)) / orders
+    return math.ceil(fixed / saved) if saved > 0 else None
+
+
+def _bill(given: Assumptions, batch: int) -> Bill:
+    worked, idle = (_estimate(given, batch, wait) for wait in (given.step_ms, 0))
+    work = (worked.order_usd - idle.order_usd) * given.orders
+    lines = [replace(it, quantity=it.quantity * given.orders, usd=it.usd * given.orders) for it in idle.per_order]
+    of_work = Line(WORK, work / estimate.prices()["gigabyte-second"]["usd"], "gigabyte-second", work)
+    of_month = Line(MONTH, 1, "", worked.month_usd)
+    return Bill(f"Stepward, batches of {batch}", (*lines, of_work, of_month), NOTE)
+
+
+def _estimate(given: Assumptions, batch: int, operation_ms: float) -> estimate.Estimate:
+    assumed = replace(estimate.Assumptions(), memory_mb=given.memory_mb, operation_ms=operation_ms)
+    return estimate.estimate(estimate.measured(), steps=given.steps, batch=batch, assumed=assumed)

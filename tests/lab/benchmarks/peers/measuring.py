@@ -3,8 +3,6 @@
 It uses the standard library only, because every peer imports it in an environment of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math
@@ -35,7 +33,7 @@ class Measured:
     p99_ms: float
 
     @staticmethod
-    def of(name: str, concurrency: int, took: Sequence[float], elapsed: float) -> Measured:
+    def of(name: str, concurrency: int, took: Sequence[float], elapsed: float) -> "Measured":
         """The figures of orders that took `took` seconds each, all within `elapsed` seconds."""
         ordered = sorted(took)
         p50, p99 = (round(percentile(ordered, percent) * 1000, 2) for percent in (50, 99))

@@ -3,13 +3,13 @@ from datetime import date
 
 import pytest
 
-from tests.lab.benchmarks.peers.cost import Assumptions, Bill, Line, Price, Pricing, prices
-from tests.lab.benchmarks.peers.own import MONTH, break_even, own_bills
+from stepward.cli.cost.estimate import Line
+from tests.lab.benchmarks.peers.cost import MONTH, Assumptions, Bill, Price, Pricing, break_even, own_bills, prices
 
 pytestmark = pytest.mark.lab
 
 GIVEN = Assumptions()
-OWN = Bill("own", (Line("orders", "", GIVEN.orders, 10.0), Line(MONTH, "", 1, 12.0)), "")
+OWN = Bill("own", (Line("orders", GIVEN.orders, "", 10.0), Line(MONTH, 1, "", 12.0)), "")
 
 
 def bills(given: Assumptions = GIVEN) -> dict[str, Bill]:
@@ -17,7 +17,7 @@ def bills(given: Assumptions = GIVEN) -> dict[str, Bill]:
 
 
 def quantity(bill: Bill, what: str) -> float:
-    return next(line.quantity for line in bill.lines if line.what == what)
+    return next(line.quantity for line in bill.lines if line.name == what)
 
 
 def test_every_price_says_where_and_when_it_was_read() -> None:
@@ -92,19 +92,24 @@ def test_twice_the_orders_cost_twice_as_much() -> None:
         assert twice[name].usd == pytest.approx(2 * bill.usd)
 
 
-def test_a_dearer_peer_is_undercut_when_what_is_saved_pays_the_month() -> None:
-    assert break_even(OWN, Bill("peer", (Line("all", "", GIVEN.orders, 34.0),), ""), GIVEN.orders) == 500_000
+@pytest.mark.parametrize(
+    ("usd", "orders"),
+    [
+        pytest.param(34.0, 500_000, id="dearer: what is saved pays the month"),
+        pytest.param(9.0, None, id="cheaper by the order: never"),
+    ],
+)
+def test_a_peer_is_undercut_from_some_orders_a_month(usd: float, orders: int | None) -> None:
+    peer = Bill("peer", (Line("all", GIVEN.orders, "", usd),), "")
 
-
-def test_a_peer_that_is_cheaper_by_the_order_is_never_undercut() -> None:
-    assert break_even(OWN, Bill("peer", (Line("all", "", GIVEN.orders, 9.0),), ""), GIVEN.orders) is None
+    assert break_even(OWN, peer, GIVEN.orders) == orders
 
 
 def test_the_own_bill_counts_a_month_once_whatever_the_orders() -> None:
     once, twice = (own_bills(Assumptions(orders=orders))[0] for orders in (GIVEN.orders, 2 * GIVEN.orders))
 
-    assert {line.usd for bill in (once, twice) for line in bill.lines if line.what == MONTH} == {
-        line.usd for line in once.lines if line.what == MONTH
+    assert {line.usd for bill in (once, twice) for line in bill.lines if line.name == MONTH} == {
+        line.usd for line in once.lines if line.name == MONTH
     }
     assert twice.usd < 2 * once.usd
 

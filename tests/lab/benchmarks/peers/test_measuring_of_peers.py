@@ -1,13 +1,12 @@
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.lab.benchmarks.machine import Machine
-from tests.lab.benchmarks.peers.environments import NAMES, ROOT
 from tests.lab.benchmarks.peers.measuring import (
     CONCURRENCIES,
     SECONDS,
@@ -17,7 +16,8 @@ from tests.lab.benchmarks.peers.measuring import (
     in_threads,
     percentile,
 )
-from tests.lab.benchmarks.peers.speed import PEERS, Peer, Skipped, figures, measure
+from tests.lab.benchmarks.peers.speed import NAMES, PEERS, Peer, Skipped, figures, measure
+from tests.lab.results import ROOT, Machine
 
 pytestmark = pytest.mark.lab
 
@@ -45,23 +45,23 @@ def test_what_a_server_says_between_figures_is_skipped() -> None:
     assert list(figures(f"Server: listening\n\n{line}\n")) == [Measured("x", 1, 2, 1.0, 3.0, 4.0)]
 
 
-def test_no_order_is_run_twice_by_threads(capsys: pytest.CaptureFixture[str]) -> None:
-    seen: list[str] = []
-
+def by_threads(seen: list[str]) -> None:
     in_threads("engine", seen.append)
 
-    assert len(seen) == len(set(seen))
-    assert [one.concurrency for one in figures(capsys.readouterr().out)] == list(CONCURRENCIES)
 
-
-def test_no_order_is_run_twice_by_tasks(capsys: pytest.CaptureFixture[str]) -> None:
-    seen: list[str] = []
-
+def by_tasks(seen: list[str]) -> None:
     async def order(name: str) -> None:
         await asyncio.sleep(0)
         seen.append(name)
 
     asyncio.run(in_tasks("engine", order))
+
+
+@pytest.mark.parametrize("measured", [by_threads, by_tasks])
+def test_no_order_is_run_twice(measured: Callable[[list[str]], None], capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[str] = []
+
+    measured(seen)
 
     assert len(seen) == len(set(seen))
     assert [one.concurrency for one in figures(capsys.readouterr().out)] == list(CONCURRENCIES)

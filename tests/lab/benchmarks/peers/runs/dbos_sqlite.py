@@ -1,7 +1,5 @@
 """Three steps on DBOS, its state in a SQLite file."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Three steps on the durable execution SDK for Lambda, run by its testing runner with the store in memory."""
 
-from __future__ import annotations
-
 import json
 import logging
 

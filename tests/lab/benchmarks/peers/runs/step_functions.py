@@ -1,7 +1,5 @@
 """Three states of Step Functions on moto: the speed of an emulator, which says nothing about the service's."""
 
-from __future__ import annotations
-
 import json
 import os
 

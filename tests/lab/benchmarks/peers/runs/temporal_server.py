@@ -1,7 +1,5 @@
 """Three activities on Temporal's development server, a process of its own, in memory or with its state in a file."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from datetime import timedelta

@@ -1,0 +1,81 @@
+"""What an AWS account, or the local cloud in its place, knows of a deployed stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from stepward.cli.deployment.aws import Account
+from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.options import Target
+from stepward.cli.user_error import UserError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_events import EventBridgeClient
+
+ENDLESS = 10**15
+MOST_COUNTED = 100
+_MESSAGES: Any = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
+
+
+@dataclass(frozen=True)
+class AccountFacts:
+    """Asks the account of `target`; each method raises UserError if it may not, or Transient."""
+
+    account: Account
+    target: Target
+
+    def has_bus(self, name: str) -> bool:
+        """Whether there is an event bus of this name."""
+        events: EventBridgeClient = self.account.client("events")
+        with _explained(f"event bus {name}"):
+            try:
+                events.describe_event_bus(Name=name)
+            except events.exceptions.ResourceNotFoundException:
+                return False
+        return True
+
+    def in_shard(self, shard: int) -> int:
+        """How many orders and lanes wait in a shard, counted up to 100."""
+        stores = self._connection.store, self._connection.lanes
+        return sum(1 for store in stores for _ in islice(store.due(shard, ENDLESS), MOST_COUNTED))
+
+    def in_queue(self, logical_id: str) -> int:
+        """How many messages a queue holds."""
+        with _explained(f"queue {logical_id}"):
+            url = self._url_of(logical_id)
+            found = self._connection.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_MESSAGES)["Attributes"]
+        return sum(int(count) for count in found.values())
+
+    def name_of(self, logical_id: str) -> str:
+        """A queue's name, as `stepward dead-letters` calls it."""
+        return self._names.get(self._url_of(logical_id), logical_id)
+
+    def _url_of(self, logical_id: str) -> str:
+        stacks: CloudFormationClient = self.account.client("cloudformation")
+        found = stacks.describe_stack_resource(StackName=self.target.stack, LogicalResourceId=logical_id)
+        return found["StackResourceDetail"]["PhysicalResourceId"]
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        found = self._connection.deployment.dead_letters.items()
+        return {url: f"{name}{end}" for name, both in found for url, end in ((both.source, ""), (both.dead, "-dead"))}
+
+    @cached_property
+    def _connection(self) -> Connection:
+        return connect(self.target)
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ClientError, BotoCoreError) as error:
+        raise UserError(f"{what} cannot be looked at: {error}; allow it, and check again") from error

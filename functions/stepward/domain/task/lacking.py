@@ -1,0 +1,38 @@
+"""What a deployment lacks for a step: its agent's queue, or code that knows the operation. Nobody is to blame for that.
+
+So the step waits as long as it takes: no failure is counted, the claim does not count towards the task's bound, and no
+policy applies, except that a fallback takes over from an agent without a queue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Reply
+from stepward.domain.task.change import TaskChange
+from stepward.domain.task.record import StepRecord
+
+TOLD_AFTER = 300_000
+"""Milliseconds for which a lack is a deployment on its way: functions are updated within a few minutes of each other.
+Of one that lasts longer an operator is told."""
+
+
+def lack(change: TaskChange, record: StepRecord, what: str) -> StepRecord:
+    """The step, with `what` it lacks; an operator hears of it if it lasts."""
+    if record.lacks == what:
+        return record
+    change.log(HistoryKind.LACKING, record.name, record.attempt, note=what)
+    return replace(record, lacks=what, alert_by=record.alert_by or change.now + TOLD_AFTER)
+
+
+def no_queue(change: TaskChange, record: StepRecord, agent: str) -> StepRecord:
+    """The step, which waits until its agent has a queue, and is looked at again soon."""
+    waiting = lack(change, record, f"agent {agent} has no queue; deploy it")
+    return replace(waiting, complete_by=change.now + change.timing.claim_within)
+
+
+def not_understood(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """The agent does not know the operation. It keeps the request, and tries it again until complete-by."""
+    lacking = lack(change, record, reply.error)
+    change.steps[record.name] = replace(lacking, untried=record.attempt)
