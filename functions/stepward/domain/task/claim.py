@@ -11,7 +11,6 @@ from stepward.domain.messages import Retry, StepRequest
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from stepward.domain.task.undo_order import undo_waits_for
 from stepward.domain.workflow.plan import PlannedStep, forward_name
 
 CLAIMS_PER_THRESHOLD = 10
@@ -27,10 +26,17 @@ def ready(change: TaskChange) -> Iterator[PlannedStep]:
 def waits_for(change: TaskChange, name: str) -> Iterator[str]:
     """The records that must be Processed first: the step's predecessors, and the undo of an earlier executor."""
     if change.steps[name].is_compensation:
-        yield from undo_waits_for(change, name)
+        yield from _undo_waits_for(change, name)
     else:
         yield from change.plan.by_name[name].after
         yield from (other for other in change.compensations() if forward_name(other) == name)
+
+
+def _undo_waits_for(change: TaskChange, compensation: str) -> Iterator[str]:
+    """The compensations of the steps that depended on its step; none before a fallback, which undoes one step only."""
+    if change.undoing:
+        later = change.plan.dependents[forward_name(compensation)]
+        yield from (other for other in change.compensations() if forward_name(other) in later)
 
 
 def claim_ready(change: TaskChange, causation_id: str) -> None:
