@@ -10,11 +10,17 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing import Engine, crash_points, worlds
 from tests.depth import depth
-from tests.factories import MINUTE, ORDER_ID, SECOND, sequence
-from tests.lab.worlds.plans import DIAMOND, FINAL, LINE, PATIENT, UNDOABLE
+from tests.factories import ALERTS, MINUTE, ORDER_ID, SECOND, diamond, falls_back, planned, sequence, waits
 from tests.planned_app import PlannedApp
 
 WORLDS = depth(100, 6)
+SHORT: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 2}
+LINE = sequence("reserve", "charge", "ship", **SHORT)
+UNDOABLE = sequence("reserve", "charge", "ship", **SHORT, undo="back")
+FINAL = replace(UNDOABLE, steps=tuple(replace(s, point_of_no_return=s.name == "charge") for s in UNDOABLE.steps))
+DIAMOND = diamond(**SHORT, undo=True)
+ELSEWHERE = falls_back("other", undo="give_back"), waits(2 * MINUTE), ALERTS
+PATIENT = Plan("patient", 1, (planned("pick", **SHORT, undo="unpick", exhausted=ELSEWHERE), planned("pay", "pick")))
 OWN = {"completeBy": "2027-01-15T08:12:00Z"}
 """Worlds begin at eight: some orders come after it, and some meet it on their way."""
 
@@ -26,12 +32,12 @@ def limited(plan: Plan, seconds: int, on_timeout: Exhausted = Exhausted.UNDO) ->
 @pytest.mark.parametrize(
     ("plan", "order"),
     [
-        (limited(UNDOABLE[0], 45), {}),
-        (limited(LINE[0], 20, Exhausted.ALERT), {}),
-        (limited(FINAL[0], 60), {}),
-        (limited(PATIENT[0], 300, Exhausted.ALERT), {}),
-        (limited(DIAMOND[0], 600), OWN),
-        (DIAMOND[0], OWN),
+        (limited(UNDOABLE, 45), {}),
+        (limited(LINE, 20, Exhausted.ALERT), {}),
+        (limited(FINAL, 60), {}),
+        (limited(PATIENT, 300, Exhausted.ALERT), {}),
+        (limited(DIAMOND, 600), OWN),
+        (DIAMOND, OWN),
     ],
     ids=["undo", "alert", "past no return", "waits and fallbacks", "both", "the order's own"],
 )
