@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
     Cancel,
@@ -118,7 +119,8 @@ class Life:
         """Decide, and write the decision; `before` is the task that it was about."""
         self.now = self.now if at is None else at
         self.before = self.task
-        decision = decide(self.task, self.plan, event, now=self.now, by=by, timing=self.timing, absent=self.absent)
+        known = Outlook(absent=self.absent)
+        decision = decide(self.task, self.plan, event, now=self.now, by=by, timing=self.timing, outlook=known)
         self.task = decision.task
         self.asked += requests(decision)
         self.history += decision.history

@@ -162,6 +162,11 @@ class Config:
         )
 
     @property
+    def keep_error_texts(self) -> bool:
+        """Whether the messages of exceptions are kept and logged; they may hold personal data."""
+        return self._one_of("STEPWARD_KEEP_ERROR_TEXTS", ("true", "false")) == "true"
+
+    @property
     def shards(self) -> int:
         """Number of shards of the due index; the same for every function of a deployment."""
         return self._whole("STEPWARD_SHARDS", 4)

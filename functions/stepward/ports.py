@@ -111,6 +111,9 @@ class Queues(Protocol):
     def reply(self, replies: Sequence[Reply]) -> None:
         """Send to the queue of responses."""
 
+    def queued(self, agent: str) -> int | None:
+        """How many requests wait for an agent; None if it has no queue. Raises Transient."""
+
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once; raises Transient."""
 

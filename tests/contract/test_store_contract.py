@@ -44,6 +44,7 @@ FULL_STEP = StepRecord(
     result=RESULT,
     error="refused: Größe „XL“",
     alert_by=NOW + 3,
+    raised="KeyError: 'x'",
     not_before=NOW + 4,
     policy=1,
     rounds=2,

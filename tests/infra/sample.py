@@ -66,6 +66,7 @@ PRODUCTION = Settings(
     finished_days=90,
     event_bus="orders",
     breaker_failures=20,
+    keep_error_texts=False,
     breaker_open_ms=30_000,
     breaker_longest_ms=600_000,
     reply_accounts=("111122223333", "444455556666"),

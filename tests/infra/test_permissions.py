@@ -43,6 +43,11 @@ def test_the_scheduler_reads_orders_but_changes_only_tasks_and_calls_only_agents
     assert template.may(scheduler, PUBLISH) == {template.output("AlertsTopicArn")}
 
 
+def test_the_scheduler_may_count_the_requests_of_its_agents(template: Template) -> None:
+    """S21: before it claims a step that has a fallback."""
+    assert template.may(template.function("scheduler"), "sqs:GetQueueAttributes") >= agent_queues(template)
+
+
 @pytest.mark.parametrize("name", AGENTS)
 def test_an_agent_answers_and_touches_no_task(template: Template, name: str) -> None:
     """S4, S6: it can neither read nor write the state store, whatever its code does; breakers are all it shares."""

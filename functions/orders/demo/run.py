@@ -20,7 +20,7 @@ from orders.demo.ledger_play import LedgerPlay
 from orders.demo.ledgers import LedgerScenario, ledger_scenario
 from orders.demo.live import Screen
 from orders.demo.play import Play
-from orders.demo.scenario import SERVICES, Expected, Scenario, kinds_of, scenario
+from orders.demo.scenario import LATE_ORDERS, SERVICES, Expected, Scenario, kinds_of, scenario
 from orders.demo.stage import Stage
 from stepward.domain.task.record import Loaded
 from stepward.local.access import REGION
@@ -130,6 +130,8 @@ def _context(services: Services, endpoint: str) -> Mapping[str, object]:
         "reply_regions": REGION,
         "reply_prefixes": REPLIES,
         "reply_endpoint": endpoint,
+        "breaker_failures": LATE_ORDERS,
+        "breaker_open_ms": 5_000,
         **QUICK,
         **FEW_PROCESSES,
     }

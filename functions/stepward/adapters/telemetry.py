@@ -14,7 +14,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaVa
 
 from stepward.domain.errors import StepwardError
 from stepward.domain.health import Called, Health, Swept
-from stepward.domain.history import WARNING, HistoryEntry
+from stepward.domain.history import WARNING, HistoryEntry, TracedEntry
 
 AnyMetrics = Metrics | EphemeralMetrics
 
@@ -64,6 +64,7 @@ class PowertoolsTelemetry:
             "by": entry.by,
             "reason": entry.note,
             "ms": entry.value,
+            "trace": entry.trace if isinstance(entry, TracedEntry) else "",
         }
         known = {key: value for key, value in keys.items() if value}
         log = self.logger.warning if WARNING in entry.kind.marks else self.logger.info

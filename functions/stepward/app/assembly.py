@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stepward.app.convoy.intake import LaneIntake
     from stepward.app.intake import Intake
     from stepward.app.ledger.split import Split
+    from stepward.app.scheduler.look import Look
     from stepward.app.scheduler.schedule import Schedule
     from stepward.app.scheduler.transition import Transition
     from stepward.app.submission import Submit
@@ -91,6 +92,8 @@ class Settings(Protocol):
     def lease_length(self) -> int: ...  # noqa: D102
     @property
     def ledger_customer(self) -> str: ...  # noqa: D102
+    @property
+    def keep_error_texts(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,15 @@ class Assembly:
         from stepward.app.scheduler.audit_log import AuditLog
         from stepward.app.scheduler.schedule import Schedule
 
-        return Schedule(self.transition(instance, notices=self.notices), AuditLog(self.shared_records))
+        look = cache(self._look)  # made when first needed: few workflows have a fallback
+        transition = replace(self.transition(instance, notices=self.notices), look=lambda agents: look().at(agents))
+        return Schedule(transition, AuditLog(self.shared_records))
+
+    def _look(self) -> Look:
+        from stepward.app.agent.breakers import Breakers
+        from stepward.app.scheduler.look import Look
+
+        return Look(Breakers(self.shared_records), self.queues, self.telemetry, self.now)
 
     def agent(self, name: str, guard: Guard | None = None) -> Serve:
         """Calls the operations of one agent; `guard` is that of its process, if it has one already."""
@@ -153,11 +164,13 @@ class Assembly:
             sleep=self.sleep,
             jitter=self.jitter,
             guard=guard or self.guard(name),
+            keep_error_texts=self.settings.keep_error_texts,
         )
 
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
         from stepward.app.agent.breakers import Breakers
+        from stepward.app.supervisor.defect_sweep import DefectSweep
         from stepward.app.supervisor.lane_sweep import LaneSweep
         from stepward.app.supervisor.leases import Leases
         from stepward.app.supervisor.supervise import Supervise
@@ -165,10 +178,11 @@ class Assembly:
 
         length, skew_margin = self.settings.lease_length, self.settings.timing.skew_margin
         transition = self.transition(instance)
-        tasks = TaskSweep(transition, Watch(Breakers(self.shared_records), agents, self.telemetry))
+        watch = Watch(Breakers(self.shared_records), agents, self.telemetry)
+        defects, tasks = DefectSweep(watch, self.now), TaskSweep(transition, watch)
         lanes = [LaneSweep(self.alerting(), skew_margin, self.now)] if self.lanes is not None else []
         return Supervise(
-            sweeps=[tasks, *lanes],
+            sweeps=[defects, tasks, *lanes],
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
             alerts=transition.alerts,
             shards=self.settings.shards,

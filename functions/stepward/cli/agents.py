@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +27,8 @@ def agents(target: Target, *, as_json: AsJson = False) -> None:
     Example: stepward agents
 
     JSON: agents (list of: agent, breaker (closed, open or half-open), since (epoch milliseconds or null), failures
-    (in a row), until (when an open breaker lets a probe through, or null), paused (null, or: who, why, at)).
+    (orders that failed since the last success), until (when an open breaker lets a probe through, or null), paused
+    (null, or: who, why, at), defects (list of: operation, error, place, orders, since)).
     """
     connection = connect(target)
     found = {name: connection.breakers.of(name) for name in _names(connection)}
@@ -35,8 +37,12 @@ def agents(target: Target, *, as_json: AsJson = False) -> None:
         return
     OUT.print(_table(found, connection.now()))
     for name, breaker in found.items():
+        for sentence in defects(name, breaker):
+            say(f"\n{sentence}")
         if breaker.pause:
             say(f"\nTo resume {name}:\n  {target.typed('resume', '--agent', name)}")
+        elif breaker.mode is not Mode.CLOSED:
+            say(f"\nTo let {name} try its service at once:\n  {target.typed('resume', '--agent', name)}")
 
 
 def pause_agent(target: Target, agent: str, who: str, why: str, *, as_json: bool) -> None:
@@ -54,20 +60,37 @@ def pause_agent(target: Target, agent: str, who: str, why: str, *, as_json: bool
 
 
 def resume_agent(target: Target, agent: str, *, as_json: bool) -> None:
-    """End the pause of `agent`."""
+    """End the pause of `agent`, and have a breaker that is not closed let a probe through at once."""
     connection = _connected(target, agent)
-    changed = connection.breakers.resume(agent, connection.now())
+    before, after = connection.breakers.resume(agent, connection.now())
+    changed = before != after
     if as_json:
-        _print_document(agent, None, changed=changed)
-    elif changed:
+        _print_document(agent, None, changed=changed, breaker=before.mode)
+        return
+    if before.pause and before.mode is Mode.CLOSED:
         say(f"Agent {agent} works again; requests that it returned to its queue come back within a minute.")
+    elif before.mode is not Mode.CLOSED:
+        ended = f"The pause of agent {agent} has ended. " if before.pause else ""
+        say(f"{ended}The breaker of {agent} was {before.mode}; the next request tries the service at once.")
+        say(f"If that succeeds, the breaker closes; if not, it is open again. See: {target.typed('agents')}")
     else:
-        say(f"Agent {agent} was not paused. Nothing was changed.")
+        say(f"Agent {agent} was not paused, and its breaker is closed. Nothing was changed.")
 
 
-def _print_document(agent: str, pause: AgentPause | None, *, changed: bool) -> None:
+def defects(agent: str, breaker: Breaker) -> Iterator[str]:
+    """A sentence for each defect of the agent's code or settings."""
+    for defect in breaker.blame.defects:
+        yield (
+            f"Agent {agent} fails: {defect.operation} raises {defect.text} at {defect.place}, in {len(defect.orders)} "
+            f"order{'' if len(defect.orders) == 1 else 's'} since {day_and_time(defect.since)}. The code or a setting "
+            "is at fault; no order's failure is counted."
+        )
+
+
+def _print_document(agent: str, pause: AgentPause | None, *, changed: bool, breaker: Mode | None = None) -> None:
     by = {"who": pause.who if pause else None, "why": pause.why if pause else None}
-    print_json({"agent": agent, "paused": pause is not None, **by, "changed": changed})
+    was = {"breaker": breaker} if breaker else {}
+    print_json({"agent": agent, "paused": pause is not None, **by, "changed": changed, **was})
 
 
 def _connected(target: Target, agent: str) -> Connection:
@@ -103,7 +126,9 @@ def _calls(breaker: Breaker, now: int) -> str:
         return f"none for {span(breaker.until - now)}, then one probe"
     if breaker.mode is not Mode.CLOSED:
         return "one probe"
-    return f"go through; the last {breaker.failures} failed" if breaker.failures else "go through"
+    if not breaker.failures:
+        return "go through"
+    return f"go through; {breaker.failures} order{'' if breaker.failures == 1 else 's'} failed since the last success"
 
 
 def _paused(pause: AgentPause | None) -> str:
@@ -119,4 +144,14 @@ def _document(name: str, breaker: Breaker) -> dict[str, Any]:
         "failures": breaker.failures,
         "until": breaker.until or None,
         "paused": {"who": pause.who, "why": pause.why, "at": pause.at} if pause else None,
+        "defects": [
+            {
+                "operation": each.operation,
+                "error": each.text,
+                "place": each.place,
+                "orders": len(each.orders),
+                "since": each.since,
+            }
+            for each in breaker.blame.defects
+        ],
     }

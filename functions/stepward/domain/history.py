@@ -131,3 +131,10 @@ def trouble(error: StepwardError) -> HistoryKind:
     if isinstance(error, NotUnderstood):
         return HistoryKind.NOT_UNDERSTOOD
     return HistoryKind.CORRUPT if isinstance(error, Corrupt) else HistoryKind.POSTPONED
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEntry(HistoryEntry):
+    """An entry with a traceback, which is for the log alone: no record keeps it."""
+
+    trace: str = ""

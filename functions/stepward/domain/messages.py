@@ -87,16 +87,21 @@ class Resubmit:
 
 
 class Outcome(StrEnum):
-    """How an attempt ended: done, or refused for good; or why it has not begun: the agent's code does not know it."""
+    """How an attempt ended: done, or refused for good; or that it has not.
+
+    One that was not understood has not begun: the agent's code does not know it. One that is failing goes on to
+    complete-by.
+    """
 
     OK = "ok"
     PERMANENT = "permanent"
     NOT_UNDERSTOOD = "not-understood"
+    FAILING = "failing"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what the agent does not know."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks."""
 
     order_id: str
     step: str
@@ -186,7 +191,45 @@ class LaneWaits:
 
 
 TaskAlert = StepFailed | StepWaits
-Alert = TaskAlert | LaneWaits
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefect:
+    """To an operator: an agent's code or a setting is at fault since `since`, or no longer, if it is `over`.
+
+    `error` is the exception, `orders` counts the orders that met it, `place` is where it rose.
+    """
+
+    agent: str
+    operation: str
+    name: str
+    place: str
+    error: str
+    orders: int
+    since: int
+    at: int
+    over: bool = False
+    is_setting: bool = False
+
+    @property
+    def alert_id(self) -> str:
+        """The alert's name, the same each time it is sent."""
+        return f"{self.agent}/{self.operation}/{self.name}/{'over' if self.over else 'defect'}/{self.since}"
+
+    @property
+    def order_id(self) -> str:
+        """None: it is about no order."""
+        return ""
+
+    @property
+    def reason(self) -> str:
+        """What it says, in short."""
+        if self.over:
+            return f"{self.operation} works again; it had failed with {self.error}"
+        return f"{self.operation} fails with {self.error} in {self.orders} order{'' if self.orders == 1 else 's'}"
+
+
+Alert = TaskAlert | LaneWaits | AgentDefect
 
 
 class Status(StrEnum):

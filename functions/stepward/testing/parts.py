@@ -11,9 +11,11 @@ from typing import Any
 from zlib import crc32
 
 from stepward.adapters.sqs.delivery import BACKLOG
+from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
+from stepward.domain.coordination.blame import QUIET
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
 from stepward.domain.workflow.definition import Call, Operation
@@ -198,7 +200,18 @@ class Parts:
         waiting = [*(task.due for task in self.store.tasks.values()), *(lane.due for lane in self.lanes.lanes.values())]
         dues = [due for due in waiting if due is not None]
         margin = self.settings.timing.skew_margin
-        return max(min(dues) + margin, self.swept_at + SWEPT_EVERY) if dues else None
+        nexts = [min(dues) + margin, *self._news()] if dues else [*self._news()]
+        return max(min(nexts), self.swept_at + SWEPT_EVERY) if nexts else None
+
+    def _news(self) -> Iterator[int]:
+        """When operators have to hear of an agent's defect, or of its end."""
+        breakers = Breakers(self.shared_records)
+        for agent in self.plan.agents:
+            for suspect in breakers.of(agent).blame.suspects:
+                if suspect.is_defect and not suspect.told:
+                    yield self.loop.now
+                elif suspect.told and not suspect.orders:
+                    yield suspect.worked_at + QUIET
 
     def sweep(self, instance: str) -> None:
         """Run one Supervisor."""

@@ -29,3 +29,4 @@ class Settings:
     most_shards: int = 1
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""
+    keep_error_texts: bool = True

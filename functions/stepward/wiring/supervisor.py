@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+import stepward.app.supervisor.defect_sweep
 import stepward.app.supervisor.lane_sweep
 import stepward.app.supervisor.task_sweep  # noqa: F401
 from stepward.adapters.lambda_.sweep import SweepWorker

@@ -33,6 +33,7 @@ class Agent(Worker):
                 "STEPWARD_BREAKER_FAILURES": str(settings.breaker_failures),
                 "STEPWARD_BREAKER_OPEN_MS": str(settings.breaker_open_ms),
                 "STEPWARD_BREAKER_LONGEST_MS": str(settings.breaker_longest_ms),
+                "STEPWARD_KEEP_ERROR_TEXTS": str(settings.keep_error_texts).lower(),
                 "STEPWARD_SERVICE_URLS": json.dumps(dict(settings.service_urls), sort_keys=True),
             },
         )

@@ -34,7 +34,7 @@ class Scheduler(Worker):
         for source in (queues.scheduler, queues.responses):
             self.consume(source, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
         for requests in queues.of_agents:
-            requests.queue.grant_send_messages(self.function)
+            requests.queue.grant_send_messages(self.function)  # which lets it count what waits there, too
         queues.scheduler.queue.grant_send_messages(self.function)  # a retry that comes early waits once more
         tables.orders.grant(self.function, READ_MANY)
         tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)

@@ -85,7 +85,7 @@ class Settings:
     platform: Literal["aws", "local"] = _says("where the functions run; `stepward local up` sets it", "aws")
     lease_ms: int = _says("how long a Supervisor holds a shard; one that dies is replaced after this time", 90_000)
     finished_days: int = _says("how long a finished task is stored; 0 never deletes it", 0)
-    breaker_failures: int = _says("failures in a row that open an agent's breaker", Limits().failures)
+    breaker_failures: int = _says("orders that fail in a row and open an agent's breaker", Limits().failures)
     breaker_open_ms: int = _says("for how long it opens at first", Limits().open_for)
     breaker_longest_ms: int = _says("for how long it opens at most", Limits().longest)
     reply_accounts: tuple[str, ...] = _says("accounts whose queues may get notices; all three lists, or none", ())
@@ -108,6 +108,10 @@ class Settings:
     rejects_table: str = _says("the same for rejects", "")
     lanes_table: str = _says("the same for lanes", "")
     replica_regions: tuple[str, ...] = _says("regions that hold copies of the tables", ())
+    keep_error_texts: bool = _says(
+        "whether messages of exceptions, which may hold personal data, are kept, told and logged, or their types alone",
+        usual=True,
+    )
     tracing: bool = _says("whether X-Ray traces the functions; each trace is billed", usual=False)
 
     def __post_init__(self) -> None:

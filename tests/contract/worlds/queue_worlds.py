@@ -15,7 +15,7 @@ from stepward.adapters.alerts.event_bus import SOURCE, EventBus, detail, detail_
 from stepward.adapters.alerts.sns import SnsTopic
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsQueues, SqsSender
-from stepward.domain.messages import Alert, LaneWaits
+from stepward.domain.messages import AgentDefect, Alert, LaneWaits
 from stepward.ports import Queues
 from stepward.testing.memory.queues import MemoryAlerts, MemoryQueues, send
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -160,6 +160,8 @@ QueueWorld = MemoryWorld | SqsWorld
 def _named(alert: Alert) -> tuple[str, str, str, int]:
     if isinstance(alert, LaneWaits):
         return alert.alert_id, alert.order_id, f"event {alert.event}", 0
+    if isinstance(alert, AgentDefect):
+        return alert.alert_id, "", f"{alert.agent}.{alert.operation}", 0
     return alert.alert_id, alert.order_id, alert.step, alert.attempt
 
 

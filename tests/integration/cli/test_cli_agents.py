@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
+from stepward.domain.coordination.blame import Blame, Suspect
+from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode, may_probe
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import UNDOABLE, Life
 
@@ -23,6 +24,37 @@ def test_an_agent_is_paused_and_resumed_and_a_double_click_changes_nothing(run: 
     assert "works again" in run("resume", "--agent", "payments").stdout
     assert "was not paused" in run("resume", "--agent", "payments").stdout
     assert shop.connection.breakers.of("payments").pause is None
+
+
+def test_an_open_breaker_is_told_to_try_again_at_once(run: Run, shop: Shop) -> None:
+    """S13, S20: and a click too many says that there is nothing to do."""
+    breakers, now = shop.connection.breakers, shop.connection.now()
+    breakers.change("payments", lambda _: Breaker(Mode.OPEN, openings=3, since=now, until=now + 300_000))
+
+    first = run("resume", "--agent", "payments").stdout
+
+    assert "The breaker of payments was open; the next request tries the service at once." in first
+    assert may_probe(breakers.of("payments"), shop.connection.now())
+    breakers.change("payments", lambda _: Breaker())
+    second = json.loads(run("resume", "--agent", "payments", "--json").stdout)
+    assert (second["breaker"], second["changed"]) == ("closed", False)
+    assert "its breaker is closed. Nothing was changed" in " ".join(run("resume", "--agent", "payments").stdout.split())
+
+
+def test_a_defect_is_shown_with_its_agent_and_with_the_orders_that_wait_for_it(run: Run, shop: Shop) -> None:
+    """S20: with the exception, where it rose, and that no order is to blame."""
+    shop.store(Life(plan=UNDOABLE).start(0))
+    suspect = Suspect("reserve", "KeyError", "shop.py:7 reserve", "KeyError: 'x'", since=1, orders=("a", "b", "c"))
+    shop.connection.breakers.change("inventory", lambda _: Breaker(blame=Blame((suspect,))))
+
+    for shown in (run("agents").stdout, run("show", "ord-1").stdout):
+        text = " ".join(shown.split())
+        assert "Agent inventory fails: reserve raises KeyError: 'x' at shop.py:7 reserve, in 3 orders since" in text
+        assert "no order's failure is counted" in text
+    (document,) = [
+        each for each in json.loads(run("agents", "--json").stdout)["agents"] if each["agent"] == "inventory"
+    ]
+    assert document["defects"][0]["error"] == "KeyError: 'x'"
 
 
 def test_the_agents_are_listed_with_their_breakers(run: Run, shop: Shop) -> None:

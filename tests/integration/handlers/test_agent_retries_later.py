@@ -65,7 +65,8 @@ def test_a_request_to_be_retried_later_is_hidden_up_to_its_complete_by(deploymen
 
 
 def test_a_failing_service_is_spared_probed_then_called(deployment: Deployment, services: Services, log: Log) -> None:
-    """S5, S22: opened after three calls, probed by one request, closed; the answer is that of attempt 1."""
+    """S5, S22: opened when a third order fails, probed by one request, closed; the answer is that of attempt 1."""
+    deployment.breakers.change("payments", lambda breaker: replace(breaker, failures=2, orders=("one", "other")))
     services.misbehave(Fault(service="payments", target="ord-1", kind=FaultKind.FAIL, times=3))
     first, second = [{"Records": [one]} for one in received(deployment, request("ord-1"), request("ord-2"))["Records"]]
 
@@ -73,7 +74,9 @@ def test_a_failing_service_is_spared_probed_then_called(deployment: Deployment, 
     assert failed(agent.handler(second, None)) == [*ids(second)]
     opened = log.read()
     assert deployment.breakers.of("payments").mode is Mode.OPEN
-    assert (charged(services), replies(deployment)) == ([], [])
+    (report,) = replies(deployment)
+    assert (report["outcome"], report["error"]) == ("failing", "Transient: payments/charge: HTTP 503 unavailable")
+    assert charged(services) == []
 
     its_time_is_over(deployment)
     assert failed(agent.handler(second, None)) == []

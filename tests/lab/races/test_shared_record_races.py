@@ -15,6 +15,7 @@ from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.settings import Settings
 from tests.contract.worlds.store_worlds import NOW
 from tests.lab.races.conftest import RACERS, Race, Shared
+from tests.unit.coordination.test_guard import down
 
 pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("races")]
 
@@ -42,7 +43,7 @@ def test_no_failure_is_lost_and_the_breaker_opens_once(race: Race, shared: Share
         telemetry = MemoryTelemetry()
         racing = guards(race, shared, name, telemetry=telemetry, settings=Settings(breaker=Limits(failures=RACERS)))
 
-        race.run([partial(guard.failed, Permit(NOW), NOW) for guard in racing])
+        race.run([partial(guard.failed, Permit(NOW), NOW, down()) for guard in racing])
 
         assert Breakers(shared[0]).of(name).mode is Mode.OPEN
         assert telemetry.count(HistoryKind.BREAKER_OPENED) == 1
@@ -54,7 +55,7 @@ def test_one_of_many_probes(race: Race, shared: Shared) -> None:
         telemetry, agent = MemoryTelemetry(), f"probed-{name}"
         settings = Settings(breaker=Limits(failures=1, open_for=1))
         racing = guards(race, shared, agent, telemetry=telemetry, settings=settings)
-        racing[0].failed(Permit(NOW), NOW)
+        racing[0].failed(Permit(NOW), NOW, down())
 
         found = race.run([partial(guard.admit, NOW + 1_000, NOW + 60_000) for guard in racing])
 

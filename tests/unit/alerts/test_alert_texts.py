@@ -13,7 +13,7 @@ from stepward.adapters.alerts.sns import SnsTopic, attributes
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured
-from stepward.domain.messages import Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
+from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
 from stepward.domain.origin import Origin
 
 FAILED = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
@@ -21,6 +21,9 @@ WAITS = StepWaits("ord-5", "screen", 2, "agent payments does not know operation 
 BLOCKED = LaneWaits("ord-1", "5", Alerted.BLOCKED, "modifies: 2 is no earlier create or add", 1_000_000)
 GAP = LaneWaits("ord-2", "3", Alerted.GAP, "event 3 has not come, and 7 has", 1_000_000)
 IDLE = LaneWaits("ord-3", "9", Alerted.IDLE, "nothing has come after event 8", 1_000_000)
+DEFECT = AgentDefect(
+    "shipping", "ship", "KeyError", "fulfilment.py:53 ship", "KeyError: 'x'", 3, 1_800_000_000_000, 1_800_000_060_000
+)
 ANY = st.text(st.characters())
 OF_STEPS = st.sampled_from([StepFailed, StepWaits])
 ALERTS = OF_STEPS.flatmap(lambda kind: st.builds(kind, ANY, st.text(), st.integers(), ANY, st.integers())) | st.builds(
@@ -181,7 +184,7 @@ def test_the_subject_is_one_line_of_ascii_that_sns_takes(alert: Alert) -> None:
 
 
 @given(st.lists(ALERTS, min_size=1))
-def test_whatever_a_service_or_a_lane_gives_as_reason_can_be_sent(alerts: list[Alert]) -> None:
+def test_whatever_a_service_or_a_lane_gives_as_reason_can_be_sent(alerts: list[StepFailed | LaneWaits]) -> None:
     alerts = [replace(alert, order_id=f"ord-{n}") for n, alert in enumerate(alerts)]
     steps = [replace(alert, step="charge", attempt=3) if isinstance(alert, TaskAlert) else alert for alert in alerts]
     for message in (text(steps[0]), summary(steps)):
@@ -201,12 +204,12 @@ def test_a_reason_of_several_lines_cannot_pass_for_our_advice() -> None:
 
 
 @pytest.mark.parametrize(("alert", "noun"), [(FAILED, ""), (BLOCKED, "convoy "), (GAP, "convoy "), (IDLE, "convoy ")])
-def test_an_order_id_with_signs_that_a_shell_reads_is_quoted(alert: Alert, noun: str) -> None:
+def test_an_order_id_with_signs_that_a_shell_reads_is_quoted(alert: StepFailed | LaneWaits, noun: str) -> None:
     assert f"stepward {noun}show '$(reboot)'" in text(replace(alert, order_id="$(reboot)"))
 
 
 @pytest.mark.parametrize("alert", [FAILED, BLOCKED, GAP, IDLE])
-def test_an_alert_names_workflow_and_customer_apart_and_what_to_type_for_them(alert: Alert) -> None:
+def test_an_alert_names_workflow_and_customer_apart_and_what_to_type_for_them(alert: StepFailed | LaneWaits) -> None:
     one = replace(alert, order_id="fulfilment~acme/eu~1042")
     assert "1042 (workflow fulfilment, customer acme/eu)" in text(one, "fulfilment")
     commands = [line for line in text(one, "fulfilment").splitlines() if line.startswith("  stepward")]
@@ -249,3 +252,25 @@ def test_a_command_in_backticks_is_for_the_deployment_too() -> None:
 def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:
     with mock_aws(), pytest.raises(Misconfigured, match="NotFound"):
         SnsTopic(boto3.client("sns"), "arn:aws:sns:us-east-1:123456789012:gone").send(FAILED)
+
+
+def test_the_text_of_a_defect_names_the_exception_and_blames_no_order() -> None:
+    """S20: and a single mail tells of its end."""
+    assert subject(DEFECT) == "Stepward: agent shipping: ship fails with KeyError"
+    begun = text(DEFECT)
+    assert begun.startswith(
+        "Agent shipping fails: ship fails with KeyError: 'x' in 3 orders since 2027-01-15 08:00:00 UTC; no call has "
+        "succeeded since.\n\nIt rose at fulfilment.py:53 ship. The code, or a setting, is at fault"
+    )
+    assert "  stepward agents\n" in begun
+    assert "A setting is at fault" in text(replace(DEFECT, is_setting=True))
+    over = replace(DEFECT, over=True)
+    assert subject(over) == "Stepward: agent shipping: ship works again"
+    assert text(over).startswith("Agent shipping: ship works again; it had failed with KeyError: 'x'.")
+    assert attributes(over)["trouble"]["StringValue"] == "over"
+
+
+def test_a_summary_tells_defects_apart_from_failed_orders() -> None:
+    message = summary([FAILED, DEFECT])
+    assert "1 order ended in Error:" in message
+    assert "1 defect of agents:\n\n  agent shipping 1 times: ship fails with KeyError: 'x' in 3 orders\n" in message

@@ -11,7 +11,7 @@ from moto import mock_aws
 from stepward.adapters.alerts.event_bus import EventBus, detail
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.errors import Misconfigured, Transient
-from stepward.domain.messages import Alert, LaneWaits, StepFailed
+from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed
 from stepward.domain.origin import Origin
 from tests.contract.worlds.queue_worlds import SqsWorld
 from tests.unit.alerts.flaky_event_bus import FlakyEvents
@@ -126,3 +126,14 @@ def test_people_are_alerted_of_what_the_bus_refuses_and_it_does_not_count_as_sen
         with pytest.raises(Transient):
             replace(world.alerts, machines=refusing).summarise(alerts("b", "c"))
         assert world.summaries() == ["2"]
+
+
+def test_an_event_of_a_defect_names_agent_and_exception() -> None:
+    """S20."""
+    defect = AgentDefect("shipping", "ship", "KeyError", "fulfilment.py:53 ship", "KeyError: 'x'", 3, 1_000, 2_000)
+    (entry,) = put([defect]).entries
+    assert entry["DetailType"] == "stepward.agent.defect"
+    detail = json.loads(entry["Detail"])
+    assert (detail["agent"], detail["operation"], detail["error"]) == ("shipping", "ship", "KeyError: 'x'")
+    assert (detail["orders"], detail["since"], detail["over"]) == (3, 1_000, False)
+    assert "orderId" not in detail

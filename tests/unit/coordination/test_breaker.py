@@ -1,13 +1,17 @@
 """The rules of the breaker, one by one."""
 
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
 
+from stepward.domain.coordination import breaker as rules
+from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import (
     LONGEST_CALL,
+    MOST_ORDERS,
     PAUSE_RECHECK,
     SETTLES_IN,
     AgentPause,
@@ -16,24 +20,32 @@ from stepward.domain.coordination.breaker import (
     Mode,
     Permit,
     Refused,
-    failed,
     level,
     may_probe,
     paused,
     permission,
     probing,
     resumed,
-    succeeded,
     transition,
     unavailable,
     unsettled,
 )
+from stepward.domain.coordination.fault import Fault, Origin
 from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryKind
 from tests.factories import HOUR, MINUTE, SECOND, T0
 
 LIMITS = Limits(failures=3, open_for=10 * SECOND, longest=60 * SECOND)
 PAUSE = AgentPause("ada", "the bank works on it", T0)
+DOWN = Fault(Origin.SERVICE, "Transient", "Transient: HTTP 503")
+BUG = Fault(Origin.UNKNOWN, "KeyError", "KeyError: 'x'", "ship.py:7 ship")
+orders = count()
+succeeded = partial(rules.succeeded, operation="ship")
+
+
+def failed(breaker: Breaker, call: Permit, now: int, limits: Limits, order: str = "", fault: Fault = DOWN) -> Breaker:
+    """Another order's call failed, unless this names one."""
+    return rules.failed(breaker, call, now, limits, Failure(order or f"order-{next(orders)}", "ship", fault))
 
 
 def opened(now: int = T0) -> Breaker:
@@ -194,7 +206,15 @@ def test_changes_of_mode_and_new_probes_are_logged() -> None:
     assert [level(b) for b in (Breaker(), claimed, opened(), Breaker(pause=PAUSE))] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("breaker", [Breaker(), opened(), replace(probed(opened())[0], pause=PAUSE)])
+@pytest.mark.parametrize(
+    "breaker",
+    [
+        Breaker(),
+        opened(),
+        replace(probed(opened())[0], pause=PAUSE),
+        failed(failed(Breaker(), CALLED_AT_T0, T0, LIMITS), CALLED_AT_T0, T0, LIMITS, fault=BUG),
+    ],
+)
 def test_it_is_read_as_it_was_stored(breaker: Breaker) -> None:
     assert Breaker.of(breaker.body()) == breaker
 
@@ -220,3 +240,47 @@ def test_waits_by_the_clock_are_never_negative(breaker: Breaker) -> None:
     assert len(waits) == len(found)
     assert min(waits) > 0
     assert all(later <= sooner for sooner, later in pairwise(waits))
+
+
+def test_one_order_alone_never_opens_it() -> None:
+    """S20: however often it is tried."""
+    breaker = Breaker()
+    for _ in range(20 * LIMITS.failures):
+        breaker = failed(breaker, CALLED_AT_T0, T0, LIMITS, order="a")
+
+    assert (breaker.mode, breaker.failures, breaker.orders) == (Mode.CLOSED, 1, ("a",))
+
+
+def test_the_record_names_a_bounded_number_of_orders() -> None:
+    breaker, limits = Breaker(), replace(LIMITS, failures=10 * MOST_ORDERS)
+    for _ in range(3 * MOST_ORDERS):
+        breaker = failed(breaker, CALLED_AT_T0, T0, limits)
+
+    assert (breaker.failures, len(breaker.orders)) == (3 * MOST_ORDERS, MOST_ORDERS)
+
+
+def test_an_exception_that_is_not_the_services_opens_nothing() -> None:
+    """Case 25: it says nothing about the service, and a probe that meets it is followed by another one at once."""
+    breaker = Breaker()
+    for _ in range(20):
+        breaker = failed(breaker, CALLED_AT_T0, T0, LIMITS, fault=BUG)
+    assert (breaker.mode, breaker.failures) == (Mode.CLOSED, 0)
+    claimed, permit = probed(opened())
+
+    again = failed(claimed, permit, permit.at, LIMITS, fault=BUG)
+
+    assert (again.mode, again.openings) == (Mode.OPEN, claimed.openings)
+    assert may_probe(again, permit.at)
+    assert transition(claimed, again) is None
+
+
+@pytest.mark.parametrize("pause", [None, PAUSE])
+def test_an_operator_has_an_open_breaker_let_a_probe_through_at_once(
+    breaker: Breaker, pause: AgentPause | None
+) -> None:
+    """S13, S20: one that fails opens it again, for longer."""
+    ended = resumed(replace(breaker, pause=pause), T0 + 1)
+
+    assert may_probe(ended, T0 + 1)
+    assert (ended.mode, ended.openings, ended.pause) == (Mode.OPEN, breaker.openings, None)
+    assert resumed(Breaker(), T0) == Breaker()

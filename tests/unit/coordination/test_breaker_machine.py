@@ -14,12 +14,11 @@ from stepward.domain.coordination.breaker import (
     Limits,
     Mode,
     Permit,
-    failed,
     permission,
     probing,
-    succeeded,
 )
 from tests.factories import HOUR, MINUTE, SECOND, T0
+from tests.unit.coordination.test_breaker import BUG, DOWN, failed, succeeded
 
 LIMITS = Limits(failures=2, open_for=10 * SECOND, longest=60 * SECOND)
 PAUSE = AgentPause("ada", "the bank works on it", T0)
@@ -62,13 +61,18 @@ class SharedBreaker(RuleBasedStateMachine):
             self.going.append(Going(found, ends_by))
 
     @precondition(lambda self: self.going)
-    @rule(pick=st.integers(0, 9), how=st.sampled_from(["works", "fails", "fails", "dies"]))
-    def a_call_ends(self, pick: int, how: str) -> None:
+    @rule(
+        pick=st.integers(0, 9),
+        how=st.sampled_from(["works", "fails", "fails", "bug", "dies"]),
+        order=st.sampled_from("abc"),
+    )
+    def a_call_ends(self, pick: int, how: str, order: str) -> None:
         call = self.going.pop(pick % len(self.going))
         if how == "works":
             self.breaker = succeeded(self.breaker, call.permit, self.now)
-        elif how == "fails":
-            self.breaker = failed(self.breaker, call.permit, self.now, LIMITS)
+        elif how != "dies":
+            fault = BUG if how == "bug" else DOWN
+            self.breaker = failed(self.breaker, call.permit, self.now, LIMITS, order, fault)
 
     @rule(by=st.sampled_from([1, SECOND, 10 * SECOND, MINUTE, HOUR]))
     def time_passes(self, by: int) -> None:
@@ -92,7 +96,7 @@ class SharedBreaker(RuleBasedStateMachine):
 
     @invariant()
     def failures_stay_under_the_limit(self) -> None:
-        assert 0 <= self.breaker.failures < LIMITS.failures
+        assert 0 <= self.breaker.failures == len(set(self.breaker.orders)) < LIMITS.failures
 
     @invariant()
     def it_is_stored_whole(self) -> None:

@@ -3,12 +3,14 @@
 import pytest
 
 from stepward.app.agent.breakers import Breakers
+from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import SETTLES_IN, AgentPause, Breaker, Limits, Mode, Permit, Refused
 from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence
 from stepward.domain.task.deadlines import DeadlineCheck
 from tests.factories import HOUR, MINUTE, SECOND, T0
+from tests.unit.coordination.test_breaker import DOWN, orders
 from tests.unit.engine.troubled import TroubledRecords
 from tests.unit.engine.world import World
 
@@ -16,6 +18,11 @@ LIMITS = Limits(failures=6, open_for=10 * SECOND, longest=40 * SECOND)
 INSTANCES = 8
 PAUSE = AgentPause("ada", "the bank works on it", T0)
 BREAKS = (HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED)
+
+
+def down() -> Failure:
+    """The service failed for another order."""
+    return Failure(f"order-{next(orders)}", "ship", DOWN)
 
 
 def breaker(world: World) -> Breaker:
@@ -41,7 +48,7 @@ def records(world: World) -> TroubledRecords:
 def open_it(world: World) -> int:
     """As many failures as open the breaker, each in an instance of its own; when a probe is due."""
     for _ in range(LIMITS.failures):
-        world.guard(LIMITS).failed(Permit(T0), T0)
+        world.guard(LIMITS).failed(Permit(T0), T0, down())
     return breaker(world).until
 
 
@@ -49,7 +56,7 @@ def test_the_shared_record_is_read_once_a_second(world: World, records: Troubled
     guard = world.guard(LIMITS)
 
     for _ in range(50):
-        guard.succeeded(Permit(T0), world.clock())
+        guard.succeeded(Permit(T0), world.clock(), "ship")
         assert isinstance(guard.admit(world.clock(), T0 + MINUTE), Permit)
     assert records.reads == 1
 
@@ -68,10 +75,10 @@ def test_failures_are_counted_across_instances(world: World) -> None:
 def test_a_success_anywhere_ends_the_row(world: World) -> None:
     one, other = world.guard(LIMITS), world.guard(LIMITS)
     for _ in range(LIMITS.failures - 1):
-        one.failed(Permit(T0), T0)
+        one.failed(Permit(T0), T0, down())
 
-    other.succeeded(Permit(T0), T0)
-    one.failed(Permit(T0), T0)
+    other.succeeded(Permit(T0), T0, "ship")
+    one.failed(Permit(T0), T0, down())
 
     assert (breaker(world).mode, breaker(world).failures) == (Mode.CLOSED, 1)
 
@@ -79,7 +86,7 @@ def test_a_success_anywhere_ends_the_row(world: World) -> None:
 def test_of_many_that_ask_at_the_same_moment_one_probes(world: World) -> None:
     guards = [world.guard(LIMITS) for _ in range(INSTANCES)]
     for guard in guards:
-        guard.failed(Permit(T0), T0)
+        guard.failed(Permit(T0), T0, down())
     now = breaker(world).until
 
     found = [guard.admit(now, now + MINUTE) for guard in guards]
@@ -95,15 +102,16 @@ def test_a_second_click_on_pause_or_resume_does_nothing_and_says_so(world: World
     assert breakers.pause("worker", PAUSE)
     assert not breakers.pause("worker", AgentPause("bob", "me too", T0 + 1))
     assert breakers.of("worker").pause == PAUSE
-    assert breakers.resume("worker", T0)
-    assert not breakers.resume("worker", T0)
+    assert not breakers.resume("worker", T0)[1].pause
+    before, after = breakers.resume("worker", T0)
+    assert before == after
     assert world.shared_records.writes == 2
 
 
 def test_a_guard_that_cannot_claim_its_probe_waits(world: World, records: TroubledRecords) -> None:
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
-        guard.failed(Permit(T0), T0)
+        guard.failed(Permit(T0), T0, down())
     due = breaker(world).until
     records.unread = Transient("throttled")
 
@@ -115,7 +123,7 @@ def test_supervisors_know_whose_requests_would_only_be_returned(world: World) ->
     guard, watch, backlogged = world.guard(LIMITS), world.watch(), frozenset({"other"})
     assert watch.check(backlogged, T0) == DeadlineCheck(backlogged)
     for _ in range(LIMITS.failures):
-        guard.failed(Permit(T0), T0)
+        guard.failed(Permit(T0), T0, down())
     due, worker = breaker(world).until, frozenset({"worker"})
 
     assert watch.check(backlogged, due - 1) == DeadlineCheck(backlogged, unavailable=worker, unsettled=worker)
@@ -123,7 +131,7 @@ def test_supervisors_know_whose_requests_would_only_be_returned(world: World) ->
 
     probe = guard.admit(due, due + MINUTE)
     assert isinstance(probe, Permit)
-    guard.succeeded(probe, due)
+    guard.succeeded(probe, due, "ship")
     assert watch.check(backlogged, due + SETTLES_IN - 1) == DeadlineCheck(backlogged, unsettled=worker)
     assert watch.check(backlogged, due + SETTLES_IN) == DeadlineCheck(backlogged)
 
@@ -153,8 +161,8 @@ def test_guards_agree_by_what_is_stored_and_not_by_what_they_remember(world: Wor
     open_it(world)
     stored = breaker(world)
 
-    stale.failed(Permit(T0), T0 + 1)
-    stale.succeeded(Permit(T0), T0 + 1)
+    stale.failed(Permit(T0), T0 + 1, down())
+    stale.succeeded(Permit(T0), T0 + 1, "ship")
 
     assert breaker(world) == stored
     assert isinstance(stale.admit(T0 + 2, T0 + MINUTE), Refused)

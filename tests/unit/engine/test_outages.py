@@ -30,6 +30,7 @@ def order(engine: Engine) -> Order:
 def test_an_outage_of_an_hour_uses_up_no_failure_and_few_calls(engine: Engine, order: Order) -> None:
     """S5, S13: the breaker is open far beyond complete-by and threshold, and no operator is alerted to each order."""
     service = engine.service(RESERVE).fails(times=None)
+    engine.submit(None, {})
 
     engine.clock.move(59 * 60)
     assert order.step(RESERVE).failure_count == 0

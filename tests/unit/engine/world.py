@@ -17,7 +17,7 @@ from stepward.app.supervisor.supervise import Supervise
 from stepward.app.supervisor.task_sweep import Watch
 from stepward.domain.coordination.breaker import Limits
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Reply
+from stepward.domain.messages import Outcome, Reply
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
@@ -141,8 +141,15 @@ class World:
         return self.take(self.queues.agents["worker"])
 
     def replies(self) -> list[Reply]:
-        """What the agents answered."""
-        return [message for text in self.queues.responses.bodies if isinstance(message := decode(text), Reply)]
+        """How attempts ended, as the agents answered."""
+        return [reply for reply in self._answers() if reply.outcome is not Outcome.FAILING]
+
+    def reports(self) -> list[str]:
+        """What attempts met that went on, as the agents reported it."""
+        return [reply.error for reply in self._answers() if reply.outcome is Outcome.FAILING]
+
+    def _answers(self) -> Iterator[Reply]:
+        return (message for text in self.queues.responses.bodies if isinstance(message := decode(text), Reply))
 
     def take(self, queue: MemoryQueue) -> str:
         """Take the one message of the queue out of it."""

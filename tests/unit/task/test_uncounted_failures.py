@@ -76,3 +76,17 @@ def test_a_dead_agent_behind_a_lasting_backlog_still_ends_in_an_alert() -> None:
         now += 2 * MINUTE
     assert checks == 11
     assert [type(message) for message in decision.messages] == [StepFailed]
+
+
+def test_a_defect_of_the_code_uses_up_neither_failures_nor_claims() -> None:
+    """S20: it lasts as long as it lasts, and the next failure of another kind counts as the first."""
+    life = running()
+    defect = DeadlineCheck(defective=frozenset({("worker", "reserve")}))
+
+    for attempt in range(1, 500):
+        life.apply(defect, at=(life.step("reserve").complete_by or 0) + MINUTE, by="supervisor-1")
+        life.retry("reserve", attempt, at=life.step("reserve").not_before)
+    assert (life.state("reserve"), life.step("reserve").failure_count) == (ProcessState.PROCESSING, 0)
+
+    life.check(at=(life.step("reserve").complete_by or 0) + MINUTE)
+    assert life.step("reserve").failure_count == 1

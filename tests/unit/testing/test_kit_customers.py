@@ -125,7 +125,7 @@ def test_an_operator_cannot_replace_an_event_by_another_customers(engine: Engine
 
     engine.send(ReplaceEvent("1042", 2, body, "ada", "typo", "asked-1"))
     engine.run()
-    (entry,) = engine.parts.tapped.convoy("any").convoy.audit_log.of("1042")
+    (entry,) = engine.parts.assembly("any").convoy("any").convoy.audit_log.of("1042")
     assert entry.note == f"the new event is another customer's: customerId: {OTHERS}"
 
     engine.send(ReplaceEvent("1042", 2, body.replace("globex", "acme"), "ada", "typo", "asked-2"))

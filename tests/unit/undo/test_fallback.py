@@ -1,10 +1,15 @@
 """S13, S21: another agent takes the step, once what the first one did or may have done is undone."""
 
+from dataclasses import replace
+
 import pytest
 
+from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Retry, Start
 from stepward.domain.task.deadlines import DeadlineCheck
-from stepward.domain.task.record import ProcessState
+from stepward.domain.task.decide import decide
+from stepward.domain.task.record import ProcessState, StepRecord, Task
 from tests.decisions import alerts, asked, kinds, requests, retries
 from tests.factories import ALERTS, MINUTE, ORDER_ID, OTHER, UNDOES, Life, answer, paying, waits
 
@@ -156,3 +161,22 @@ def test_the_first_executor_is_not_taken_for_the_second_once_an_undo_has_begun(e
 
     assert life.ignored(decision)
     assert kinds(decision) == [HistoryKind.LATE_REPLY]
+
+
+@pytest.mark.parametrize(("asked", "agent"), [(False, "other"), (True, "worker")])
+def test_at_the_claim_a_fallback_takes_over_only_from_an_agent_that_was_never_asked(asked: bool, agent: str) -> None:
+    """S21: whoever was asked may have had the effect, so the undo comes first, once the step is overdue."""
+    life = paying(OTHER, ALERTS)
+    if asked:
+        life.check(at=(life.step("pay").complete_by or 0) + MINUTE)
+    task, event = (life.task, Retry(ORDER_ID, "pay", 1)) if asked else (replaced(life.task), Start(ORDER_ID))
+    outlook = Outlook(unavailable=frozenset({"worker"}))
+
+    decision = decide(task, life.plan, event, now=life.now, by="scheduler-1", timing=life.timing, outlook=outlook)
+
+    assert [request.agent for request in requests(decision)] == [agent]
+
+
+def replaced(task: Task) -> Task:
+    """The task, before anybody was asked for `pay`."""
+    return replace(task, steps={**task.steps, "pay": StepRecord(ORDER_ID, "pay")})

@@ -1,6 +1,7 @@
 """What a workflow may say of policies, fallbacks and the point of no return, checked when it is imported."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from stepward.domain.errors import WorkflowError
 from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Wait, Workflow, minutes
 from stepward.domain.workflow.plan import Exhausted, Policy
-from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, waits
+from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, waits
 
 bank, broker, post = Agent("bank"), Agent("broker"), Agent("post")
 
@@ -54,7 +55,7 @@ def test_policies_follow_each_other_as_they_are_written() -> None:
 
     assert policies(exhausted=chain) == (
         waits(HOUR, 2),
-        Policy(Exhausted.FALLBACK, agent="broker", operation="charge_there", undo_agent="broker", undo="refund_there"),
+        replace(falls_back("broker", "charge_there"), undo_agent="broker", undo="refund_there", at_once=10),
         UNDOES,
     )
 

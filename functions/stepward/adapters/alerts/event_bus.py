@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
 from stepward.domain.key import named
-from stepward.domain.messages import Alert, LaneWaits, StepWaits
+from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepWaits
 from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ SOURCE = "stepward"
 STEP_FAILED = "stepward.step.failed"
 UNDO_FAILED = "stepward.undo.failed"
 STEP_WAITS = "stepward.step.waits"
+AGENT_DEFECT = "stepward.agent.defect"
 LANE_WAITS = {
     "blocked": "stepward.lane.blocked",
     "gap": "stepward.lane.gap",
@@ -40,7 +41,7 @@ class EventBus:
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
-        for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, *LANE_WAITS.values()):
+        for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, AGENT_DEFECT, *LANE_WAITS.values()):
             details = [Outgoing(detail(alert, self.origin)) for alert in alerts if detail_type(alert) == kind]
             deliver(details, partial(self._put, kind))
 
@@ -56,7 +57,9 @@ class EventBus:
 
 
 def detail_type(alert: Alert) -> str:
-    """The event's type: a step failed, its undo failed, it waits for a deployment, or what holds up a lane."""
+    """The event's type: what became of a step, that an agent's code is at fault, or what holds up a lane."""
+    if isinstance(alert, AgentDefect):
+        return AGENT_DEFECT
     if isinstance(alert, LaneWaits):
         return LANE_WAITS[alert.trouble.value]
     if isinstance(alert, StepWaits):
@@ -67,15 +70,23 @@ def detail_type(alert: Alert) -> str:
 def detail(alert: Alert, origin: Origin | None = None) -> str:
     """What rules match and targets read; `at` is epoch milliseconds, `stack` and `workflow` are the `origin`'s."""
     origin = origin or Origin()
-    if isinstance(alert, LaneWaits):
-        about: dict[str, object] = {"event": alert.event, "trouble": alert.trouble.value}
-    elif isinstance(alert, StepWaits):
-        about = {"step": alert.step, "attempt": alert.attempt}
-    else:
-        about = {"step": alert.step, "attempt": alert.attempt, "remainingEffects": list(alert.remaining_effects)}
     order = {name: value for name, value in named(alert.order_id, origin.workflow).items() if value}
     facts = {"alertId": alert.alert_id, **order, "reason": alert.reason, "at": alert.at}
-    return json.dumps(facts | about | ({"stack": origin.stack} if origin.stack else {}))
+    return json.dumps(facts | _about(alert) | ({"stack": origin.stack} if origin.stack else {}))
+
+
+def _about(alert: Alert) -> dict[str, object]:
+    match alert:
+        case LaneWaits():
+            return {"event": alert.event, "trouble": alert.trouble.value}
+        case StepWaits():
+            return {"step": alert.step, "attempt": alert.attempt}
+        case AgentDefect():
+            known = {"agent": alert.agent, "operation": alert.operation, "error": alert.error}
+            return {**known, "orders": alert.orders, "since": alert.since, "over": alert.over}
+        case _:
+            remaining = list(alert.remaining_effects)
+            return {"step": alert.step, "attempt": alert.attempt, "remainingEffects": remaining}
 
 
 def _failures(sent: int, answer: PutEventsResponseTypeDef) -> dict[int, Failure]:

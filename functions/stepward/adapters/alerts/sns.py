@@ -3,7 +3,8 @@
 The text is for a person. Programs read the message attributes: of a single alert `alertId`, `orderId`, `step`,
 `trouble` (String) and `attempt` (Number), without empty values, which SNS refuses; of a summary `alerts` and `orders`
 (Number); of both `stack` (String), the deployment. If a lane waits, `trouble` is `blocked`, `gap` or `idle`, and `step`
-names its event; if a step waits for a deployment, `trouble` is `waits`.
+names its event; if a step waits for a deployment, `trouble` is `waits`. If an agent's code or a setting is at fault,
+`trouble` is `defect` or `over`, and `step` names agent and operation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
 from stepward.domain.key import named
-from stepward.domain.messages import Alert, StepFailed, StepWaits
+from stepward.domain.messages import AgentDefect, Alert, StepFailed, StepWaits
 from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class SnsTopic:
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Publish many in one message; raises as `send` does."""
-        counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts}))}
+        counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts} - {""}))}
         self._publish(summary_subject(alerts), summary(alerts, self.origin.workflow), counts)
 
     def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
@@ -58,6 +59,9 @@ def attributes(alert: Alert, workflow: str = "") -> dict[str, MessageAttributeVa
             about, attempt = {"step": alert.step}, alert.attempt
         case StepWaits():
             about, attempt = {"step": alert.step, "trouble": "waits"}, alert.attempt
+        case AgentDefect():
+            trouble, attempt = "over" if alert.over else "defect", 0
+            about = {"step": f"{alert.agent}.{alert.operation}", "trouble": trouble}
         case _:
             about, attempt = {"step": f"event {alert.event}", "trouble": alert.trouble.value}, 0
     facts = {"alertId": alert.alert_id, **named(alert.order_id, workflow), **about}

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stepward.adapters.alerts import lane_texts
+from stepward.adapters.alerts import defect_texts, lane_texts
 from stepward.adapters.alerts.lane_texts import command
 from stepward.domain.key import spoken
-from stepward.domain.messages import Alert, LaneWaits, StepFailed, StepWaits
+from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits
 
 LONGEST_SUBJECT = 100
 LONGEST_REASON = 2000
@@ -25,18 +25,22 @@ def subject(alert: Alert) -> str:
         return _line(lane_texts.subject(alert))
     if isinstance(alert, StepWaits):
         return _line(f"Stepward: step {alert.step} waits for a deployment, order {spoken(alert.order_id)}")
+    if isinstance(alert, AgentDefect):
+        return _line(defect_texts.subject(alert))
     what = "undo" if alert.remaining_effects else "step"
     return _line(f"Stepward: {what} {alert.step} failed, order {spoken(alert.order_id)}")
 
 
 def text(alert: Alert, workflow: str = "") -> str:
-    """The text about one failed step, one that waits for a deployment, or one lane that waits.
+    """The text about one failed step, one that waits for a deployment, one lane that waits, or one defect.
 
     `workflow` is the name of the default workflow.
     """
     reason = _printable(alert.reason)[:LONGEST_REASON]
     if isinstance(alert, LaneWaits):
         return lane_texts.text(alert, reason, workflow)
+    if isinstance(alert, AgentDefect):
+        return defect_texts.text(alert, reason)
     if isinstance(alert, StepWaits):
         what = f"Step {alert.step} of order {spoken(alert.order_id, workflow)} waits for a deployment."
         show = command("show", alert.order_id, workflow)
@@ -72,7 +76,7 @@ class _Part:
 
 
 def _parts(alerts: Sequence[Alert], workflow: str = "") -> Iterator[_Part]:
-    """The steps, then the lanes: each asks for other commands."""
+    """The steps, the lanes, then the defects: each asks for other commands."""
     if steps := [alert for alert in alerts if isinstance(alert, StepFailed)]:
         ids = list(dict.fromkeys(alert.order_id for alert in steps))
         reasons = [(alert.step, alert.reason) for alert in steps]
@@ -86,6 +90,9 @@ def _parts(alerts: Sequence[Alert], workflow: str = "") -> Iterator[_Part]:
         ids = list(dict.fromkeys(alert.order_id for alert in lanes))
         reasons = [(alert.trouble.value, alert.reason) for alert in lanes]
         yield _Part(lane_texts.headline(_orders(ids), len(ids)), ids, reasons, lane_texts.advice(lanes[0], workflow))
+    if defects := [alert for alert in alerts if isinstance(alert, AgentDefect)]:
+        reasons = [(f"agent {alert.agent}", alert.reason) for alert in defects]
+        yield _Part(defect_texts.headline(len(defects)), (), reasons, defect_texts.ADVICE)
 
 
 def _orders(ids: Sequence[str]) -> str:
@@ -96,14 +103,13 @@ def _summary(part: _Part) -> str:
     kinds = Counter(kind for kind, _ in part.reasons).most_common()
     listed = "".join(f"  {line}\n" for line in _by_kind(part.reasons, kinds[:MOST_STEPS]))
     more = f"  and {len(kinds) - MOST_STEPS} other steps\n" if len(kinds) > MOST_STEPS else ""
-    ids = part.order_ids
-    return (
-        f"{part.headline}:\n\n"
-        f"{listed}{more}\n"
-        f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: "
-        f"{', '.join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])}\n\n"
-        f"{part.advice}"
-    )
+    return f"{part.headline}:\n\n{listed}{more}\n{_ids(part.order_ids)}{part.advice}"
+
+
+def _ids(ids: Sequence[str]) -> str:
+    """The first orders of a part; a defect is about none."""
+    shown = ", ".join(shlex.quote(_printable(order_id)) for order_id in ids[:MOST_ORDERS])
+    return f"{'The first of them' if len(ids) > MOST_ORDERS else 'Their ids'}: {shown}\n\n" if ids else ""
 
 
 def _advice(first: StepFailed, workflow: str) -> str:

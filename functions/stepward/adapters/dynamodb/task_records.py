@@ -14,7 +14,7 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
 
-_TEXTS = {"LockedBy": "locked_by", "Token": "token", "Error": "error"}
+_TEXTS = {"LockedBy": "locked_by", "Token": "token", "Error": "error", "Raised": "raised"}
 _NUMBERS = {
     "CompleteBy": "complete_by",
     "StartedAt": "started_at",

@@ -67,6 +67,10 @@ class Outbox:
         """The agents that have a queue; see `SqsQueues`."""
         return self.queues.reachable
 
+    def queued(self, agent: str) -> int | None:
+        """How many requests wait for an agent; see `SqsQueues`."""
+        return self.queues.queued(agent)
+
     def flush(self) -> Mapping[str, StepwardError]:
         """Send all that was collected; the errors, by the ids of the messages that have to come back."""
         with self._lock:

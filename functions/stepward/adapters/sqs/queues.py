@@ -51,20 +51,23 @@ class SqsQueues:
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once; raises Transient."""
         self.gone.clear()
-        return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+        return frozenset(agent for agent in self.agents if (self.queued(agent) or 0) > self.backlog)
 
     @property
     def reachable(self) -> frozenset[str]:
         """The agents that have a queue, as far as is known; see the port."""
         return frozenset(self.agents) - self.gone
 
-    def _waiting(self, agent: str) -> int:
+    def queued(self, agent: str) -> int | None:
+        """How many requests wait in the agent's queues, by SQS's estimate; None if it has no queue."""
+        if agent not in self.agents:
+            return None
         urgent = self.priority_queues.get(agent)
         try:
             return self._count(self.agents[agent]) + (self._count(urgent) if urgent else 0)
         except NoSuchQueue:
             self.gone.add(agent)
-            return 0
+            return None
 
     def _count(self, queue_url: str) -> int:
         with translated(queue_url):

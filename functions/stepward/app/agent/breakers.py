@@ -33,10 +33,9 @@ class Breakers:
         before, _ = self.change(agent, lambda found: paused(found, pause))
         return before.pause is None
 
-    def resume(self, agent: str, now: int) -> bool:
-        """End the pause; False if there was none."""
-        before, _ = self.change(agent, lambda found: resumed(found, now))
-        return before.pause is not None
+    def resume(self, agent: str, now: int) -> tuple[Breaker, Breaker]:
+        """End the pause, and have a breaker that is not closed let a probe through at once; before and after."""
+        return self.change(agent, lambda found: resumed(found, now))
 
     def _record(self, agent: str) -> SharedValue[Breaker]:
         return SharedValue(self.shared_records, _name(agent), _breaker, Breaker.body)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination import breaker as rules
+from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Breaker, Limits, Mode, Permit, Refused
 from stepward.domain.errors import StepwardError
 from stepward.domain.health import Called, Health
@@ -44,17 +45,29 @@ class Guard:
         probe = self.new_id()
         return rules.permission(self._change(now, lambda found: rules.probing(found, now, probe, deadline)), now, probe)
 
-    def succeeded(self, call: Permit, now: int) -> None:
-        """The service answered, if only to refuse; nothing is written while the breaker counts no failures."""
-        if call.probe or self._breaker(now).failures:
-            self._change(now, lambda found: rules.succeeded(found, call, now))
+    def succeeded(self, call: Permit, now: int, operation: str) -> None:
+        """The service answered, if only to refuse; nothing is written while the breaker knows of no failure."""
+        self._note(call, now, lambda found: rules.succeeded(found, call, now, operation))
         self._report_call(call, now, succeeded=True)
 
-    def failed(self, call: Permit, now: int) -> None:
-        """The service failed for now."""
-        if call.probe or self._breaker(now).mode is Mode.CLOSED:
-            self._change(now, lambda found: rules.failed(found, call, now, self.limits))
+    def failed(self, call: Permit, now: int, failure: Failure) -> None:
+        """A call failed; nothing is written of an order that is known to fail."""
+        self._note(call, now, lambda found: rules.failed(found, call, now, self.limits, failure))
         self._report_call(call, now, succeeded=False)
+
+    def may_report(self, attempt: str, until: int, now: int) -> bool:
+        """Whether the caller is the one to report this attempt's exception: no more than one does.
+
+        Nobody does if the shared record cannot be written.
+        """
+
+        def decide(found: Breaker) -> Breaker:
+            return replace(found, blame=found.blame.report(attempt, until, now))
+
+        if (seen := self._breaker(now)) == decide(seen):
+            return False
+        before, after = self._changed(now, decide)
+        return before != after
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -84,15 +97,27 @@ class Guard:
                     self._seen = self.breakers.of(self.agent)
             return self._seen
 
+    def _note(self, call: Permit, now: int, decide: Callable[[Breaker], Breaker]) -> None:
+        """Write what a call showed, unless this process knows that it is no news."""
+        seen = self._breaker(now)
+        if call.probe or decide(seen) != seen:
+            self._change(now, decide)
+
     def _change(self, now: int, decide: Callable[[Breaker], Breaker]) -> Breaker:
+        self._changed(now, decide)
+        return self._seen
+
+    def _changed(self, now: int, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """The shared breaker before and after; the same twice if it could not be written."""
+        before = after = self._seen
         with self._tolerated(now):
             before, after = self.breakers.change(self.agent, decide)
             with self._lock:
                 self._seen, self._seen_at = after, now
             if kind := rules.transition(before, after):
-                note = f"{after.failures or before.failures} failures in a row" if before.mode is Mode.CLOSED else ""
+                note = f"{before.failures + 1} orders failed in a row" if before.mode is Mode.CLOSED else ""
                 self.telemetry.record("", HistoryEntry(now, kind, by=self.agent, note=note))
-        return self._seen
+        return before, after
 
     @contextmanager
     def _tolerated(self, now: int) -> Iterator[None]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
 from stepward.app.agent.guard import Guard
-from stepward.domain.coordination.breaker import Refused
-from stepward.domain.errors import Permanent, RetryLater
-from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.coordination.blame import Failure
+from stepward.domain.coordination.breaker import Permit, Refused
+from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
+from stepward.domain.errors import Permanent, RetryLater, Transient
+from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.workflow.definition import Call, Operation
@@ -18,6 +22,9 @@ from stepward.wire.messages import decode_request, encode_result
 
 MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
+LONGEST_TRACE = 4_000
+MOST_FRAMES = 20
+"""Characters and frames of a traceback that are logged: its end, with the innermost frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,8 @@ class Serve:
     sleep: Callable[[float], None]
     jitter: Callable[[], float]
     guard: Guard
+    keep_error_texts: bool = True
+    """Whether the messages of exceptions may be kept and logged; if not, only their types are."""
 
     def handle(self, text: str) -> None:
         """Run the attempt that `text` asks for.
@@ -56,17 +65,24 @@ class Serve:
         operation = self.operations.get(request.operation)
         if operation is None:
             self._put_back(request, deadline)
+        fault: Fault | None = None
         tries, waited = 0, 0
-        while (reply := self._call(request, operation, deadline)) is None:
-            wait = next_wait(tries, self.jitter())
-            if self.now() + wait >= deadline:
-                return None
-            if waited + wait > MOST_WAITED:
-                away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
-                self._retry_later(request, deadline, away, "the service failed")
-            self.sleep(wait / 1000)
-            tries, waited = tries + 1, waited + wait
-        return reply
+        try:
+            while isinstance(found := self._call(request, operation, deadline, first=fault is None), Fault):
+                fault = found
+                wait = next_wait(tries, self.jitter())
+                if self.now() + wait >= deadline:
+                    self._report(request, deadline, fault)
+                    return None
+                if waited + wait > MOST_WAITED:
+                    away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
+                    self._retry_later(request, deadline, away, "the call failed")
+                self.sleep(wait / 1000)
+                tries, waited = tries + 1, waited + wait
+        except RetryLater:
+            self._report(request, deadline, fault)
+            raise
+        return found
 
     def _put_back(self, request: StepRequest, deadline: int) -> NoReturn:
         """Tell the Scheduler that only newer code knows the operation: nobody has tried the attempt.
@@ -78,8 +94,18 @@ class Serve:
         away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
         self._retry_later(request, deadline, away, lacks, HistoryKind.NOT_UNDERSTOOD)
 
-    def _call(self, request: StepRequest, operation: Operation, deadline: int) -> Reply | None:
-        """One call, if the guard permits it; None if it failed for now."""
+    def _report(self, request: StepRequest, deadline: int, fault: Fault | None) -> None:
+        """Have the Scheduler keep what the attempt met, once per attempt and before complete-by; it goes on."""
+        now = self.now()
+        attempt = short(request.order_id, request.step, request.attempt, request.token)
+        if fault is None or now >= deadline or not self.guard.may_report(attempt, deadline, now):
+            return
+        if self.now() < deadline:
+            with suppress(Transient):  # it is for people: nothing depends on it
+                self.queues.reply([_reply(request, Outcome.FAILING, fault.text)])
+
+    def _call(self, request: StepRequest, operation: Operation, deadline: int, *, first: bool) -> Reply | Fault:
+        """One call, if the guard permits it; what it raised if it failed for now. The first logs its traceback."""
         permit = self.guard.admit(self.now(), deadline)
         if isinstance(permit, Refused):
             self.guard.report()
@@ -88,14 +114,21 @@ class Serve:
             result = operation(self._call_of(request, deadline))
             encode_result(result)
         except Permanent as error:
-            self.guard.succeeded(permit, self.now())
+            self.guard.succeeded(permit, self.now(), request.operation)
             return _reply(request, Outcome.PERMANENT, str(error))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
-            self.guard.failed(permit, self.now())
-            self._log(HistoryKind.CALL_FAILED, request, type(error).__name__)
-            return None
-        self.guard.succeeded(permit, self.now())
+            return self._failed(request, permit, error, traced=first)
+        self.guard.succeeded(permit, self.now(), request.operation)
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
+
+    def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
+        """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""
+        fault = fault_of(error, keep_text=self.keep_error_texts)
+        self.guard.failed(permit, self.now(), Failure(short(request.order_id), request.operation, fault))
+        wanted = traced and fault.origin is not Origin.SERVICE
+        trace = _trace(error, keep_text=self.keep_error_texts) if wanted else ""
+        self._log(HistoryKind.CALL_FAILED, request, fault.text, trace)
+        return fault
 
     def _call_of(self, request: StepRequest, deadline: int) -> Call:
         return Call(
@@ -121,10 +154,17 @@ class Serve:
         """Milliseconds since the request was made."""
         return max(0, self.now() - (request.complete_by - request.budget))
 
-    def _log(self, kind: HistoryKind, request: StepRequest, note: str) -> None:
-        entry = HistoryEntry(self.now(), kind, request.step, request.attempt, request.agent, note)
+    def _log(self, kind: HistoryKind, request: StepRequest, note: str, trace: str = "") -> None:
+        entry = TracedEntry(self.now(), kind, request.step, request.attempt, request.agent, note, trace=trace)
         self.telemetry.record(request.order_id, entry)
 
 
 def _reply(request: StepRequest, outcome: Outcome, error: str) -> Reply:
     return Reply(request.order_id, request.step, request.attempt, request.token, outcome, error=error)
+
+
+def _trace(error: Exception, *, keep_text: bool) -> str:
+    """The traceback; without the messages of the exceptions, which may hold personal data, its frames alone."""
+    if keep_text:
+        return "".join(traceback.format_exception(error, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
+    return "".join(traceback.format_tb(error.__traceback__, limit=-MOST_FRAMES))[-LONGEST_TRACE:]

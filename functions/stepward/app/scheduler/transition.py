@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from stepward.app.optimistic import Race
+from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
 from stepward.domain.task.deadlines import DeadlineCheck
-from stepward.domain.task.decide import AlertSent, Event, decide
+from stepward.domain.task.decide import AlertSent, Event, decide, in_question
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
@@ -36,6 +38,8 @@ class Transition:
     notices: Notices | None = None
     claims: bool = True
     """Whether it claims ready steps; otherwise it has the Scheduler do it."""
+    look: Callable[[Collection[str]], Outlook] | None = None
+    """What it looks at agents with before it claims a step that has a fallback."""
 
     def apply(self, order_id: str, event: Event) -> tuple[HistoryEntry, ...]:
         """Write what `event` makes of the task, then send what follows; the history. Raises Rejected or Transient.
@@ -69,11 +73,22 @@ class Transition:
         return loaded
 
     def _decide(self, loaded: Loaded, event: Event) -> Decision:
-        by, timing, claims = self.instance, self.timing, self.claims
-        absent = frozenset(loaded.plan.agents).difference(self.queues.reachable)
-        return decide(
-            loaded.task, loaded.plan, event, now=self.now(), by=by, timing=timing, claims=claims, absent=absent
+        """Decide; if that claims a step with a fallback, look at its agents and decide again."""
+        decided = partial(
+            decide,
+            loaded.task,
+            loaded.plan,
+            event,
+            now=self.now(),
+            by=self.instance,
+            timing=self.timing,
+            claims=self.claims,
         )
+        here = Outlook(absent=frozenset(loaded.plan.agents).difference(self.queues.reachable))
+        decision = decided(outlook=here)
+        if self.look is None or not (agents := in_question(decision, loaded.task, loaded.plan)):
+            return decision
+        return decided(outlook=replace(self.look(agents), absent=here.absent))
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""

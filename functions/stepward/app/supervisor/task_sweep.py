@@ -27,14 +27,18 @@ class Watch:
 
     def check(self, backlogged: frozenset[str], now: int) -> DeadlineCheck:
         """The deadline check of one run; an agent whose breaker cannot be read counts as healthy."""
-        found = {agent: self._of(agent, now) for agent in self.agents}
+        found = {agent: self.of(agent, now) for agent in self.agents}
         return DeadlineCheck(
             backlogged=backlogged,
             unavailable=frozenset(agent for agent, breaker in found.items() if unavailable(breaker, now)),
             unsettled=frozenset(agent for agent, breaker in found.items() if unsettled(breaker, now)),
+            defective=frozenset(
+                (agent, defect.operation) for agent, breaker in found.items() for defect in breaker.blame.defects
+            ),
         )
 
-    def _of(self, agent: str, now: int) -> Breaker:
+    def of(self, agent: str, now: int) -> Breaker:
+        """The agent's breaker; one that cannot be read is logged, and counts as closed."""
         try:
             return self.breakers.of(agent)
         except StepwardError as error:

@@ -90,11 +90,12 @@ def resume(
     wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
-    """Resume an order or an agent that was paused.
+    """Resume an order or an agent that was paused; an agent's open breaker lets a probe through at once.
 
     Examples: stepward resume ord-1001 --why "the customer agreed" · stepward resume --agent AGENT
 
-    JSON: the keys of `undo`; with --agent: agent, paused, who, why, changed (false if it was not paused).
+    JSON: the keys of `undo`; with --agent: agent, paused, who, why, changed (false if nothing was paused or open),
+    breaker (what it was: closed, open or half-open).
     """
     _one_of(order, agent)
     if agent:

@@ -99,4 +99,5 @@ def _step(record: StepRecord, plan: Plan) -> Document:
         "result": record.result,
         "error": record.error,
         "lacks": record.lacks or None,
+        "raised": record.raised,
     }

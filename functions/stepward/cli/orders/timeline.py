@@ -10,6 +10,7 @@ from stepward.cli.terminal import span
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
+from stepward.domain.task.deadlines import IT_RAISED
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, forward_name
@@ -158,9 +159,9 @@ def _passed_complete_by(entry: HistoryEntry) -> bool:
 
 def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
     if _passed_complete_by(entry):
-        passed = (
-            f"{entry.step}: attempt {entry.attempt} passed its complete-by without a reply: its agent is slow or dead"
-        )
+        _, raised, what = entry.note.partition(IT_RAISED)
+        why = raised + what or "its agent is slow or dead"
+        passed = f"{entry.step}: attempt {entry.attempt} passed its complete-by without a reply: {why}"
         yield Happening(entry.at - entry.value, 2, passed, trouble=True)
     late = span(max(entry.value, 0))
     match entry.kind:

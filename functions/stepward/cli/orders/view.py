@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stepward.app.agent.breakers import Breakers
+from stepward.cli.agents import defects
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import (
     Happening,
@@ -55,6 +56,7 @@ def stopped_agents(loaded: Loaded, breakers: Breakers, target: Target, now: int)
     """A sentence for each agent that the order waits for, if it is paused or its breaker is not closed."""
     for name in sorted(awaited_agents(loaded.task, loaded.plan, now)):
         breaker = breakers.of(name)
+        yield from defects(name, breaker)
         if breaker.pause:
             resume = target.typed("resume", "--agent", name)
             yield f"{breaker.pause.who} paused agent {name}: {breaker.pause.why}. To resume it: {resume}"
@@ -62,6 +64,7 @@ def stopped_agents(loaded: Loaded, breakers: Breakers, target: Target, now: int)
             since = day_and_time(breaker.since)
             breakers_of_all = target.typed("agents")
             yield f"The service of {name} fails: its breaker is {breaker.mode} since {since}. See: {breakers_of_all}"
+            yield f"To let it try the service at once: {target.typed('resume', '--agent', name)}"
 
 
 def _headline(task: Task, plan: Plan) -> Text:
@@ -143,6 +146,8 @@ def _outcome(record: StepRecord) -> Text:
         return cell(record.error, "red")
     if record.lacks:
         return cell(record.lacks, "yellow")
+    if record.raised is not None:
+        return cell(f"raised {record.raised}", "yellow")
     return cell(json_text(record.result, indent=None) if record.result else "")
 
 

@@ -1,17 +1,22 @@
 """The breaker's rule, as a pure state machine: when an agent calls its service, and when it leaves it alone.
 
-closed --(failures in a row)--> open --(its time is over, one asks)--> half-open --(the probe succeeds)--> closed
+closed --(orders fail in a row)--> open --(its time is over, one asks)--> half-open --(the probe succeeds)--> closed
 The one probe of half-open is claimed until a time of its own, so a prober that died is replaced. If the probe fails,
 the breaker is open again, for twice as long. A pause is independent of the mode: only an operator begins and ends it.
+
+It counts distinct orders that met trouble of the service: one order alone, however often it is tried, never opens it.
+Any other exception says nothing about the service; `blame` has those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from stepward.domain.coordination.blame import Blame, Failure
+from stepward.domain.coordination.fault import Origin
 from stepward.domain.coordination.shared_record import read_as
 from stepward.domain.errors import Corrupt, known
 from stepward.domain.history import HistoryKind
@@ -24,6 +29,8 @@ SETTLES_IN = 120_000
 """After this time from closing, two runs of the Supervisor, every returned request has had its turn."""
 LONGEST_CALL = 900_000
 """Lambda ends every function after 15 minutes: a prober that has not answered by then is dead."""
+MOST_ORDERS = 50
+"""How many orders that failed the record names; of more than that, one may count twice."""
 
 
 class Mode(StrEnum):
@@ -43,9 +50,9 @@ _HISTORY = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Failures in a row that open a breaker, how long it is open at first, and at the most; in milliseconds."""
+    """Orders that fail in a row and open a breaker, how long it is open at first, and at the most; in milliseconds."""
 
-    failures: int = 10
+    failures: int = 5
     open_for: int = 10_000
     longest: int = 300_000
 
@@ -63,6 +70,7 @@ class AgentPause:
 class Breaker:
     """The breaker of one agent, as all its instances share it; times are epoch ms.
 
+    `failures` counts the orders that failed since the last success, `orders` has their short hashes.
     `since` is when the mode began, `until` when an open one lets a probe through, or when a probe counts as dead.
     `openings` counts how often it opened in a row, `probe` names the call that tries.
     """
@@ -74,10 +82,13 @@ class Breaker:
     until: int = 0
     probe: str = ""
     pause: AgentPause | None = None
+    orders: tuple[str, ...] = ()
+    blame: Blame = field(default_factory=Blame)
 
     def body(self) -> Mapping[str, Any]:
         """As plain data."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        plain = asdict(self) | {"blame": self.blame.body() or None, "orders": self.orders or None}
+        return {name: value for name, value in plain.items() if value is not None}
 
     @staticmethod
     def of(body: Mapping[str, Any]) -> Breaker:
@@ -85,7 +96,9 @@ class Breaker:
         try:
             pause = AgentPause(**read_as(AgentPause, body["pause"])) if "pause" in body else None
             mode = known(Mode, body["mode"], "a breaker that is")
-            return Breaker(**{**read_as(Breaker, body), "mode": mode, "pause": pause})
+            orders, blame = tuple(body.get("orders", ())), Blame.of(body.get("blame", {}))
+            own = {"mode": mode, "pause": pause, "orders": orders, "blame": blame}
+            return Breaker(**{**read_as(Breaker, body), **own})
         except (KeyError, TypeError, ValueError) as error:
             raise Corrupt(f"a breaker: {error!r}") from error
 
@@ -133,22 +146,30 @@ def probing(breaker: Breaker, now: int, probe: str, until: int) -> Breaker:
     return replace(breaker, mode=Mode.HALF_OPEN, since=now, until=until, probe=probe)
 
 
-def succeeded(breaker: Breaker, call: Permit, now: int) -> Breaker:
+def succeeded(breaker: Breaker, call: Permit, now: int, operation: str) -> Breaker:
     """The service answered; only the probe's answer closes a breaker."""
+    blame = breaker.blame.worked(operation, now)
     if _probes(breaker, call):
-        return Breaker(since=now, pause=breaker.pause)
+        return Breaker(since=now, pause=breaker.pause, blame=blame)
     if breaker.mode is Mode.CLOSED and breaker.failures:
-        return replace(breaker, failures=0)
-    return breaker
+        return replace(breaker, failures=0, orders=(), blame=blame)
+    return breaker if blame is breaker.blame else replace(breaker, blame=blame)
 
 
-def failed(breaker: Breaker, call: Permit, now: int, limits: Limits) -> Breaker:
-    """The service failed for now; a call that began before the breaker closed does not count."""
+def failed(breaker: Breaker, call: Permit, now: int, limits: Limits, failure: Failure) -> Breaker:
+    """A call failed; one that began before the breaker closed does not count against the service.
+
+    Of an exception that is not the service's, the breaker learns nothing: if the probe met one, another probe follows.
+    """
+    if failure.fault.origin is not Origin.SERVICE:
+        noted = replace(breaker, blame=breaker.blame.met(failure, now))
+        return replace(noted, mode=Mode.OPEN, until=now, probe="") if _probes(breaker, call) else noted
     if _probes(breaker, call):
         return _opened(breaker, now, limits)
-    if breaker.mode is not Mode.CLOSED or call.at < breaker.since:
+    if breaker.mode is not Mode.CLOSED or call.at < breaker.since or failure.order in breaker.orders:
         return breaker
-    counted = replace(breaker, failures=breaker.failures + 1)
+    orders = (*breaker.orders, failure.order)[-MOST_ORDERS:]
+    counted = replace(breaker, failures=breaker.failures + 1, orders=orders)
     return _opened(counted, now, limits) if counted.failures >= limits.failures else counted
 
 
@@ -158,10 +179,13 @@ def paused(breaker: Breaker, pause: AgentPause) -> Breaker:
 
 
 def resumed(breaker: Breaker, now: int) -> Breaker:
-    """An operator ends the pause; returned requests have their turn as after an open breaker."""
-    if breaker.pause is None:
-        return breaker
-    return replace(breaker, pause=None, since=now if breaker.mode is Mode.CLOSED else breaker.since)
+    """An operator ends the pause, and has a breaker that is not closed let a probe through at once.
+
+    Returned requests have their turn as after an open breaker. A probe that is under way may be replaced.
+    """
+    if breaker.mode is not Mode.CLOSED:
+        return replace(breaker, pause=None, until=min(breaker.until, now))
+    return replace(breaker, pause=None, since=now) if breaker.pause else breaker
 
 
 def level(breaker: Breaker) -> int:
@@ -173,7 +197,8 @@ def level(breaker: Breaker) -> int:
 
 def transition(before: Breaker, after: Breaker) -> HistoryKind | None:
     """The history entry of a change; None if the mode and the probe are the same."""
-    if (before.mode, before.probe) == (after.mode, after.probe):
+    given_up = before.mode is Mode.HALF_OPEN and after.mode is Mode.OPEN and before.openings == after.openings
+    if given_up or (before.mode, before.probe) == (after.mode, after.probe):
         return None
     return _HISTORY[after.mode]
 
@@ -195,5 +220,12 @@ def _probes(breaker: Breaker, call: Permit) -> bool:
 def _opened(breaker: Breaker, now: int, limits: Limits) -> Breaker:
     open_for = min(limits.longest, limits.open_for << min(breaker.openings, 20))
     return replace(
-        breaker, mode=Mode.OPEN, since=now, until=now + open_for, openings=breaker.openings + 1, probe="", failures=0
+        breaker,
+        mode=Mode.OPEN,
+        since=now,
+        until=now + open_for,
+        openings=breaker.openings + 1,
+        probe="",
+        failures=0,
+        orders=(),
     )

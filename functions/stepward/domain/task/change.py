@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
 from stepward.domain.messages import Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.task.notices import notices
@@ -30,7 +31,8 @@ class Decision:
 class TaskChange:
     """The steps of `task` on their way to its next revision, changed by the instance `by` at `now` (epoch ms).
 
-    `claims` is False for the Supervisor: it asks the Scheduler to claim what is ready.
+    `claims` is False for the Supervisor: it asks the Scheduler to claim what is ready. `outlook` is what is known of
+    the agents that a claim may ask.
     """
 
     task: Task
@@ -39,8 +41,7 @@ class TaskChange:
     by: str
     timing: Timing
     claims: bool = True
-    absent: frozenset[str] = frozenset()
-    """The agents that have no queue."""
+    outlook: Outlook = field(default_factory=Outlook)
     steps: dict[str, StepRecord] = field(init=False)
     messages: list[Message] = field(init=False, default_factory=list)
     history: list[HistoryEntry] = field(init=False, default_factory=list)
@@ -58,6 +59,11 @@ class TaskChange:
         self.undoing = self.task.undoing
         self.paused = self.task.paused
         self.time_limit = self.task.time_limit
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The agents that have no queue."""
+        return self.outlook.absent
 
     @property
     def halted(self) -> bool:

@@ -11,7 +11,7 @@ from stepward.domain.messages import Retry, StepRequest
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from stepward.domain.workflow.plan import PlannedStep, forward_name
+from stepward.domain.workflow.plan import Exhausted, PlannedStep, forward_name
 
 CLAIMS_PER_THRESHOLD = 10
 
@@ -54,9 +54,9 @@ def claim_ready(change: TaskChange, causation_id: str) -> None:
 def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
     """Lock the step for one attempt and request it of its agent; past the task's bound of claims, end it in Error.
 
-    A step whose agent has no queue is not claimed; it waits for that, or the Supervisor gives it to its fallback.
+    A step whose agent has no queue, and no fallback either, is not claimed; it waits for that.
     """
-    record = change.steps[planned.name]
+    record = _by_whom(change, planned, change.steps[planned.name])
     if (agent := planned.executor(record.policy).agent) in change.absent:
         change.steps[planned.name] = no_queue(change, record, agent)
         return
@@ -77,9 +77,33 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
         fence=change.fence,
         started_at=change.now,
         not_before=None,
+        raised=None,
     )
     change.log(HistoryKind.CLAIMED, planned.name, attempt)
     change.messages.append(_request(change, planned))
+
+
+def never_asked(record: StepRecord | None) -> bool:
+    """Whether nobody was asked for the step yet, or nobody since its fallback took over."""
+    return record is None or record.token is None
+
+
+def _by_whom(change: TaskChange, planned: PlannedStep, record: StepRecord) -> StepRecord:
+    """The step, given to its fallback if its agent is unavailable or full, and the fallback's is not.
+
+    That is for a step that its agent was never asked for, so there is nothing to undo. Otherwise the fallback takes
+    over when the step is overdue, and after the undo.
+    """
+    within = planned.complete_within
+    why = change.outlook.refusal(planned.executor(record.policy), within)
+    if not why or planned.next_policy(record.policy).kind is not Exhausted.FALLBACK or not never_asked(record):
+        return record
+    fallback = planned.executor(record.policy + 1)
+    if change.outlook.refusal(fallback, within):
+        return record
+    note = f"{why}; {fallback.agent} takes over"
+    change.log(HistoryKind.FELL_BACK, record.name, record.attempt, note=note)
+    return replace(record, policy=record.policy + 1, rounds=0, failure_count=0)
 
 
 def claim_token(task: Task, causation_id: str, step: str, attempt: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from stepward.domain.errors import Misconfigured
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.backoff import backoff
 from stepward.domain.task.change import TaskChange
@@ -17,6 +18,8 @@ from stepward.domain.task.worst_case import overtime
 from stepward.domain.workflow.plan import Exhausted, PlannedStep
 
 UNCOUNTED_PER_THRESHOLD = 10
+IT_RAISED = "it raised"
+"""So the note of an attempt begins whose agent reported what its operation raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,14 @@ class DeadlineCheck:
 
     `backlogged` agents have requests waiting in their queue, which nobody may have tried yet. `unavailable` ones
     take no requests now: their breaker is open, or an operator paused them. `unsettled` ones took none a while ago,
-    and may have returned requests to their queue.
+    and may have returned requests to their queue. `defective` names operations, each with its agent, of which the code
+    or a setting is at fault, so that no order is to blame.
     """
 
     backlogged: frozenset[str] = frozenset()
     unavailable: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
+    defective: frozenset[tuple[str, str]] = frozenset()
 
 
 def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
@@ -68,10 +73,10 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
 
     Nobody can have made the attempt if it is overdue for as long as a platform outage, or its agent has a backlog:
     such failures are uncounted, up to a bound. So are all failures while the agent is unsettled. While the agent
-    takes no requests, the step waits or goes to its fallback.
+    takes no requests, the step waits or goes to its fallback. A defect of the code or a setting is nobody's failure.
     """
-    agent = planned.executor(record.policy).agent
-    overdue = change.now - (record.complete_by or change.now)
+    executor = planned.executor(record.policy)
+    agent, overdue = executor.agent, change.now - (record.complete_by or change.now)
     if agent in event.unavailable | change.absent:
         _stand_by(change, planned, record, overdue)
         return
@@ -79,17 +84,20 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
         _wait_for_update(change, record, overdue)
         return
     record = record.supplied()
+    if (agent, executor.operation) in event.defective or _met_wrong_setting(record):
+        _outlast_defect(change, record, overdue)
+        return
     untried = overdue > change.timing.outage_after or agent in event.backlogged
     lenient = record.attempt - record.failure_count <= UNCOUNTED_PER_THRESHOLD * planned.threshold
     uncounted = agent in event.unsettled or (untried and lenient)
     counted = replace(record, failure_count=record.failure_count + (not uncounted))
     if counted.failure_count >= planned.threshold:
-        reason = f"no answer within complete-by, {counted.failure_count} of {planned.threshold} times"
+        raised = f"; it raised {record.raised}" if record.raised else ""
+        reason = f"no answer within complete-by, {counted.failure_count} of {planned.threshold} times{raised}"
         exhaust(change, planned, counted, reason, overdue)
         return
     kind = HistoryKind.UNCOUNTED if uncounted else HistoryKind.RECOVERED
-    note = f"no answer by complete-by, {overdue} ms ago"
-    change.log(kind, record.name, record.attempt, record.locked_by or "", note, overdue)
+    change.log(kind, record.name, record.attempt, record.locked_by or "", _why(record, overdue), overdue)
     request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
 
 
@@ -98,6 +106,22 @@ def _wait_for_update(change: TaskChange, record: StepRecord, overdue: int) -> No
     change.fence_base += 1
     change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", record.lacks, overdue)
     request_claim(change, record.freed(), backoff(record.attempt - record.failure_count, _spread(record)))
+
+
+def _outlast_defect(change: TaskChange, record: StepRecord, overdue: int) -> None:
+    """Have the step tried again until the defect is gone; such a claim is not one that drives the task in a circle."""
+    note = f"{_why(record, overdue)}; the code or a setting is at fault"
+    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
+    change.fence_base += 1
+    request_claim(change, record.freed(), backoff(record.attempt, _spread(record)))
+
+
+def _met_wrong_setting(record: StepRecord) -> bool:
+    return (record.raised or "").partition(":")[0] == Misconfigured.__name__
+
+
+def _why(record: StepRecord, overdue: int) -> str:
+    return f"{IT_RAISED} {record.raised}" if record.raised else f"no answer by complete-by, {overdue} ms ago"
 
 
 def _stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overdue: int) -> None:

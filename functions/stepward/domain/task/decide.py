@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
@@ -21,7 +22,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
-from stepward.domain.task.claim import claim, claim_ready, ready, resend
+from stepward.domain.task.claim import claim, claim_ready, never_asked, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
 from stepward.domain.task.lacking import not_understood
 from stepward.domain.task.notices import status_notice
@@ -44,6 +45,7 @@ class AlertSent:
 OfStep = Retry | Resubmit | Reply | AlertSent
 OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
+NOTHING_KNOWN = Outlook()
 
 
 def decide(
@@ -55,21 +57,32 @@ def decide(
     by: str,
     timing: Timing,
     claims: bool = True,
-    absent: frozenset[str] = frozenset(),
+    outlook: Outlook = NOTHING_KNOWN,
 ) -> Decision:
     """What `event` makes of `task` at `now` (epoch ms), on behalf of the instance `by`.
 
-    Without `claims` the Scheduler is asked to claim what is ready. `absent` agents have no queue. The task in the
-    answer is the same object if
-    nothing is to be written. Raises Rejected if the event names a step that the task does not have.
+    Without `claims` the Scheduler is asked to claim what is ready. `outlook` is what is known of agents, see
+    `in_question`. The task in the answer is the same object if nothing is to be written. Raises Rejected if the event
+    names a step that the task does not have.
     """
     claims = claims and not isinstance(event, DeadlineCheck)
-    change = TaskChange(task, plan, now, by, timing, claims=claims, absent=absent)
+    change = TaskChange(task, plan, now, by, timing, claims=claims, outlook=outlook)
     if isinstance(event, OfStep):
         _of_step(change, event)
     else:
         _of_task(change, event)
     return change.decision(list(ready(change)), times_out(change))
+
+
+def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
+    """The agents that a Scheduler has to know more of, since the decision claims a step that has a fallback."""
+    agents: set[str] = set()
+    for message in decision.messages:
+        if isinstance(message, StepRequest) and never_asked(before.steps.get(message.step)):
+            planned, policy = plan.by_name[message.step], decision.task.steps[message.step].policy
+            fallback = planned.next_policy(policy)
+            agents |= {message.agent, fallback.agent} if fallback.kind is Exhausted.FALLBACK else set()
+    return frozenset(agents)
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:
@@ -81,15 +94,23 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
-        case Reply() if event.outcome is Outcome.NOT_UNDERSTOOD:
-            if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, event):
-                not_understood(change, record, event)
         case Reply():
-            _reply(change, record, event)
+            _answer(change, record, event)
         case AlertSent():
             _confirm_alert(change, record, event)
         case _:
             assert_never(event)
+
+
+def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    match reply.outcome:
+        case Outcome.NOT_UNDERSTOOD:
+            if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply):
+                not_understood(change, record, reply)
+        case Outcome.FAILING:
+            _keep_raised(change, record, reply)
+        case _:
+            _reply(change, record, reply)
 
 
 def _of_task(change: TaskChange, event: OfTask) -> None:
@@ -196,6 +217,15 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
     claim_ready(change, causation_id)
 
 
+def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Keep what the running attempt met; it goes on."""
+    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
+    if runs and _is_in_time(record, change.now):
+        change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
+    else:
+        _log_late(change, record, reply)
+
+
 def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     ours = is_claimed_by(record, reply)
     match record.process_state:
@@ -213,10 +243,16 @@ def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         case ProcessState.STOPPED if ours:
             resend(change, reply.token)
             change.messages.extend(status_notice(change.task, change.now))
-        case state:
+        case _:
             resend(change, reply.token)
-            note = f"answered {reply.outcome} for attempt {reply.attempt}; the step is {state} at {record.attempt}"
-            change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
+            _log_late(change, record, reply)
+
+
+def _log_late(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    note = (
+        f"answered {reply.outcome} for attempt {reply.attempt}; the step is {record.process_state} at {record.attempt}"
+    )
+    change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
 
 
 def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
@@ -247,6 +283,7 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         complete_by=None,
         ended_at=change.now,
         result=reply.result,
+        raised=None,
     )
     took = change.now - (record.started_at or change.now)
     change.log(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)

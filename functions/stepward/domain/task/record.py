@@ -45,9 +45,10 @@ class StepRecord:
 
     `complete_by` limits the running attempt, or how long a Pending step may wait for its next claim. `alert_by` is set
     until an operator has been alerted to the step's Error. A step in backoff is not claimed before `not_before`.
-    `policy` counts the policies applied so far, `rounds` the waits under the present one. `lacks` says what the
-    deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it lacks
-    something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards.
+    `policy` counts the policies applied so far, `rounds` the waits under the present one. `raised` is what the
+    operation raised in the newest attempt, as its agent reported it; a step that is Processed has none. `lacks` says
+    what the deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it
+    lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards.
     """
 
     order_id: str
@@ -69,6 +70,7 @@ class StepRecord:
     rounds: int = 0
     lacks: str = ""
     untried: int = 0
+    raised: str | None = None
 
     @property
     def is_compensation(self) -> bool:

@@ -205,6 +205,7 @@ def _planned(step: Step, before: Sequence[Step], complete_within: timedelta | No
         exhausted=tuple(_policy(policy) for policy in step.policies),
         on_permanent=step.on_permanent,
         point_of_no_return=step.point_of_no_return,
+        at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
     )
 
 
@@ -220,6 +221,7 @@ def _policy(policy: LastResort) -> Policy:
                 operation=policy.operation.name,
                 undo_agent=undo.agent.name if undo else "",
                 undo=undo.name if undo else "",
+                at_once=policy.operation.agent.max_concurrency,
             )
         case Exhausted():
             return Policy(policy)

@@ -24,13 +24,17 @@ class Exhausted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own."""
+    """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own.
+
+    `at_once` is how many requests the agent serves at once, known of those that have or are a fallback; else 0.
+    """
 
     effect: str
     agent: str
     operation: str
     undo_agent: str = ""
     undo: str = ""
+    at_once: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Policy:
     operation: str = ""
     undo_agent: str = ""
     undo: str = ""
+    at_once: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +69,15 @@ class PlannedStep:
     undo_agent: str = ""
     undo: str = ""
     point_of_no_return: bool = False
+    at_once: int = 0
 
     def executor(self, policy: int) -> Executor:
         """Who does the step once `policy` of its policies are applied."""
         for taken in reversed(self.exhausted[:policy]):
             if taken.kind is Exhausted.FALLBACK:
                 effect = f"{self.name}/by-{taken.agent}"
-                return Executor(effect, taken.agent, taken.operation, taken.undo_agent, taken.undo)
-        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo)
+                return Executor(effect, taken.agent, taken.operation, taken.undo_agent, taken.undo, taken.at_once)
+        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo, self.at_once)
 
     def next_policy(self, policy: int) -> Policy:
         """The policy that follows the first `policy` ones; the last one repeats."""

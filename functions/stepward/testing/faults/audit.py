@@ -33,7 +33,7 @@ def held_wrongly(write: Write) -> Iterator[str]:
     for before, after in changes(write):
         if (after.process_state is PROCESSING) != (after.locked_by is not None):
             yield f"{after} is held by {after.locked_by}"
-        allowed = (_is_claim, _is_end, _is_late, _is_note)
+        allowed = (_is_claim, _is_end, _is_late, _is_note, _is_report)
         if not any(each(write, before, after) for each in allowed):
             yield f"{before} became {after} by {write.cause}"
 
@@ -196,6 +196,13 @@ def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
     cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
     ours = isinstance(cause, Reply) and cause.outcome is Outcome.NOT_UNDERSTOOD and cause.token == before.token
     return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
+
+
+def _is_report(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether the holder says what its operation raised, and goes on."""
+    cause = write.cause
+    failing = isinstance(cause, Reply) and cause.outcome is Outcome.FAILING and cause.token == before.token
+    return failing and before.process_state is PROCESSING and after == replace(before, raised=after.raised)
 
 
 def _undone_too_early(write: Write, compensation: StepRecord) -> bool:

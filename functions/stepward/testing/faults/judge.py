@@ -165,7 +165,9 @@ class Judge:
         return self.gate.here.waited or self.gate.profile.skewed
 
     def _unlogged(self, write: Write) -> Iterator[str]:
-        for _, after in audit.changes(write):
+        for before, after in audit.changes(write):
+            if (before.process_state, before.attempt) == (after.process_state, after.attempt):
+                continue
             kind = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}.get(
                 after.process_state
             )

@@ -48,14 +48,17 @@ class MemoryQueues:
 
     def backlogged(self) -> frozenset[str]:
         """The agents whose queue holds more requests than they can take at once."""
-        return frozenset(agent for agent in self.agents if self._waiting(agent) > self.backlog)
+        return frozenset(agent for agent in self.agents if (self.queued(agent) or 0) > self.backlog)
 
     @property
     def reachable(self) -> Collection[str]:
         """The agents that have a queue."""
         return self.agents.keys()
 
-    def _waiting(self, agent: str) -> int:
+    def queued(self, agent: str) -> int | None:
+        """How many requests wait in the agent's queues; None if it has none."""
+        if agent not in self.agents:
+            return None
         return sum(queues[agent].waiting for queues in (self.agents, self.lanes) if agent in queues)
 
 

@@ -8,16 +8,20 @@ import pytest
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.serve import Serve
-from stepward.domain.coordination.breaker import Mode, Permit
+from stepward.domain.coordination.breaker import Breaker, Mode, Permit
+from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.health import Called, Health
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome
 from stepward.domain.workflow.definition import Call
 from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
-from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, breaker, breaks
+from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, breaker, breaks, down
 from tests.unit.engine.troubled import TroubledRecords
 from tests.unit.engine.world import World, operation
+
+CALLS_OF_ONE = 4
+"""So often one order's delivery calls a service that fails, within the two seconds that it may wait."""
 
 
 @dataclass(slots=True)
@@ -71,7 +75,8 @@ def test_a_service_that_is_down_for_minutes_is_left_alone_and_found_again() -> N
     assert kinds[-2:] == [HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED]
     while_down = [at for at in bank.asked if at < bank.up_at]
     believed_it_healthy = INSTANCES - 1
-    assert len(while_down) < LIMITS.failures + kinds.count(HistoryKind.BREAKER_PROBING) + believed_it_healthy
+    until_it_opened = LIMITS.failures * CALLS_OF_ONE
+    assert len(while_down) < until_it_opened + kinds.count(HistoryKind.BREAKER_PROBING) + believed_it_healthy
     assert breaker(world).mode is Mode.CLOSED
     assert bank.asked[len(while_down)] <= bank.up_at + LIMITS.longest + 2 * SECOND
     assert max(deliveries.values()) < 1_000
@@ -92,7 +97,7 @@ def test_a_refusal_by_the_service_shows_that_it_is_healthy() -> None:
     """S7: `declined` is an answer."""
     world, (text,) = slow_world()
     guard = world.guard(LIMITS)
-    guard.failed(Permit(T0), T0)
+    guard.failed(Permit(T0), T0, down())
 
     def decline(_: Call) -> Mapping[str, Any]:
         raise Permanent("card declined")
@@ -106,7 +111,7 @@ def test_an_operation_that_is_not_deployed_says_nothing_about_the_service() -> N
     world, (text,) = slow_world()
     guard = world.guard(LIMITS)
     for _ in range(LIMITS.failures):
-        guard.failed(Permit(T0), T0)
+        guard.failed(Permit(T0), T0, down())
     world.clock.now = breaker(world).until
 
     with pytest.raises(RetryLater, match="does not know operation"):
@@ -129,7 +134,7 @@ def test_while_an_agent_is_paused_its_service_is_not_called() -> None:
         world.clock.now += MINUTE
     assert (bank.asked, world.replies()) == ([], [])
 
-    assert breakers.resume("worker", T0)
+    breakers.resume("worker", T0)
     serve.handle(text)
     assert [reply.attempt for reply in world.replies()] == [1]
 
@@ -169,12 +174,13 @@ def test_the_health_of_a_service_is_reported_after_each_call() -> None:
     world, (text,) = slow_world()
     guard = world.guard(replace(LIMITS, failures=2))
     bank = Bank(world, up_at=T0 + MINUTE)
+    guard.failed(Permit(T0), T0, down())
 
     with pytest.raises(RetryLater):
         world.serve(operation(bank), guard=guard).handle(text)
 
     assert world.telemetry.health_reports == [
-        Called("worker", in_flight=1, breaker=0, took=0, succeeded=False),
+        Called("worker", in_flight=0, breaker=0, took=0, succeeded=False),
         Called("worker", in_flight=1, breaker=2, took=0, succeeded=False),
         Health("worker", in_flight=1, breaker=2),
     ]
@@ -184,9 +190,49 @@ def test_the_health_of_a_service_is_reported_after_each_call() -> None:
 def test_every_call_needs_a_new_permit() -> None:
     """Within one delivery too: a breaker that opens meanwhile stops the retries."""
     world, (text,) = slow_world()
-    bank = Bank(world, up_at=T0 + HOUR)
+    bank, guard = Bank(world, up_at=T0 + HOUR), world.guard(replace(LIMITS, failures=2))
+    guard.failed(Permit(T0), T0, down())
 
     with pytest.raises(RetryLater, match="the breaker has been open"):
-        world.serve(operation(bank), guard=world.guard(replace(LIMITS, failures=2))).handle(text)
+        world.serve(operation(bank), guard=guard).handle(text)
 
-    assert len(bank.asked) == 2
+    assert len(bank.asked) == 1
+
+
+def test_what_an_attempt_met_is_reported_once_by_whichever_instance() -> None:
+    """S5: and a call that a retry in the same delivery gets over is not reported at all."""
+    world, requests = slow_world(orders=2)
+    bank = Bank(world, up_at=T0 + 5 * MINUTE)
+    serves = [world.serve(operation(bank), guard=world.guard()) for _ in range(INSTANCES)]
+
+    deliveries = run_until_done(world, serves, requests)
+
+    assert min(deliveries.values()) > 2
+    assert world.reports() == ["OSError: connection refused"] * 2
+
+
+def test_nothing_is_reported_past_complete_by() -> None:
+    """S6: the shared record may have taken its time."""
+    world, (text,) = slow_world()
+
+    class Slow(TroubledRecords):
+        def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
+            world.clock.now += 20 * MINUTE * ("reported" in shared_record.body.get("blame", {}))
+            return TroubledRecords.write(self, shared_record, replaces=replaces)
+
+    world.shared_records = Slow()
+    with pytest.raises(RetryLater):
+        world.serve(operation(Bank(world, up_at=T0 + HOUR)), guard=world.guard()).handle(text)
+
+    assert world.shared_records.writes == 2
+    assert world.reports() == []
+
+
+def test_a_request_that_is_only_returned_is_not_reported() -> None:
+    world, (text,) = slow_world()
+    Breakers(world.shared_records).change("worker", lambda _: Breaker(Mode.OPEN, since=T0, until=T0 + HOUR))
+
+    with pytest.raises(RetryLater):
+        world.serve(operation(Bank(world, up_at=T0)), guard=world.guard(LIMITS)).handle(text)
+
+    assert world.reports() == []

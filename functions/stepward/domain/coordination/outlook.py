@@ -1,0 +1,37 @@
+"""What is known of agents when the steps of a task are claimed, or found overdue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stepward.domain.workflow.plan import Executor
+
+USUAL_CALL = 1_000
+"""Milliseconds that a call is taken to last. Slower services are found full later, when the step is overdue: a fallback
+that was not needed may cost money, one that comes late costs time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Agents that are `absent`, for they have no queue, or `unavailable`: their breaker is open, or they are paused.
+
+    `queued` counts the requests that wait for an agent; one that is not there is taken to have room.
+    """
+
+    absent: frozenset[str] = frozenset()
+
+    unavailable: frozenset[str] = frozenset()
+    queued: Mapping[str, int] = field(default_factory=dict)
+
+    def refusal(self, executor: Executor, complete_within: int) -> str:
+        """Why the executor would not serve one more request within so many milliseconds; empty if it would.
+
+        It is full if more requests wait than it serves in that time, at its full concurrency.
+        """
+        if executor.agent in self.absent:
+            return "its agent has no queue"
+        if executor.agent in self.unavailable:
+            return "its agent takes no requests"
+        served, queued = executor.at_once * complete_within // USUAL_CALL, self.queued.get(executor.agent, 0)
+        return f"its agent takes no requests in time: {queued} wait" if served and queued > served else ""
