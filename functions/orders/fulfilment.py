@@ -32,7 +32,7 @@ def release(call: Call) -> Mapping[str, Any]:
 def charge(call: Call) -> Mapping[str, Any]:
     """Charge the customer the order's total."""
     currency = call.order["currency"]
-    amount = minor_units(call.order["items"], currency)
+    amount = minor_units(((item["unitPrice"], item["qty"]) for item in call.order["items"]), currency)
     return {"charge": _reference(post("payments/charge", call, {"amount": amount, "currency": currency}))}
 
 

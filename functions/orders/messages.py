@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
 
-from stepward import EventMessage, OrderMessage, Rejected, ShortText
+from orders.money import minor_units
+from stepward import EventMessage, OrderMessage, Permanent, Rejected, ShortText
 
 Currency = Annotated[str, msgspec.Meta(pattern=r"\A[A-Z]{3}\Z")]
 Sku = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}\Z")]
@@ -14,6 +16,8 @@ Quantity = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 Money = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z")]
 Amount = Annotated[str, msgspec.Meta(pattern=r"\A-?[0-9]{1,12}(\.[0-9]{1,4})?\Z")]
 Reason = Annotated[str, msgspec.Meta(max_length=200)]
+LARGEST_TOTAL = 2**63 - 1
+"""In minor units: the largest whole number of 64 bits, which is what payment systems and their databases hold."""
 
 
 class Item(msgspec.Struct, frozen=True, rename="camel"):
@@ -32,6 +36,10 @@ class OrderSubmitted(OrderMessage, frozen=True, kw_only=True):
 
     currency: Currency
     items: Items
+
+    def __post_init__(self) -> None:
+        """Reject what could never be charged."""
+        _check("items", _lines(self.items), self.currency)
 
 
 class OrderEvent(EventMessage, frozen=True, kw_only=True):
@@ -52,3 +60,23 @@ class OrderEvent(EventMessage, frozen=True, kw_only=True):
         """Reject an add or a modify without a subject."""
         if self.op in {"add", "modify"} and not any((self.item, self.items, self.amount, self.status)):
             raise Rejected("item", f"is missing: every {self.op} has an item, items, an amount or a status")
+        if self.currency:
+            _check("amount", [(self.amount or "0", 1)], self.currency)
+            _check("items", _lines(self.items or ()), self.currency)
+            _check("item", _lines([self.item] if self.item else ()), self.currency)
+
+
+def _lines(items: Iterable[Item]) -> list[tuple[str, int]]:
+    return [(item.unit_price, item.qty) for item in items]
+
+
+def _check(field: str, lines: Iterable[tuple[str, int]], currency: str) -> None:
+    """Raise Rejected if nobody could ever charge or refund these lines."""
+    try:
+        total = minor_units(lines, currency)
+    except Permanent as error:
+        raise Rejected(field, str(error)) from error
+    if abs(total) > LARGEST_TOTAL:
+        raise Rejected(
+            field, f"the total is {total:,} of the smallest unit of {currency}; the limit is {LARGEST_TOTAL:,}"
+        )

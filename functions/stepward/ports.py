@@ -16,18 +16,23 @@ if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.errors import Unreadable
     from stepward.domain.health import Health, Swept
     from stepward.domain.history import HistoryEntry
-    from stepward.domain.messages import Alert, Instruction, Notice, Reply, StepRequest
+    from stepward.domain.messages import Alert, Instruction, Notice, Reply, ReportReject, StepRequest
     from stepward.domain.rejects import Reject
     from stepward.domain.submission import Order, Submission
     from stepward.domain.task.record import Loaded, ProcessState, Task
+    from stepward.domain.task.wish import Wish
     from stepward.domain.workflow.plan import Plan
 
 
 class TaskStore(Protocol):
     """The state store: one record per task, one conditional write per change."""
 
-    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
-        """Put the order and its task in one atomic operation, once; raises Transient."""
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
+        """Put the order and its task in one atomic operation, once; raises Transient.
+
+        If a wish about the order waits in the task's place, nothing is put, and it is the answer; unless `task` is what
+        came of that very wish, the one that it `meets`.
+        """
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """The task, its plan and, if wanted, its order, read consistently; None if there is none.
@@ -38,8 +43,20 @@ class TaskStore(Protocol):
     def save(self, task: Task, *, replaces: Task) -> bool:
         """Write `task` if the record is still at the revision of `replaces`; False if somebody was faster."""
 
+    def remember(self, wish: Wish) -> Wish | None:
+        """Put a wish in the place of the task, if that is empty; the wish that is there, or None for a task.
+
+        Raises Transient; or Rejected if the order came, ended, and had its record deleted.
+        """
+
+    def wish(self, order_id: str) -> Wish | None:
+        """The wish that waits for this order; None if there is none. Raises Transient or Corrupt."""
+
+    def drop(self, wish: Wish) -> None:
+        """Drop a wish that has expired, if it is still in its place; raises Transient."""
+
     def due(self, shard: int, until: int) -> Iterator[str]:
-        """The ids of tasks of `shard` that wait for something up to `until` (epoch ms), oldest first.
+        """The ids of tasks, and of wishes, of `shard` that wait for something up to `until` (epoch ms), oldest first.
 
         A hint: it may be stale or doubled, never late.
         """
@@ -135,7 +152,7 @@ class Alerts(Protocol):
 class Notices(Protocol):
     """Notices to submitters."""
 
-    def post(self, notice: Notice) -> None:
+    def post(self, notice: Notice | ReportReject) -> None:
         """Post a notice to the submitter's queue; one that can never be posted is counted, and dropped.
 
         Raises Transient if the queue is busy or cannot be reached.

@@ -15,7 +15,6 @@ from stepward_cdk.settings.settings import (
     DEAD_RETENTION_DAYS,
     FUNCTION_TIMEOUT_S,
     MAX_RECEIVES,
-    ORDER_RECEIVES,
     QUEUE_RETENTION_DAYS,
     REQUEST_RECEIVES,
     VISIBILITY_TIMES_TIMEOUT,
@@ -84,7 +83,7 @@ class Queues(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         engine = Duration.seconds(FUNCTION_TIMEOUT_S)
-        self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings, receives=ORDER_RECEIVES)
+        self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings)
         self.scheduler = WorkQueue(self, "Scheduler", consumer_timeout=engine, settings=settings)
         self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
         self.agents = {agent.name: self._requests(f"Agent-{agent.name}", agent, settings) for agent in agents}

@@ -65,3 +65,16 @@ def test_a_queue_that_is_not_there_is_a_fault_of_the_deployment(queues: TwoQueue
 
     with pytest.raises(Misconfigured):
         queues.visibility.hide("nowhere", receipt, 5)
+
+
+def test_a_message_that_is_sent_anew_comes_after_its_time_with_its_receives_at_zero(queues: TwoQueues) -> None:
+    queue = queues.names[1]
+    url = queues.client.get_queue_url(QueueName=queue)["QueueUrl"]
+    queues.visibility.hide(queue, queues.receive(queue), 900)
+
+    queues.visibility.send_anew(queue, "later", 900)
+    assert queues.receive(queue) == ""
+    queues.visibility.send_anew(queue, "now", 0)
+
+    (found,) = queues.client.receive_message(QueueUrl=url, AttributeNames=["All"])["Messages"]
+    assert (found["Body"], found["Attributes"]["ApproximateReceiveCount"]) == ("now", "1")

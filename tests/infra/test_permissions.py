@@ -27,8 +27,8 @@ def test_submission_writes_orders_and_tasks_and_sends_to_the_scheduler_only(temp
     tables = {template.output(name) for name in ("OrdersTableName", "TasksTableName", "RejectsTableName")}
     submission = template.function("submission")
     assert template.may(submission, WRITE) == tables
-    assert template.may(submission, READ) == {template.output("OrdersTableName")}
-    assert template.may(submission, SEND) == {template.output("SchedulerQueueUrl")}
+    assert template.may(submission, READ) == {template.output(name) for name in ("OrdersTableName", "TasksTableName")}
+    assert template.may(submission, SEND) == {template.output("SchedulerQueueUrl"), template.output("OrdersQueueUrl")}
     assert template.may(submission, PUBLISH) == set()
 
 
@@ -37,9 +37,10 @@ def test_the_scheduler_reads_orders_but_changes_only_tasks_and_calls_only_agents
     scheduler = template.function("scheduler")
     assert template.may(scheduler, READ_MANY) == {template.output("OrdersTableName"), template.output("TasksTableName")}
     tasks, rejects = template.output("TasksTableName"), template.output("RejectsTableName")
-    assert template.may(scheduler, READ) == {tasks, agreed(template)}
+    assert template.may(scheduler, READ) == {tasks, agreed(template), template.output("OrdersTableName")}
     assert template.may(scheduler, WRITE) == {tasks, rejects, agreed(template)}
-    assert template.may(scheduler, SEND) == agent_queues(template) | {template.output("SchedulerQueueUrl")}
+    own = {template.output("SchedulerQueueUrl"), template.output("ResponsesQueueUrl")}
+    assert template.may(scheduler, SEND) == agent_queues(template) | own
     assert template.may(scheduler, PUBLISH) == {template.output("AlertsTopicArn")}
 
 

@@ -6,22 +6,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from stepward.domain.backoff import absence
 from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
-from stepward.domain.task.backoff import absence
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.order import order_id_hint
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One message; `received_at` is epoch ms of its arrival in the queue named `source`."""
+    """One message; `received_at` is epoch ms of its arrival in the queue named `source`.
+
+    `group` is its message group as the queue has it; "" on a queue without groups.
+    """
 
     message_id: str
     source: str
     received_at: int
     body: str
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

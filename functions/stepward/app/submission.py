@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 
-from stepward.domain.errors import Rejected
+from stepward.app.optimistic import Race
+from stepward.domain.errors import OtherCustomer, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.key import Keys, TaskKey
-from stepward.domain.messages import Cancel, Start
+from stepward.domain.key import Keys, TaskKey, check_customer
+from stepward.domain.messages import Cancel, ReportReject, Start
 from stepward.domain.reply_queues import Allowed, check
-from stepward.domain.submission import Submission
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
+from stepward.domain.task.wish import Wish
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
+from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import Accepted, OrderMessage, accept
+from stepward.wire.order import Accepted, OrderMessage, accept, sender_of
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
@@ -39,7 +44,14 @@ class Submit:
     reply_queues: Allowed = field(default_factory=Allowed)
 
     def handle(self, text: str) -> None:
-        """Do what an order message says; raises Rejected or Transient."""
+        """Do what an order message says; raises Rejected, which its submitter is told, or Transient."""
+        try:
+            self._handle(text)
+        except Rejected as error:
+            self._tell(text, error)
+            raise
+
+    def _handle(self, text: str) -> None:
         wanted = accept(text, self.schema, self.keys)
         match wanted:
             case Ignored():
@@ -55,13 +67,50 @@ class Submit:
         The Scheduler gets a Start for a duplicate, too: the first one may be lost, and a second is harmless.
         """
         now, order = self.now(), accepted.order
-        outcome = self.store.submit(order, self._task(accepted, now), self.plan)
+        outcome, history = self._submit(order, self._task(accepted, now))
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, HistoryEntry(now, HistoryKind.CONFLICT))
             order_id = TaskKey.read(order.order_id).order_id
             raise Rejected("orderId", f"{order_id!r} was submitted before with other content")
-        self.telemetry.record(order.order_id, HistoryEntry(now, _HISTORY[outcome]))
+        for entry in (HistoryEntry(now, _HISTORY[outcome]), *history):
+            self.telemetry.record(order.order_id, entry)
         self.queues.to_scheduler([Start(order.order_id)])
+
+    def _submit(self, order: Order, task: Task) -> tuple[Submission, tuple[HistoryEntry, ...]]:
+        """Put the order with its task, or with what its cancellation makes of that if it came first; what happened.
+
+        One write takes the place of the cancellation, so a death loses neither.
+        """
+        race, placed = Race(order.order_id), task
+        wish: Wish | None = None
+        history: tuple[HistoryEntry, ...] = ()
+        while isinstance(outcome := self.store.submit(order, placed, self.plan, meets=wish), Wish):
+            wish = outcome
+            placed, history = self._met(task, wish, order)
+            race.lost()
+        return outcome, history if outcome is Submission.ACCEPTED else ()
+
+    def _met(self, task: Task, wish: Wish, order: Order) -> tuple[Task, tuple[HistoryEntry, ...]]:
+        """The task as the wish wants it; one of another customer than the order's is dropped."""
+        # Rare, and no other submission decides anything.
+        from stepward.domain.task.decide import decide
+
+        now, by, timing = task.created_at, wish.who, self.timing
+        content = strict_json.parse(order.body)
+        try:
+            check_customer(wish.customer_id, content.get("customerId") if isinstance(content, dict) else None)
+        except OtherCustomer as error:
+            return task, (HistoryEntry(now, HistoryKind.UNMET, by=by, note=str(error)),)
+        decision = decide(task, self.plan, wish.cancel, now=now, by=by, timing=timing, claims=False)
+        return decision.task, decision.history
+
+    def _tell(self, text: str, error: Rejected) -> None:
+        """Have the Scheduler notify whoever sent a message that is rejected, by what that message itself says."""
+        with suppress(Rejected):
+            if sender := sender_of(text):
+                url, name = check(sender.reply_to, self.reply_queues).url, sha256(text.encode()).hexdigest()
+                told = ReportReject(sender.order_id, sender.correlation_id or "", url, name, str(error), self.now())
+                self.queues.to_scheduler([told])
 
     def _task(self, accepted: Accepted, now: int) -> Task:
         """The task of the order, with its submitter's reply queue; raises Rejected if that is not allowed."""

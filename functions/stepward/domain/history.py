@@ -72,6 +72,8 @@ class HistoryKind(StrEnum):
     LATE_EFFECT = "LateEffect", "", REMEMBERED
     ALERTED = "Alerted", "Alerted", REMEMBERED
     RESUBMITTED = "Resubmitted", "Resubmitted", REMEMBERED | NEW_START, ("Error", "Pending")
+    EARLY = "Early", "EarlyCancellations"
+    UNMET = "Unmet", "UnmetCancellations", WARNING
     REFUSED = "Refused"
     EXPIRED = "Expired", "Expired"
     CALL_FAILED = "CallFailed", "CallsFailed"

@@ -76,6 +76,18 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportReject:
+    """To the Scheduler: notify a submitter that its own message was rejected; `name` is the same each time."""
+
+    order_id: str
+    correlation_id: str
+    reply_to: str
+    name: str
+    reason: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Resubmit:
     """To the Scheduler: an operator has fixed the cause; run the step again that ended in Error at `attempt`."""
 
@@ -113,7 +125,7 @@ class Reply:
 
 
 Command = Resubmit | Undo | Cancel | Pause | Resume
-Instruction = Start | Retry | Report | Command
+Instruction = Start | Retry | Report | ReportReject | Command
 ToScheduler = Instruction | Reply
 
 

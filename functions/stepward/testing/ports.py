@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Alert, Notice, Reply, StepRequest
+from stepward.domain.messages import Alert, Notice, Reply, ReportReject, StepRequest
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
+from stepward.domain.task.wish import Wish
+from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.judge import Judge
@@ -25,6 +28,13 @@ class JudgedTasks(MemoryTaskStore):
 
     judge: Judge | None = None
     is_lenient: Callable[[], bool] = lambda: False
+
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
+        """Store order and task, or neither; see the port."""
+        outcome = MemoryTaskStore.submit(self, order, task, plan, meets=meets)
+        if outcome is Submission.ACCEPTED and meets and self.judge:
+            self.judge.written(Write(replace(task, revision=1), task, self.judge.gate.here.cause))
+        return outcome
 
     def save(self, task: Task, *, replaces: Task) -> bool:
         """Replace the task, and have the judge check the change; see the port."""
@@ -104,13 +114,17 @@ class JudgedSharedRecords(MemorySharedRecords):
 
 @dataclass(frozen=True, slots=True)
 class JudgedNotices:
-    """The notices to submitters; `posted` holds them all."""
+    """The notices to submitters; `posted` holds those of orders, `rejected` those of messages that were rejected."""
 
     judge: Judge
     posted: list[Notice] = field(default_factory=list)
+    rejected: list[ReportReject] = field(default_factory=list)
 
-    def post(self, notice: Notice) -> None:
+    def post(self, notice: Notice | ReportReject) -> None:
         """Record it; see the port."""
+        if isinstance(notice, ReportReject):
+            self.rejected.append(notice)
+            return
         self.judge.heard(notice)
         self.posted.append(notice)
 

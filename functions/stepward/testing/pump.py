@@ -273,4 +273,5 @@ def kind_of(message: Received) -> str:
 
 def as_message(queue: str, message: Received) -> Message:
     """The message as an intake takes it."""
-    return Message(message.message_id, queue, int(message.attributes["SentTimestamp"]), message.body)
+    its = message.attributes
+    return Message(message.message_id, queue, int(its["SentTimestamp"]), message.body, its.get("MessageGroupId", ""))

@@ -19,6 +19,7 @@ from stepward.domain.messages import (
     Pause,
     Reply,
     Report,
+    ReportReject,
     Resubmit,
     Resume,
     Retry,
@@ -62,8 +63,14 @@ _FIELDS: Mapping[str, Any] = {
     "priority": str,
     "tenant": str,
     "customer_id": str,
+    "correlation_id": str,
+    "reply_to": _Name,
+    "name": _Name,
+    "reason": str,
+    "at": _Count,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
+_FREE = ("who", "why", "error", "reason")
 _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
     message: form(message, tag, _FIELDS)
     for tag, message in {
@@ -75,6 +82,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "task.pause": Pause,
         "task.resume": Resume,
         "task.report": Report,
+        "order.rejected": ReportReject,
         "step.reply": Reply,
         "step.request": StepRequest,
     }.items()
@@ -88,18 +96,20 @@ _ANY_FORM: Any = Union[tuple(_MESSAGES)]  # noqa: UP007 - of a list
 def encode(message: ToScheduler | StepRequest) -> str:
     """The text of a message; raises Rejected for values that JSON cannot hold exactly.
 
-    Free text (who, why, error) is cut and cleaned instead: a fault must get through, whatever its text.
+    Free text (who, why, error, reason) is cut and cleaned instead: a fault must get through, whatever its text.
     """
     content = fields(message, _FORMS[type(message)])
     if isinstance(message, Reply):
         content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
-    free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in ("who", "why", "error") if key in content}
+    free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 
 
 def decode_for_scheduler(text: str) -> ToScheduler:
     """A message to the Scheduler; raises Rejected with field and reason, or NotUnderstood."""
-    message: ToScheduler = _decoded(text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, Reply)
+    message: ToScheduler = _decoded(
+        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply
+    )
     return message
 
 

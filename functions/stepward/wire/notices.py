@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from stepward.domain.key import named
-from stepward.domain.messages import Notice
+from stepward.domain.messages import Notice, ReportReject
 from stepward.wire import strict_json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,6 +22,19 @@ def encode_notice(notice: Notice, workflow: str = "") -> str:
             "step": notice.step or None,
             "reason": notice.reason or None,
             "revision": notice.revision,
+            "at": _rfc3339(notice.at),
+        }
+    )
+
+
+def encode_reject(notice: ReportReject) -> str:
+    """The text of a notice that a message was rejected; it says nothing of the order that has the id."""
+    return strict_json.canonical(
+        {
+            "type": "order.rejected",
+            "orderId": notice.order_id,
+            "correlationId": notice.correlation_id or None,
+            "reason": notice.reason,
             "at": _rfc3339(notice.at),
         }
     )

@@ -102,6 +102,24 @@ def _ms(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
+class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Who sent an order message, and for which order: all that is needed to answer it."""
+
+    order_id: OrderId
+    type: Literal["order.submitted"]
+    reply_to: Address
+    correlation_id: ShortText | None = None
+
+
+def sender_of(text: str) -> Sender | None:
+    """The sender of an order message that was rejected; None if it does not say where an answer goes."""
+    try:
+        content = open_envelope(text, strict_json.parse_unchecked)
+        return None if isinstance(content, Ignored) else converted(content, Sender)
+    except Rejected:
+        return None
+
+
 def sized(body: str) -> str:
     """`body` itself, a canonical JSON text; raises Rejected if it is too large."""
     if len(body) > MAX_ORDER_BYTES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
@@ -15,7 +16,7 @@ from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
-from stepward.wire.order import MAX_ORDER_BYTES, OrderId, ShortText, Timestamp, WorkflowName, sized
+from stepward.wire.order import OrderId, ShortText, Timestamp, WorkflowName, sized
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
@@ -86,8 +87,19 @@ def _only(content: object, *names: str) -> object:
     return {name: content[name] for name in names if name in content} if isinstance(content, Mapping) else content
 
 
-def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessage, keys: Keys = ANY) -> OrderEvent:
-    """The event in `content`; one that is not valid is an event with a fault. Raises Rejected if it has no lane."""
+class _BroughtBy(msgspec.Struct, frozen=True, rename="camel"):
+    ledger_id: ShortText | None = None
+    index: Index | None = None
+    customer_id: ShortText | None = None
+
+
+def event_of(
+    content: Mapping[str, Any], schema: type[EventMessage] = EventMessage, keys: Keys = ANY, text: str = ""
+) -> OrderEvent:
+    """The event in `content`; one that is not valid is an event with a fault. Raises Rejected if it has no lane.
+
+    If it cannot be stored, the beginning of `text`, in which it came, is.
+    """
     key = addressee(content, keys)
     try:
         return _valid(key, content, schema)
@@ -96,7 +108,7 @@ def event_of(content: Mapping[str, Any], schema: type[EventMessage] = EventMessa
     try:
         return _valid(key, stored, schema)
     except Rejected as fault:
-        return _faulty(key, stored, fault)
+        return _faulty(key, stored, fault, text or repr(content))
 
 
 def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -183,26 +195,35 @@ def unusable(key: str, sequence: object, fault: Rejected, text: str) -> dict[str
     return {**TaskKey.read(key).fields, **numbered, **texts}
 
 
-def _faulty(key: str, content: Mapping[str, Any], fault: Rejected) -> OrderEvent:
+def _faulty(key: str, content: Mapping[str, Any], fault: Rejected, text: str) -> OrderEvent:
     """An event that blocks its lane."""
-    sequence, index, customer = content.get("sequence"), content.get("index"), content.get("customerId")
-    stored = content
+    sequence, customer, brought = content.get("sequence"), content.get("customerId"), _brought(content)
+    instead = {**unusable(key, sequence, fault, text), **brought}
     try:
-        body = strict_json.canonical(content)
-        if len(body) > MAX_ORDER_BYTES:
-            stored = unusable(key, sequence, fault, body)
+        body = sized(strict_json.canonical(content))
     except Rejected:
-        stored = unusable(key, sequence, fault, repr(content))
+        content = instead
+        body = strict_json.canonical(instead)
     return OrderEvent(
         order_id=key,
-        body=strict_json.canonical(stored),
-        digest=_digest(stored),
+        body=body,
+        digest=_digest(content),
         sequence=sequence if _is_sequence(sequence) else None,
-        ledger_id=ledger_name(customer, content.get("ledgerId")),
-        index=index if type(index) is int else 0,
+        ledger_id=ledger_name(brought.get("customerId"), brought.get("ledgerId")),
+        index=brought.get("index") or 0,
         fault=cleaned(str(fault), LONGEST_FAULT),
         customer_id=customer if isinstance(customer, str) else "",
     )
+
+
+def _brought(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The valid ones of the fields that say how an event came: a redelivery is recognised by them."""
+    found: dict[str, Any] = {}
+    for name in BROUGHT_BY:
+        with suppress(Rejected):
+            if name in content and converted({name: content[name]}, _BroughtBy):
+                found[name] = content[name]
+    return found
 
 
 def _is_sequence(value: object) -> TypeGuard[int]:

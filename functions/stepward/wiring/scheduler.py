@@ -44,7 +44,8 @@ def _worker(env: Mapping[str, str]) -> BatchWorker:
     )
     schedule = assembly.scheduler(parts.instance("scheduler"))
     visibility = SqsVisibility(outbox.queues.client, parts.config.scheduler_queue)
-    return BatchWorker(assembly.intake(schedule.handle), parts.telemetry, visibility=visibility, outbox=outbox)
+    intake = assembly.intake(schedule.handle)
+    return BatchWorker(intake, parts.telemetry, visibility=visibility, outbox=outbox, lasting=True)
 
 
 def _notices(parts: Parts) -> CheckedNotices:

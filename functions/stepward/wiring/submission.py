@@ -10,6 +10,7 @@ from functools import partial
 import stepward.app.submission  # noqa: F401
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.sqs.outbox import Outbox
+from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
@@ -26,4 +27,6 @@ def _worker(app: App, env: Mapping[str, str]) -> BatchWorker:
     outbox = Outbox(parts.queues(scheduler=parts.config.scheduler_queue))
     store = store_of(parts, parts.config.orders_table)
     assembly = replace(parts.assembly, app=app, store=store, queues=outbox, rejects=parts.rejects())
-    return BatchWorker(assembly.intake(assembly.submission().handle), parts.telemetry, outbox=outbox)
+    visibility = SqsVisibility(outbox.queues.client, parts.config.scheduler_queue)
+    intake = assembly.intake(assembly.submission().handle)
+    return BatchWorker(intake, parts.telemetry, visibility=visibility, outbox=outbox, lasting=True)

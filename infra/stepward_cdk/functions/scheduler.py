@@ -35,8 +35,9 @@ class Scheduler(Worker):
             self.consume(source, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
         for requests in queues.of_agents:
             requests.queue.grant_send_messages(self.function)  # which lets it count what waits there, too
-        queues.scheduler.queue.grant_send_messages(self.function)  # a retry that comes early waits once more
-        tables.orders.grant(self.function, READ_MANY)
+        for work in (queues.scheduler, queues.responses):  # a retry that comes early waits; what fails is sent anew
+            work.queue.grant_send_messages(self.function)
+        tables.orders.grant(self.function, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
         tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
         tables.rejects.grant(self.function, WRITE)
         tables.shared_records.grant(self.function, READ_ONE, WRITE)

@@ -19,16 +19,19 @@ class Submission(Worker):
             parts=parts,
             handler="submission.handler",
             timeout=queues.orders.consumer_timeout,
+            in_cycle=True,
             environment={
                 "STEPWARD_ORDERS_TABLE": tables.orders.table_name,
                 "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
                 "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
                 "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                "STEPWARD_FINISHED_DAYS": str(settings.finished_days),
                 **settings.replies.environment,
             },
         )
         self.consume(queues.orders, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
         tables.orders.grant(self.function, READ_ONE, WRITE)  # it reads an existing order: a duplicate or a conflict
-        tables.tasks.grant(self.function, WRITE)
+        tables.tasks.grant(self.function, READ_ONE, WRITE)  # it reads a cancellation that came before its order
         tables.rejects.grant(self.function, WRITE)
-        queues.scheduler.queue.grant_send_messages(self.function)
+        for queue in (queues.scheduler, queues.orders):  # it sends an order anew that fails for now
+            queue.queue.grant_send_messages(self.function)

@@ -44,8 +44,8 @@ class Parts:
 class Worker(Construct):
     """One function of the deployment.
 
-    `in_cycle` marks the Scheduler-Agent cycle, which Lambda would take for a runaway loop after about 16 messages;
-    the engine's own bound per task takes the place of Lambda's.
+    `in_cycle` marks the Scheduler-Agent cycle, and what sends a message anew: Lambda would take them for runaway loops
+    after about 16 messages. The engine bounds both: per task, and by the pause before a message is sent anew.
     """
 
     def __init__(

@@ -29,7 +29,6 @@ from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.source import SqsSource
 from stepward.wire.convoy import decode_for_lane
-from stepward.wire.order_event import EventMessage
 from tests.emptied import emptied
 from tests.unit.cli.lives import TIMING, Life
 from tests.unit.cli_convoy.lane_lives import LaneLife
@@ -147,7 +146,7 @@ class Shop:
 
         def take(body: str) -> None:
             before()
-            command = decode_for_lane(body, EventMessage)
+            command = decode_for_lane(body)
             assert isinstance(command, RetryLane | SkipEvent | ReplaceEvent)
             life.ask(command)
 

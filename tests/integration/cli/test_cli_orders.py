@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from stepward.domain.rejects import Reject
+from stepward.domain.task.wish import Wish
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, recovered, undone
 
@@ -96,6 +97,19 @@ def test_an_unknown_order_is_looked_up_in_the_rejects(run: Run, shop: Shop) -> N
     assert "stepward rejects m-77" in rejected.stderr
     assert "no order ord-10" in unknown.stderr
     assert len(unknown.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [["show"], ["cancel", "--why", "ordered twice"]])
+def test_an_order_that_was_cancelled_before_it_came_says_so(run: Run, shop: Shop, command: list[str]) -> None:
+    """One of an order that nobody knows may be a typing error, and is refused."""
+    shop.connection.store.remember(Wish("ord-9", "the submitter", "bought elsewhere", shop.connection.now()))
+
+    cancelled, unknown = run(*command, "ord-9"), run(*command, "ord-10")
+
+    assert (cancelled.exit_code, unknown.exit_code) == (1, 1)
+    assert "the submitter cancelled it on" in cancelled.stderr
+    assert "(bought elsewhere), before it came; when it comes, it ends Undone at once" in cancelled.stderr
+    assert "Its submitter can cancel it before it comes" in unknown.stderr
 
 
 @pytest.mark.parametrize("order", ["", "~plan#1", "a[red]", "x" * 129, "ord-1\n"])

@@ -146,7 +146,7 @@ def test_a_command_that_is_refused_is_in_the_audit_log_and_stops_nothing(deploym
     ("body", "field"), [("not JSON", "(body)"), ('{"op":"add"}', "orderId"), ("[]", "(body)"), ("7", "(body)")]
 )
 def test_what_names_no_order_is_rejected_and_stops_no_neighbour(deployment: Deployment, body: str, field: str) -> None:
-    event = batch(create(A), body, entry(A, 2), groups={1: A})
+    event = batch(create(A), body, entry(A, 2), groups={1: "a/b"})
 
     assert failed(convoy.handler(event, CONTEXT)) == []
 
@@ -155,13 +155,19 @@ def test_what_names_no_order_is_rejected_and_stops_no_neighbour(deployment: Depl
     assert deployment.lane(A).last == 2
 
 
-def test_orders_that_share_a_group_are_each_applied(deployment: Deployment) -> None:
-    """Whoever sends events directly may have put them into one group."""
-    event = batch(create(A), create(B), entry(A, 2), entry(B, 2), groups=dict.fromkeys(range(4), "shop"))
+@pytest.mark.parametrize("body", ["not JSON", '{"op":"add"}', "[]", "7", '{"orderId":"ord-2001","x":NaN}', entry(A, 2)])
+def test_what_only_its_group_names_or_what_came_in_a_foreign_group_blocks_its_lane(
+    deployment: Deployment, body: str
+) -> None:
+    """C6: passed over, it would be missing, and the next event would be applied in its place."""
+    event = batch(create(A), create(B), body, entry(A, 3), groups={2: B if body == entry(A, 2) else A})
 
     assert failed(convoy.handler(event, CONTEXT)) == []
 
-    assert (deployment.lane(A).last, deployment.lane(B).last) == (2, 2)
+    assert (deployment.lane(A).last, deployment.lane(B).last) == (1, 1)
+    assert deployment.lane(A).blocked
+    assert not deployment.lane(B).blocked
+    assert deployment.rejects() == []
 
 
 def test_a_failure_holds_its_own_order_back_and_no_other(deployment: Deployment, log: Log) -> None:

@@ -12,6 +12,7 @@ from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
+from stepward.domain.task.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import HOUR, of_lanes
@@ -80,10 +81,10 @@ class Failing(MemoryTaskStore):
 
     failing: str = ""
 
-    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
         if order.order_id == self.failing:
             raise Transient("not now")
-        return MemoryTaskStore.submit(self, order, task, plan)
+        return MemoryTaskStore.submit(self, order, task, plan, meets=meets)
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,8 @@ class ConvoyWorld(World):
 
 
 def _received(message: Message, queue: MemoryFifoQueue) -> Received:
-    return Received(message.message_id, queue.name, int(message.attributes["SentTimestamp"]), message.body)
+    its = message.attributes
+    return Received(message.message_id, queue.name, int(its["SentTimestamp"]), message.body, its["MessageGroupId"])
 
 
 def _end(call: Callable[[], None]) -> None:

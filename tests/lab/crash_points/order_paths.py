@@ -62,6 +62,7 @@ def resubmits(step: str) -> Act:
 
 
 CANCELS = Act(is_running("charge"), lambda world: world.engine.post("orders", CANCELLED))
+COMES = Act(lambda world: bool(world.engine.parts.store.wishes), lambda world: world.engine.post("orders", ORDER))
 UNDOES = commands(is_running("ship"), Undo, "sold twice")
 PAUSES = commands(is_running("reserve"), Pause, "stock is being counted")
 RESUMES = commands(lambda world: bool(world.task and world.task.paused), Resume, "counted")
@@ -106,6 +107,9 @@ SCENARIOS = {
         asked=("resubmit",),
     ),
     "cancel": Scenario("the submitter cancels while a step runs", UNDONE, acts=[CANCELS], asked=("cancel",)),
+    "cancelled early": Scenario(
+        "the submitter's cancellation comes before the order", UNDONE, mail=[CANCELLED], acts=[COMES], asked=("cancel",)
+    ),
     "fallback": Scenario("attempts are used up: another agent takes over", plan=line(exhausted=ELSEWHERE), **USED_UP),
     "wait": Scenario("attempts are used up: the step waits, then works", plan=line(exhausted=WAITS), **USED_UP),
     # Hidden so briefly that a pause whose process dies twice still meets a running order.

@@ -2,11 +2,11 @@
 
 import pytest
 
-from stepward.domain.task.backoff import next_wait
+from stepward.domain.backoff import next_wait
 from tests.lab.guards.asking import NoAnswer, ask
 from tests.lab.guards.switch import NoSuchPosition, Patch, enclosing, switched_off
 
-RETRYING = "stepward/domain/task/backoff.py"
+RETRYING = "stepward/domain/backoff.py"
 CEILING = Patch(RETRYING, "min(LONGEST_WAIT, FIRST_WAIT << min(tries, 10))", "FIRST_WAIT << tries")
 
 

@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
 from stepward.cli.dead_letters.staleness import Staleness
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Cancel, Outcome, Pause, Report, Resubmit, Resume, Retry, Start, StepRequest, Undo
+from stepward.domain.messages import (
+    Cancel,
+    Outcome,
+    Pause,
+    Report,
+    ReportReject,
+    Resubmit,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    Undo,
+)
 from stepward.domain.task.change import Decision
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
@@ -51,7 +63,8 @@ def decided(event: Event, life: Life) -> Decision:
 
 def effective(life: Life) -> list[Event]:
     """What would change the order now."""
-    events: list[Event] = [DeadlineCheck(), *(each for each in messages(life) if not isinstance(each, StepRequest))]
+    arriving = (each for each in messages(life) if not isinstance(each, StepRequest | ReportReject))
+    events: list[Event] = [DeadlineCheck(), *arriving]
     return [event for event in events if decided(event, life).task is not life.task]
 
 
@@ -60,7 +73,9 @@ def is_applied(found: Opened, life: Life) -> bool:
     if found.what.startswith("a request"):
         history = decided(answer(decode_request(found.body)), life).history
         return HistoryKind.COMPLETED in {entry.kind for entry in history}
-    decision = decided(decode_for_scheduler(found.body), life)
+    message = decode_for_scheduler(found.body)
+    assert not isinstance(message, ReportReject)
+    decision = decided(message, life)
     refused = HistoryKind.REFUSED in {entry.kind for entry in decision.history}
     return not refused and (decision.task is not life.task or decision.messages != ())
 

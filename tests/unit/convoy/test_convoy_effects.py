@@ -43,6 +43,17 @@ def test_a_create_may_carry_the_complete_by_of_its_order() -> None:
     assert blocked(world, "B") == (1, "completeBy: is not after submittedAt; name a later time, or leave it out")
 
 
+def test_a_delete_of_an_order_whose_task_was_deleted_stops_its_lane() -> None:
+    """It ended long ago; there is nothing to wait for."""
+    world = ConvoyWorld()
+    world.run(entry("A", 1, "create"))
+    del world.store.tasks["A"]
+
+    world.run(entry("A", 2, "delete"))
+
+    assert blocked(world) == (2, "orderId: 'A' has ended, and its task was deleted since")
+
+
 def test_what_comes_after_a_delete_stops_the_order() -> None:
     world = ConvoyWorld()
     world.run(entry("A", 1, "create"), entry("A", 2, "delete"), entry("A", 3, "add"))
@@ -123,7 +134,7 @@ def test_a_corrupt_task_stops_the_order_at_its_cancellation() -> None:
 class Older(MemoryTaskStore):
     """A state store of older code than its records."""
 
-    def submit(self, order: object, task: object, plan: object) -> NoReturn:  # noqa: ARG002 - as the port has it
+    def submit(self, order: object, task: object, plan: object, *, meets: object = None) -> NoReturn:  # noqa: ARG002 - as the port has it
         raise NotUnderstood("an item with Signals")
 
 

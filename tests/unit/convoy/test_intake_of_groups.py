@@ -14,7 +14,6 @@ from stepward.domain.history import HistoryKind
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.convoy import decode_for_lane, encode_command
-from stepward.wire.order_event import EventMessage
 from tests.factories import MINUTE, T0
 
 
@@ -42,10 +41,7 @@ class Noting:
 
 
 def intake(convoy: Noting) -> LaneIntake:
-    def decode(text: str) -> object:
-        return decode_for_lane(text, EventMessage)
-
-    return LaneIntake(convoy, decode, MemoryRejects(), MemoryTelemetry(), lambda: 0)  # type: ignore[arg-type]
+    return LaneIntake(convoy, decode_for_lane, MemoryRejects(), MemoryTelemetry(), lambda: 0)  # type: ignore[arg-type]
 
 
 def messages(*bodies: str) -> list[Received]:

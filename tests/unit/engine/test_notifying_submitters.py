@@ -183,7 +183,7 @@ def test_a_scheduler_that_dies_before_it_reports_an_undo_does_so_when_the_cancel
 
     engine.run()
 
-    assert statuses(engine) == [("undone", "")]
+    assert statuses(engine) == [("received", ""), ("undone", "")]
 
 
 ENDS = {"Processed": "completed", "Error": "failed", "Undone": "undone", "UndoFailed": "undo-failed"}

@@ -1,13 +1,11 @@
-from typing import Any
-
 import pytest
 
 from orders.money import minor_units
 from stepward.domain.errors import Permanent
 
 
-def item(price: str, qty: int = 1) -> dict[str, Any]:
-    return {"sku": "A", "qty": qty, "unitPrice": price}
+def item(price: str, qty: int = 1) -> tuple[str, int]:
+    return price, qty
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def case(name: str) -> Any:
 
 
 def decoded(content: Any) -> Event:
-    event = decode_for_lane(json.dumps(content), OrderEvent, SOURCES)
+    event = decode_for_lane(json.dumps(content), schema=OrderEvent, sources=SOURCES)
     assert isinstance(event, Event)
     return event
 
@@ -35,7 +35,7 @@ def world(*, numbered: bool) -> ConvoyWorld:
     return ConvoyWorld(rules=rules, sources=SOURCES, schema=OrderEvent, order_schema=OrderSubmitted)
 
 
-def deliver(shop: ConvoyWorld, *contents: Any, group: str = "x") -> None:
+def deliver(shop: ConvoyWorld, *contents: Any, group: str = "5500000000001") -> None:
     for content in contents:
         shop.events.send(json.dumps(content), group=group, deduplication=f"d-{next(shop.names)}")
     shop.run()
@@ -192,7 +192,7 @@ def test_a_notice_without_lines_is_refused_with_what_to_do(name: str) -> None:
     shop, found = world(numbered=False), case(name)
     bodies = found.get("bodies") or [found["body"]]
     shop.run(*bodies)
-    deliver(shop, *bodies)
+    deliver(shop, *bodies, group="shop/7")
 
     assert not shop.lanes.lanes
     assert len(shop.reasons()) == 2 * len(bodies)

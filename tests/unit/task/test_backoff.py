@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepward.domain.task.backoff import FIRST_WAIT, LONGEST_WAIT, next_wait
+from stepward.domain.backoff import FIRST_WAIT, LONGEST_WAIT, next_wait
 
 
 def test_waits_double_up_to_a_limit() -> None:

@@ -217,8 +217,8 @@ def test_the_real_functions_keep_two_customers_apart_from_door_to_mail() -> None
         assert [order.state for order in (failed, processed, third)] == ["Error", "Processed", "Processed"]
         (alert,) = engine.alerts
         assert "Step reserve of order 1042 (workflow fulfilment, customer acme) ended in Error" in alert
-        assert "  stepward show 1042 --customer acme\n" in alert
-        assert '  stepward resubmit 1042 reserve --customer acme --why "..."\n' in alert
+        assert "  stepward show 1042 --customer acme " in alert
+        assert '  stepward resubmit 1042 reserve --customer acme --why "..." ' in alert
         told = {(each["orderId"], each["workflow"], each["customerId"], each["status"]) for each in engine.notices}
         assert ("1042", "fulfilment", "acme", "failed") in told
         assert ("1042", "fulfilment", "globex/eu", "completed") in told

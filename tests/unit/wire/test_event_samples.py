@@ -83,6 +83,6 @@ def test_the_sample_of_a_ledger_in_an_object_names_it() -> None:
 
 
 def test_the_sample_event_begins_an_order() -> None:
-    event = decode_for_lane((EVENTS / "order-event.json").read_text(), OrderEvent, SOURCES)
+    event = decode_for_lane((EVENTS / "order-event.json").read_text(), schema=OrderEvent, sources=SOURCES)
     assert isinstance(event, Event)
     assert (event.order_id, event.sequence, event.fault) == ("ord-2003", 1, "")

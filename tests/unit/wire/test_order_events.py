@@ -15,7 +15,7 @@ from stepward.wire.convoy import decode_for_lane, encode_command
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger, entry_in, entry_of
 from stepward.wire.order import MAX_ORDER_BYTES, Accepted, OrderMessage, accepted
-from stepward.wire.order_event import EventMessage, details_of, event_of, order_of, stored_event
+from stepward.wire.order_event import details_of, event_of, order_of, stored_event
 from tests.unit.wire.plain_values import OBJECTS
 from tests.unit.wire.refusals import refused
 
@@ -112,36 +112,36 @@ def test_a_create_becomes_the_order_message_that_it_stands_for() -> None:
     ],
 )
 def test_a_command_is_read_as_it_was_written(command: LaneCommand) -> None:
-    assert decode_for_lane(encode_command(command), EventMessage) == command
+    assert decode_for_lane(encode_command(command)) == command
 
 
 def test_what_people_typed_is_cleaned_before_it_is_sent() -> None:
     text = encode_command(RetryLane("A", "ann", "x" * 300 + "\x00", "a-1"))
-    command = decode_for_lane(text, EventMessage)
+    command = decode_for_lane(text)
     assert isinstance(command, RetryLane)
     assert command.why == "x" * 200
 
 
 def test_a_command_with_an_unknown_field_is_refused() -> None:
     text = json.dumps({"type": "convoy.skip", "orderId": "A", "who": "a", "why": "", "commandId": "1"})
-    assert "position: is missing" in str(refused(decode_for_lane, text, EventMessage))
+    assert "position: is missing" in str(refused(decode_for_lane, text))
 
 
 @pytest.mark.parametrize("text", ["7", "[]", "null", '"x"', "{", ""])
 def test_a_message_that_is_no_object_belongs_to_nobody(text: str) -> None:
-    refused(decode_for_lane, text, EventMessage)
+    refused(decode_for_lane, text)
 
 
 def test_an_event_may_come_in_an_envelope() -> None:
     wrapped = json.dumps({"Type": "Notification", "TopicArn": "arn", "Message": json.dumps(ADD)})
-    found = decode_for_lane(wrapped, EventMessage)
+    found = decode_for_lane(wrapped)
     assert isinstance(found, OrderEvent)
     assert found.op is Op.ADD
-    assert isinstance(decode_for_lane('{"Service":"Amazon S3","Event":"s3:TestEvent"}', EventMessage), Ignored)
+    assert isinstance(decode_for_lane('{"Service":"Amazon S3","Event":"s3:TestEvent"}'), Ignored)
 
 
 def test_the_first_source_that_knows_a_shape_makes_the_event_of_it() -> None:
-    found = decode_for_lane('{"strange": 1}', EventMessage, [lambda _: None, lambda _: ADD])
+    found = decode_for_lane('{"strange": 1}', sources=[lambda _: None, lambda _: ADD])
     assert isinstance(found, OrderEvent)
     assert found.sequence == 2
 

@@ -102,7 +102,7 @@ def test_a_wrong_value_is_rejected_by_its_field(field: str, value: object) -> No
 
 @pytest.mark.parametrize("price", ["0", "0.0001", "999999999999.9999"])
 def test_money_is_decimal_text(price: str) -> None:
-    assert accepted(PLAIN_ORDER | {"items": [LINE | {"qty": 1_000_000, "unitPrice": price}]})
+    assert accepted(PLAIN_ORDER | {"items": [LINE | {"qty": 10_000, "unitPrice": price}]})
 
 
 WRONG_IN_LINE: dict[str, list[object]] = {

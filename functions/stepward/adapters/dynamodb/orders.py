@@ -9,7 +9,7 @@ from typing import Any
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import OrderItem, find
 from stepward.adapters.dynamodb.writes import is_own
-from stepward.domain.errors import Corrupt, Rejected, Transient
+from stepward.domain.errors import Corrupt, Rejected
 from stepward.domain.submission import Order, Submission
 from stepward.wire.strict_json import parse
 
@@ -29,11 +29,11 @@ class DynamoOrders:
         """The row to put; it carries the id of the write that puts it."""
         return self.table(order.order_id, body=order.body, content_hash=order.content_hash, write_id=write_id)
 
-    def submitted_before(self, order: Order, write_id: str) -> Submission:
-        """What the existing row is: our own write whose answer was lost, a duplicate, or a conflict."""
+    def submitted_before(self, order: Order, write_id: str) -> Submission | None:
+        """What the row is, if there is one: our own write whose answer was lost, a duplicate, or a conflict."""
         row = self._row(order.order_id)
         if row is None:
-            raise Transient(f"submit {order.order_id}: its task is there, its order is not")
+            return None
         if is_own(row, write_id):
             return Submission.ACCEPTED
         return Submission.DUPLICATE if row.content_hash == order.content_hash else Submission.CONFLICT

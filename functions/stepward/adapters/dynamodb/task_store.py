@@ -15,10 +15,12 @@ from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
 from stepward.adapters.dynamodb.tables import OrderItem, find, whole
 from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.dynamodb.task_records import decode_history, encode_history
+from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, is_wish
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
-from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Transient, Unreadable, known
+from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
+from stepward.domain.task.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
 PLAN_PREFIX = "~plan#"
@@ -33,6 +35,7 @@ class DynamoTaskStore:
     """None for a function that needs no orders."""
     tasks: type[TaskItem]
     plans: type[PlanItem]
+    wishes: DynamoWishes
     connection: Connection
     shards: int
     new_id: Callable[[], str]
@@ -40,17 +43,33 @@ class DynamoTaskStore:
     """DynamoDB may delete a task this many seconds after its end; 0 keeps all tasks."""
     known_plans: dict[str, Plan] = field(default_factory=dict)
 
-    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
         """Put order and task in one transaction, the plan before it; see the port."""
         self._store_plan(plan)
-        write_id = self.new_id()
+        write_id, free = self.new_id(), TaskItem.order_id.does_not_exist()
         both = (
             (self._orders.row(order, write_id), OrderItem.order_id.does_not_exist()),
-            (self._item(task, write_id), TaskItem.order_id.does_not_exist()),
+            (self._item(task, write_id), free | is_still(meets) if meets else free),
         )
         if put_all_if(self.connection, both, f"submit {order.order_id}"):
             return Submission.ACCEPTED
-        return self._orders.submitted_before(order, write_id)
+        if found := self._orders.submitted_before(order, write_id) or self.wish(order.order_id):
+            return found
+        raise Transient(f"submit {order.order_id}: its task is there, its order is not")
+
+    def remember(self, wish: Wish) -> Wish | None:
+        """Put a wish under the key of the task; see the port."""
+        if self._orders.find(wish.order_id) and self.load(wish.order_id, with_order=False) is None:
+            raise Rejected("orderId", f"{wish.order_id!r} has ended, and its task was deleted since")
+        return wish if self.wishes.put(wish) else self.wish(wish.order_id)
+
+    def wish(self, order_id: str) -> Wish | None:
+        """The wish under the key of the task; see the port."""
+        return self.wishes.of(order_id)
+
+    def drop(self, wish: Wish) -> None:
+        """Leave the wish for DynamoDB to delete; see the port."""
+        self.wishes.drop(wish)
 
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """Task and order in one call, the plan from memory where it is known; see the port.
@@ -62,7 +81,7 @@ class DynamoTaskStore:
             found = self._read(order_id, {self.tasks: True} | ({self._orders.table: False} if with_order else {}))
             if with_order and list(found) == [self.tasks.Meta.table_name]:
                 found |= self._read(order_id, {self._orders.table: True})
-        if (raw_task := found.get(self.tasks.Meta.table_name)) is None:
+        if (raw_task := found.get(self.tasks.Meta.table_name)) is None or is_wish(raw_task):
             return None
         task = _task(self.tasks.from_raw_data(raw_task))
         try:
@@ -112,7 +131,7 @@ class DynamoTaskStore:
 
     def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
-        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX)
+        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX) & NO_WISH
         if state is not None:
             wanted &= TaskItem.process_state == state.value
         items = self.tasks.scan(wanted, page_size=PAGE)

@@ -14,10 +14,6 @@ from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Received
 from stepward.domain.errors import RetryLater, StepwardError
 
-LONGEST_BACKOFF_S = 300
-"""A failed message comes back within this time, however often it failed. So an event that nobody can apply yet outlasts
-days of an outage before its queue gives it up, and every group goes on within minutes of the outage's end."""
-
 
 class Take(Protocol):
     """A use case that takes the messages of one group."""
@@ -59,7 +55,7 @@ class GroupWorker:
         except Exception as error:  # noqa: BLE001 - whatever stops one group must not stop the others
             stayed = group[done:]
             self.telemetry.returned(stayed[0].message_id, error)
-            self._hide(stayed, error.seconds if isinstance(error, RetryLater) else _backoff(stayed[0]))
+            self._hide(stayed, error.seconds if isinstance(error, RetryLater) else stayed[0].backoff)
             return stayed
         return ()
 
@@ -86,8 +82,3 @@ def _groups(event: Mapping[str, Any]) -> list[list[SqsRecord]]:
         groups.setdefault(group, []).append(record)
         raw["messageId"]
     return list(groups.values())
-
-
-def _backoff(record: SqsRecord) -> int:
-    doubled = min(record.receives, 10) - 1
-    return min(LONGEST_BACKOFF_S, 1 << doubled)

@@ -8,6 +8,10 @@ from typing import Any
 
 from stepward.app.intake import Received
 
+LONGEST_BACKOFF_S = 300
+"""A failed message comes back within this time, however often it failed. So it outlasts days of an outage before its
+queue gives it up, and all goes on within minutes of the outage's end."""
+
 
 @dataclass(frozen=True, slots=True)
 class SqsRecord:
@@ -44,10 +48,15 @@ class SqsRecord:
         return int(self._attributes.get("ApproximateReceiveCount") or 1)
 
     @property
+    def backoff(self) -> int:
+        """The seconds for which it is hidden after this receive has failed."""
+        return min(LONGEST_BACKOFF_S, 1 << (min(self.receives, 10) - 1))
+
+    @property
     def message(self) -> Received:
         """The message in it."""
         sent_at = int(self._attributes.get("SentTimestamp") or 0)
-        return Received(self.message_id, self.queue, sent_at, str(self.raw["body"]))
+        return Received(self.message_id, self.queue, sent_at, str(self.raw["body"]), self.group)
 
     @property
     def _attributes(self) -> Mapping[str, str]:

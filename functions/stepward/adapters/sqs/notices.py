@@ -12,10 +12,10 @@ from stepward.adapters.sqs.delivery import Outgoing, for_queue
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import group
-from stepward.domain.messages import Notice
+from stepward.domain.messages import Notice, ReportReject
 from stepward.domain.reply_queues import Allowed, ReplyAddress, check
 from stepward.ports import Telemetry
-from stepward.wire.notices import encode_notice
+from stepward.wire.notices import encode_notice, encode_reject
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -51,13 +51,14 @@ class CheckedNotices:
     workflow: str = ""
     """The name of the default workflow."""
 
-    def post(self, notice: Notice) -> None:
+    def post(self, notice: Notice | ReportReject) -> None:
         """Post the notice, or record it as lost; raises Transient."""
         if reason := self._fault(notice):
-            entry = HistoryEntry(notice.at, HistoryKind.NOTICE_LOST, notice.step, note=f"{notice.status}: {reason}")
+            step, what = (notice.step, notice.status) if isinstance(notice, Notice) else ("", "rejected")
+            entry = HistoryEntry(notice.at, HistoryKind.NOTICE_LOST, step, note=f"{what}: {reason}")
             self.telemetry.record(notice.order_id, entry)
 
-    def _fault(self, notice: Notice) -> str:
+    def _fault(self, notice: Notice | ReportReject) -> str:
         try:
             address = check(notice.reply_to, self.allowed)
         except Rejected as refusal:
@@ -98,7 +99,9 @@ class SqsReplyQueues:
         )
 
 
-def _outgoing(notice: Notice, workflow: str) -> Outgoing:
+def _outgoing(notice: Notice | ReportReject, workflow: str) -> Outgoing:
+    if isinstance(notice, ReportReject):
+        return Outgoing(encode_reject(notice), group=group(notice.order_id), deduplication=notice.name)
     return Outgoing(
         encode_notice(notice, workflow),
         group=group(notice.order_id),

@@ -1,4 +1,4 @@
-"""Hides a received message for a while."""
+"""Hides a received message for a while, or sends it anew."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ class SqsVisibility:
         url = f"{self.queue_url.rpartition('/')[0]}/{queue}"
         with translated(url):
             self.client.change_message_visibility(QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=seconds)
+
+    def send_anew(self, queue: str, body: str, seconds: int) -> None:
+        """Send a message of that queue, which is no FIFO queue, once more; it comes after `seconds`, at most 900.
+
+        Its receives are counted from zero again. Raises Transient or Misconfigured.
+        """
+        url = f"{self.queue_url.rpartition('/')[0]}/{queue}"
+        with translated(url):
+            self.client.send_message(QueueUrl=url, MessageBody=body, DelaySeconds=seconds)

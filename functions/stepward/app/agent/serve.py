@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from stepward.app.agent.guard import Guard
+from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
 from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
 from stepward.domain.errors import Permanent, RetryLater, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
-from stepward.domain.task.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.ports import Queues, Telemetry
 from stepward.wire.messages import decode_request, encode_result

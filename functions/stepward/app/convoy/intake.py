@@ -17,7 +17,8 @@ from stepward.wire.envelope import Ignored
 LEAST_TIME = 2_000
 """Milliseconds in which a lane can be read and written while nothing is wrong."""
 Wanted = OrderEvent | LaneCommand | Ignored
-Decode = Callable[[str], Wanted]
+Decode = Callable[[str, str], Wanted]
+"""Reads a text of a message group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class LaneIntake:
 
     def _wanted(self, message: Received) -> Wanted | Rejected:
         try:
-            return self.decode(message.body)
+            return self.decode(message.body, message.group)
         except Rejected as error:
             return error
 

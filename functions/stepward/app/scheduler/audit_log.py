@@ -27,6 +27,8 @@ DONE_AS = {
     Resubmit: HistoryKind.RESUBMITTED,
 }
 """The history entry that an order keeps of each command that was applied."""
+EARLY = HistoryKind.EARLY
+"""That of a cancellation that waits for its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class AuditEntry:
 def applied(command: Command, history: Iterable[HistoryEntry]) -> AuditEntry | None:
     """The entry of a command that was applied, by the history that it caused; None if it was not."""
     done = next(
-        (entry for entry in history if entry.kind is DONE_AS[type(command)] and _asked_by(command, entry)), None
+        (entry for entry in history if entry.kind in (DONE_AS[type(command)], EARLY) and _asked_by(command, entry)),
+        None,
     )
     return AuditEntry(done.at, **_asked(command), applied=True) if done else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
-from stepward.domain.messages import Command
+from stepward.domain.messages import Command, ReportReject
 from stepward.domain.task.record import Task
 from stepward.wire.messages import decode_for_scheduler
 
@@ -25,6 +25,10 @@ class Schedule:
         two, the next delivery finds what the order remembers of the command.
         """
         message = decode_for_scheduler(text)
+        if isinstance(message, ReportReject):
+            if self.transition.notices is not None:
+                self.transition.notices.post(message)
+            return
         history = self.transition.apply(message.order_id, message)
         if isinstance(message, Command):
             self.audit_log.keep(message.order_id, message, history, lambda: self._task(message.order_id))

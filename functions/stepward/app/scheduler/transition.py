@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any
 
 from stepward.app.optimistic import Race
+from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import Outlook
-from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
+from stepward.domain.task.claim import in_question
 from stepward.domain.task.deadlines import DeadlineCheck
-from stepward.domain.task.decide import AlertSent, Event, decide, in_question
+from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
@@ -47,30 +48,26 @@ class Transition:
         A death between the two loses nothing: every state that waits has a due time, and a redelivered event finds
         what its first delivery wrote, and sends again.
         """
-        decision = self._write(order_id, event)
-        for entry in decision.history:
+        messages, history = self._write(order_id, event)
+        for entry in history:
             self.telemetry.record(order_id, entry)
-        self._send(order_id, decision.messages)
-        return decision.history
+        self._send(order_id, messages)
+        return history
 
-    def _write(self, order_id: str, event: Event) -> Decision:
+    def _write(self, order_id: str, event: Event) -> tuple[Sequence[Message], tuple[HistoryEntry, ...]]:
         # Only a claim needs the order.
         claims = self.claims and not isinstance(event, DeadlineCheck | AlertSent)
         race = Race(order_id)
         while True:
-            loaded = self._load(order_id, with_order=claims)
-            if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
-                check_customer(event.customer_id, loaded.order.get("customerId"))
-            decision = self._decide(loaded, event)
-            if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
-                return replace(decision, messages=_with_order(decision.messages, loaded.order))
+            if loaded := self.store.load(order_id, with_order=claims):
+                if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
+                    check_customer(event.customer_id, loaded.order.get("customerId"))
+                decision = self._decide(loaded, event)
+                if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
+                    return _with_order(decision.messages, loaded.order), decision.history
+            elif (early := Wishes(self.store, self.now).take(order_id, event)) is not None:
+                return (), early
             race.lost()
-
-    def _load(self, order_id: str, *, with_order: bool) -> Loaded:
-        loaded = self.store.load(order_id, with_order=with_order)
-        if loaded is None:
-            raise Rejected("orderId", f"there is no task for {order_id!r}")
-        return loaded
 
     def _decide(self, loaded: Loaded, event: Event) -> Decision:
         """Decide; if that claims a step with a fallback, look at its agents and decide again."""

@@ -5,7 +5,6 @@ Lanes and the ledger function recognise what they have received before: sending 
 
 from __future__ import annotations
 
-from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.app.convoy.dry_run import dry_run
 from stepward.app.ledger.split import progress_of
 from stepward.cli.dead_letters.of_tasks import TEST_MESSAGE, DeadLetter, Opened
@@ -15,20 +14,21 @@ from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.sequence import Fate, reception
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, Unreadable
+from stepward.domain.fifo_ids import fifo_id
 from stepward.domain.key import ANY, Keys
 from stepward.ports import Lanes, SharedRecords
 from stepward.wire.convoy import decode_for_lane
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order import order_id_hint
-from stepward.wire.order_event import EventMessage, stored_event
+from stepward.wire.order_event import stored_event
 
 
 def opened_event(dead_letter: DeadLetter, lanes: Lanes, keys: Keys = ANY) -> Opened:
     """A dead letter of the queue of order events, read and judged; raises Transient."""
     hint = order_id_hint(dead_letter.body)
     try:
-        taken = decode_for_lane(dead_letter.body, EventMessage, keys=keys)
+        taken = decode_for_lane(dead_letter.body, keys=keys)
     except Rejected as fault:
         reason = f"the convoy will read it with its application's sources, or reject it: {fault}"
         return _opened(dead_letter, "an order event", hint, Judgement(Staleness.CURRENT, reason))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stepward.domain.messages import StepRequest, ToScheduler
+from stepward.domain.messages import Cancel, ReportReject, StepRequest, ToScheduler
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.staleness import staleness
 
@@ -29,6 +29,10 @@ class Judgement:
 
 def judge(message: ToScheduler | StepRequest, loaded: Loaded | None, *, now: int) -> Judgement:
     """The staleness of `message` at `now` (epoch ms): a dry run of the policy."""
+    if loaded is None and isinstance(message, Cancel):
+        return Judgement(Staleness.CURRENT, f"there is no order {message.order_id}; it will wait for it")
+    if isinstance(message, ReportReject):
+        return Judgement(Staleness.CURRENT, "its submitter has not been told")
     if loaded is None:
         return Judgement(Staleness.STALE, f"there is no order {message.order_id}")
     if refusal := staleness(message, loaded.task, loaded.plan, now):

@@ -13,7 +13,7 @@ from stepward.cli.orders.attention import Waiting, list_waiting, waiting_orders
 from stepward.cli.orders.json_documents import listed_document, task_document
 from stepward.cli.orders.tables import tasks_table
 from stepward.cli.orders.view import order_view, stopped_agents, what_next
-from stepward.cli.terminal import ERR, OUT, complain, json_text, print_json, say
+from stepward.cli.terminal import ERR, OUT, complain, day_and_time, json_text, print_json, say
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import OtherCustomer, Rejected, Unreadable
 from stepward.domain.key import TaskKey, check_customer, spoken
@@ -150,9 +150,15 @@ def _found(connection: Connection, state: ProcessState | None, most: int) -> tup
 
 def _unknown(target: Target, connection: Connection, key: str) -> str:
     unknown, order_id = f"no order {spoken(key)} in stack {target.stack}", TaskKey.read(key).order_id
+    if wish := connection.store.wish(key):
+        asked = f"{wish.who} cancelled it on {day_and_time(wish.at)} ({wish.why})"
+        return f"{unknown}: {asked}, before it came; when it comes, it ends Undone at once"
     if connection.lanes.load(key) is not None:
         return f"{unknown}, but its lane has events: {target.typed('convoy', 'show', key)}"
     for reject in connection.rejects.newest(MOST_SEARCHED):
         if reject.order_id in (key, order_id):
             return f"{unknown}; a message about it was rejected: {target.typed('rejects', reject.message_id)}"
-    return f"{unknown}; it may still be in the queue: try again in a moment, or list all: {target.typed('list')}"
+    return (
+        f"{unknown}; it may still be in the queue: try again in a moment, or list all: {target.typed('list')}. "
+        "Its submitter can cancel it before it comes"
+    )

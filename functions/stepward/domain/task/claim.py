@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
-from stepward.domain.task.change import TaskChange
+from stepward.domain.task.change import Decision, TaskChange
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from stepward.domain.workflow.plan import Exhausted, PlannedStep, forward_name
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, forward_name
 
 CLAIMS_PER_THRESHOLD = 10
 
@@ -81,6 +81,17 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
     )
     change.log(HistoryKind.CLAIMED, planned.name, attempt)
     change.messages.append(_request(change, planned))
+
+
+def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
+    """The agents that a Scheduler has to know more of, since the decision claims a step that has a fallback."""
+    agents: set[str] = set()
+    for message in decision.messages:
+        if isinstance(message, StepRequest) and never_asked(before.steps.get(message.step)):
+            planned, policy = plan.by_name[message.step], decision.task.steps[message.step].policy
+            fallback = planned.next_policy(policy)
+            agents |= {message.agent, fallback.agent} if fallback.kind is Exhausted.FALLBACK else set()
+    return frozenset(agents)
 
 
 def never_asked(record: StepRecord | None) -> bool:

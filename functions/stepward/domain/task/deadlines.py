@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from stepward.domain.backoff import backoff
 from stepward.domain.errors import Misconfigured
 from stepward.domain.history import HistoryKind
-from stepward.domain.task.backoff import backoff
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready, request_claim
 from stepward.domain.task.lacking import no_queue

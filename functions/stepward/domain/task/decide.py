@@ -22,7 +22,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
-from stepward.domain.task.claim import claim, claim_ready, never_asked, ready, resend
+from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
 from stepward.domain.task.lacking import not_understood
 from stepward.domain.task.notices import status_notice
@@ -72,17 +72,6 @@ def decide(
     else:
         _of_task(change, event)
     return change.decision(list(ready(change)), times_out(change))
-
-
-def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
-    """The agents that a Scheduler has to know more of, since the decision claims a step that has a fallback."""
-    agents: set[str] = set()
-    for message in decision.messages:
-        if isinstance(message, StepRequest) and never_asked(before.steps.get(message.step)):
-            planned, policy = plan.by_name[message.step], decision.task.steps[message.step].policy
-            fallback = planned.next_policy(policy)
-            agents |= {message.agent, fallback.agent} if fallback.kind is Exhausted.FALLBACK else set()
-    return frozenset(agents)
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:

@@ -43,7 +43,9 @@ def status_notice(task: Task, now: int) -> list[Notice]:
     if not task.reply_to:
         return []
     status = _STATUS_OF_STATE.get(task.process_state, Status.RECEIVED)
-    return [_notice(task, status, "", now)]
+    first = task.fence == 0 and status is not Status.RECEIVED  # nothing was claimed: it may not have been sent at all
+    found = [_notice(task, Status.RECEIVED, "", task.created_at)] if first else []
+    return [*found, _notice(task, status, "", now)]
 
 
 def _notice(task: Task, status: Status, step: str, at: int) -> Notice:

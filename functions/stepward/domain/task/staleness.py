@@ -6,7 +6,17 @@ from dataclasses import replace
 from typing import TypeVar
 
 from stepward.domain.errors import Rejected
-from stepward.domain.messages import Command, Pause, Report, Resume, Retry, Start, StepRequest, ToScheduler
+from stepward.domain.messages import (
+    Command,
+    Pause,
+    Report,
+    ReportReject,
+    Resume,
+    Retry,
+    Start,
+    StepRequest,
+    ToScheduler,
+)
 from stepward.domain.task.decide import decide, is_claimed_by, is_wanted
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.task.refusals import Refusal, RefusalCode
@@ -30,6 +40,8 @@ def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: i
     """
     if isinstance(message, StepRequest):
         return None if is_wanted(message, task, now) else _moved_on(message, task)
+    if isinstance(message, ReportReject):
+        return None
     try:
         decision = decide(task, plan, message, now=now, by="", timing=Timing())
     except Rejected as fault:
@@ -40,7 +52,7 @@ def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: i
 
 
 def _moved_on(message: ToScheduler | StepRequest, task: Task) -> Refusal:
-    if isinstance(message, Start | Report | Command):
+    if isinstance(message, Start | Report | ReportReject | Command):
         return Refusal(RefusalCode.MOVED_ON, f"nothing is left to do about it: the order is {task.process_state}")
     if (record := task.steps.get(message.step)) is None:
         return Refusal(RefusalCode.NO_SUCH_STEP, f"{message.step!r} is not a step of this task")

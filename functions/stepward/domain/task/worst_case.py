@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stepward.domain.backoff import backoff
 from stepward.domain.history import NEW_START
-from stepward.domain.task.backoff import backoff
 from stepward.domain.task.record import Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import RLock
 
+from stepward.domain.errors import Rejected
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.strict_json import parse
 
@@ -25,12 +27,13 @@ class MemoryTaskStore:
     tasks: dict[str, Task] = field(default_factory=dict)
     plans: dict[str, Plan] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
+    wishes: dict[str, Wish] = field(default_factory=dict, kw_only=True)
 
     def find(self, order_id: str) -> Order | None:
         """The order under this id; None if there is none."""
         return self.orders.get(order_id)
 
-    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
         """Store order and task, or neither; see the port."""
         with self.lock:
             before = self.orders.get(order.order_id)
@@ -39,6 +42,9 @@ class MemoryTaskStore:
             if before is not None:
                 same = before.content_hash == order.content_hash
                 return Submission.DUPLICATE if same else Submission.CONFLICT
+            if (wish := self.wishes.get(order.order_id)) and wish != meets:
+                return wish
+            self.wishes.pop(order.order_id, None)
             self.plans[plan.plan_id] = plan
             self.orders[order.order_id] = order
             self.tasks[order.order_id] = task
@@ -64,10 +70,30 @@ class MemoryTaskStore:
             self.tasks[task.order_id] = task
             return True
 
+    def remember(self, wish: Wish) -> Wish | None:
+        """Store a wish where nothing is; see the port."""
+        with self.lock:
+            if wish.order_id in self.tasks:
+                return None
+            if wish.order_id in self.orders:
+                raise Rejected("orderId", f"{wish.order_id!r} has ended, and its task was deleted since")
+            return self.wishes.setdefault(wish.order_id, wish)
+
+    def wish(self, order_id: str) -> Wish | None:
+        """The wish that waits for this order; see the port."""
+        return self.wishes.get(order_id)
+
+    def drop(self, wish: Wish) -> None:
+        """Drop a wish that has expired; see the port."""
+        with self.lock:
+            if self.wishes.get(wish.order_id) == wish:
+                del self.wishes[wish.order_id]
+
     def due(self, shard: int, until: int) -> Iterator[str]:
         """The due tasks of one shard, oldest first; see the port."""
         with self.lock:
-            waiting = [(task.due, task.order_id) for task in self.tasks.values() if task.due is not None]
+            found: list[Task | Wish] = [*self.tasks.values(), *self.wishes.values()]
+            waiting = [(one.due, one.order_id) for one in found if one.due is not None]
         yield from (order_id for due, order_id in sorted(waiting) if due <= until and self.shard_of(order_id) == shard)
 
     def needing_attention(self) -> Iterator[str]:
