@@ -3,7 +3,7 @@
 # mypy: implicit-reexport
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepward.domain.coordination.outlook import Outlook
@@ -103,6 +103,7 @@ class Life:
     correlation_id: str = "checkout-1"
     order_id: str = ORDER_ID
     absent: frozenset[str] = frozenset()
+    complete_by: int | None = None
     task: Task = field(init=False)
     before: Task = field(init=False)
     asked: list[StepRequest] = field(default_factory=list)
@@ -110,8 +111,9 @@ class Life:
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        notified = {"reply_to": self.reply_to, "correlation_id": self.correlation_id} if self.reply_to else {}
-        self.task = new_task(self.order_id, self.plan, self.now, self.timing, **notified)
+        task = new_task(self.order_id, self.plan, self.now, self.timing, complete_by=self.complete_by)
+        known = self.correlation_id if self.reply_to else ""
+        self.task = replace(task, reply_to=self.reply_to, correlation_id=known)
 
     def apply(self, event: Event, *, at: int | None = None, by: str = "scheduler-1") -> Decision:
         """Decide, and write the decision; `before` is the task that it was about."""

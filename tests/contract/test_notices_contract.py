@@ -85,12 +85,15 @@ def world(access: Access | None) -> World:
 def test_a_notice_says_what_became_of_which_order_and_when(world: World) -> None:
     """S19."""
     world.notices.post(world.notice("replies-shop"))
-    world.notices.post(world.notice("replies-shop", status=Status.COMPLETED, step="", correlation_id="", revision=9))
+    world.notices.post(
+        world.notice("replies-shop", status=Status.UNDONE, step="", correlation_id="", revision=9, reason="complete-by")
+    )
     step, end = sorted(world.arrived("replies-shop"), key=lambda notice: notice["revision"])
     names = {"orderId": "ord-1", "workflow": None, "customerId": None, "correlationId": "checkout-1"}
     state = {"status": "step-completed", "step": "charge", "revision": 4, "at": "2027-01-15T08:00:00.000Z"}
-    assert step == {"type": "order.status"} | names | state
-    assert end == {**step, "correlationId": None, "status": "completed", "step": None, "revision": 9}
+    assert step == {"type": "order.status", "reason": None} | names | state
+    changed = {"correlationId": None, "status": "undone", "step": None, "revision": 9, "reason": "complete-by"}
+    assert end == step | changed
     assert world.lost() == []
 
 

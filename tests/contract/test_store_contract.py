@@ -6,7 +6,7 @@ from decimal import Decimal
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.submission import Submission
-from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
@@ -70,6 +70,8 @@ FULL_TASK = Task(
     paused="stock is being counted",
     reply_to="https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop",
     correlation_id="checkout-1",
+    complete_by=NOW + 86_400_000,
+    time_limit=TimeLimit.PASSED,
 )
 
 

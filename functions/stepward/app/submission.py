@@ -122,4 +122,5 @@ class Submit:
             self.timing,
             reply_to=reply_to,
             correlation_id=accepted.correlation_id,
+            complete_by=accepted.complete_by,
         )

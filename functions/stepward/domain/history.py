@@ -65,6 +65,7 @@ class HistoryKind(StrEnum):
     FELL_BACK = "FellBack", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
     UNDO_BEGUN = "UndoBegun", "", REMEMBERED | MILESTONE | NEW_START
     UNDONE = "Undone", "", REMEMBERED | MILESTONE
+    TIMED_OUT = "TimedOut", "TimedOut", WARNING | REMEMBERED
     PAUSED = "Paused", "", REMEMBERED
     RESUMED = "Resumed", "", REMEMBERED | NEW_START
     LATE_REPLY = "LateReply", "LateReplies", WARNING

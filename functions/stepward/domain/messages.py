@@ -258,7 +258,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """To the submitter: the order reached `status` at `revision`; a later one has a higher revision."""
+    """To the submitter: the order reached `status` at `revision`; a later one has a higher revision.
+
+    `reason` is "complete-by" if that had passed, and its policy was applied.
+    """
 
     order_id: str
     correlation_id: str
@@ -267,6 +270,7 @@ class Notice:
     step: str
     revision: int
     at: int
+    reason: str = ""
 
 
 Message = Retry | StepRequest | TaskAlert | Notice

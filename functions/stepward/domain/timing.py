@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DAY_MS = 24 * 3600 * 1000
+LONGEST_ORDER_MS = 731 * DAY_MS
+"""How far ahead an order's complete-by may be: two years, so that a mistyped year is noticed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:

@@ -20,6 +20,7 @@ def encode_notice(notice: Notice, workflow: str = "") -> str:
             "correlationId": notice.correlation_id or None,
             "status": notice.status.value,
             "step": notice.step or None,
+            "reason": notice.reason or None,
             "revision": notice.revision,
             "at": _rfc3339(notice.at),
         }

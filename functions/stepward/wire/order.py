@@ -14,7 +14,7 @@ import msgspec
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, LONGEST_KEY, Keys
 from stepward.domain.messages import Cancel
-from stepward.domain.submission import Order
+from stepward.domain.submission import Order, check_complete_by
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
@@ -48,6 +48,7 @@ class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     type: Literal["order.submitted"]
     version: Version
     submitted_at: Timestamp
+    complete_by: Timestamp | None = None
     correlation_id: ShortText | None = None
     reply_to: Address | None = None
     customer_id: ShortText | None = None
@@ -66,11 +67,12 @@ class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An order, and the reply queue and correlation id of its message, or ""."""
+    """An order, the reply queue and correlation id of its message, or "", and its complete-by (epoch ms), or None."""
 
     order: Order
     reply_to: str = ""
     correlation_id: str = ""
+    complete_by: int | None = None
 
 
 def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted | Cancel | Ignored:
@@ -92,7 +94,12 @@ def accepted(content: Mapping[str, object], schema: type[OrderMessage], keys: Ke
     body = sized(strict_json.canonical(content))
     key = keys.key(message.order_id, message.customer_id or "")
     order = Order(key, body, hashlib.sha256(body.encode()).hexdigest())
-    return Accepted(order, message.reply_to or "", message.correlation_id or "")
+    limit = check_complete_by(_ms(message.complete_by), _ms(message.submitted_at)) if message.complete_by else None
+    return Accepted(order, message.reply_to or "", message.correlation_id or "", limit)
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -10,9 +10,11 @@ from stepward.app.ledger.split import Progress
 from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.lane import Alerted
+from stepward.domain.coordination.blame import Blame, Suspect
 from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
 from stepward.domain.coordination.lease import Lease
 from stepward.domain.messages import (
+    AgentDefect,
     Alert,
     Cancel,
     LaneWaits,
@@ -21,6 +23,7 @@ from stepward.domain.messages import (
     Pause,
     Reply,
     Report,
+    ReportReject,
     Resubmit,
     Resume,
     Retry,
@@ -41,7 +44,7 @@ from tests.contract.worlds.store_worlds import NOW
 
 POLICIES = (
     Policy(Exhausted.WAIT, wait=60_000, rounds=2),
-    Policy(Exhausted.FALLBACK, agent="reserve", operation="pay", undo_agent="reserve", undo="repay"),
+    Policy(Exhausted.FALLBACK, agent="reserve", operation="pay", undo_agent="reserve", undo="repay", at_once=4),
     Policy(Exhausted.UNDO),
 )
 PLAN = Plan(
@@ -49,10 +52,16 @@ PLAN = Plan(
     3,
     (
         PlannedStep("reserve", "inventory", "reserve", (), 60_000, 3),
-        PlannedStep("charge", "bank", "pay", ("reserve",), 1, 5, POLICIES, Exhausted.UNDO, "bank", "repay", True),
+        PlannedStep("charge", "bank", "pay", ("reserve",), 1, 5, POLICIES, Exhausted.UNDO, "bank", "repay", True, 10),
     ),
+    3_600_000,
+    Exhausted.UNDO,
 )
-BREAKER = Breaker(Mode.OPEN, 7, 2, NOW, NOW + 9, "probe-1", AgentPause("ada", "the bank works on it", NOW))
+SUSPECT = Suspect("pay", "KeyError", "bank.py:7 pay", "KeyError: 'x'", True, NOW, ("a1",), ("b2",), NOW + 1, True)
+BLAME = Blame((SUSPECT,), (("c3", NOW + 2),))
+BREAKER = Breaker(
+    Mode.OPEN, 7, 2, NOW, NOW + 9, "probe-1", AgentPause("ada", "the bank works on it", NOW), ("a1",), BLAME
+)
 LEASE = Lease("supervisor-1", 4, NOW)
 TIMES = tuple(range(NOW, NOW + 10))
 AUDIT = AuditEntry(NOW, "resubmit", "charge", 3, "ada", "card replaced", applied=False, note="no", revision=7)
@@ -85,6 +94,8 @@ TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "resubmit": Resubmit("ord-1", "charge", 3, "ada", "card replaced"),
     "ok": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.OK, {"charged": "12.30"}),
     "permanent": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.PERMANENT, error="card declined"),
+    "failing": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.FAILING, error="Transient: HTTP 503"),
+    "report reject": ReportReject("ord-1", "checkout-1", "queue", "m-1", "items: is missing", NOW),
     "not understood": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.NOT_UNDERSTOOD, error="deploy it"),
 }
 TO_LANES: Mapping[str, LaneCommand] = {
@@ -93,10 +104,13 @@ TO_LANES: Mapping[str, LaneCommand] = {
     "replace event": ReplaceEvent("ord-1", -1, '{"op":"add"}', "ada", "mended", "c-3"),
 }
 NOTICES = {status.value: Notice("ord-1", "checkout-1", "queue", status, "charge", 7, NOW) for status in Status}
+NOTICES |= {"too late": Notice("ord-1", "checkout-1", "queue", Status.UNDONE, "", 7, NOW, "complete-by")}
 ALERTS: Mapping[str, Alert] = {
     "step failed": StepFailed("ord-1", "charge", 3, "card declined", NOW),
     "undo failed": StepFailed("ord-1", "charge/undo", 3, "no such charge", NOW, ("charge", "reserve")),
     "step waits": StepWaits("ord-1", "charge", 2, "agent bank does not know operation pay; deploy it", NOW),
+    "defect": AgentDefect("bank", "pay", "KeyError", "bank.py:7 pay", "KeyError: 'x'", 3, NOW, NOW + 1),
+    "defect over": AgentDefect("bank", "pay", "KeyError", "bank.py:7 pay", "KeyError: 'x'", 3, NOW, NOW + 1, over=True),
     "lane blocked": LaneWaits("ord-1", "3", Alerted.BLOCKED, "amount: is missing", NOW),
     "gap": LaneWaits("ord-1", "3", Alerted.GAP, "event 3 has not come, and 4 has", NOW),
     "idle": LaneWaits("ord-1", "3", Alerted.IDLE, "nothing has come after event 2", NOW),

@@ -155,8 +155,8 @@ def test_kept_messages_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "sample", [s.BREAKER, s.LEASE, s.AUDIT, s.PROGRESS, s.REQUEST, s.PLAN.steps[1], *s.POLICIES[:1]]
+    "sample", [s.BREAKER, s.LEASE, s.AUDIT, s.PROGRESS, s.REQUEST, s.PLAN, s.PLAN.steps[1], *s.POLICIES[:1]]
 )
 def test_the_samples_set_every_field(sample: Any) -> None:
     unset = {each.name for each in fields(sample) if getattr(sample, each.name) == each.default}
-    assert unset <= {"agent", "operation", "undo_agent", "undo", "extra"}
+    assert unset <= {"agent", "at_once", "operation", "undo_agent", "undo", "extra"}

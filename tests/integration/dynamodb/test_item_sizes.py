@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -60,6 +60,7 @@ class Life:
     world: DynamoWorld
     keys: Keys
     now: int = NOW
+    complete_by: int | None = None
     items: list[dict[str, Any]] = field(default_factory=list)
     requests: list[StepRequest] = field(default_factory=list)
 
@@ -74,8 +75,8 @@ class Life:
     def submit(self) -> None:
         plan: Plan = app.plan()
         wanted = accepted(self.keys)
-        reply = {"reply_to": wanted.reply_to, "correlation_id": wanted.correlation_id}
-        task = new_task(self.key, plan, self.now, TIMING, **reply)
+        task = new_task(self.key, plan, self.now, TIMING, complete_by=self.complete_by)
+        task = replace(task, reply_to=wanted.reply_to, correlation_id=wanted.correlation_id)
         outcome = self.store.submit(wanted.order, task, plan)
         assert outcome is Submission.ACCEPTED
         self.items.append(self.world.raw(self.key))
@@ -139,6 +140,18 @@ def test_an_ordinary_task_stays_under_one_kb_all_its_life(life: Life, run: Calla
     sizes = [size_of(item) for item in life.items]
     assert life.items[-1]["ProcessState"] == {"S": ProcessState.PROCESSED}
     assert max(sizes) < KB, sizes
+
+
+@pytest.mark.parametrize(("own", "stored"), [(None, None), (NOW + 86_399_999, {"N": str(NOW + 86_399_999)})])
+def test_an_orders_own_complete_by_is_stored_only_if_it_has_one(
+    moto: DynamoWorld, own: int | None, stored: dict[str, str] | None
+) -> None:
+    """S24: and it costs no KB more."""
+    life = Life(moto, ANY, complete_by=own)
+    life.run()
+
+    assert [(item.get("CompleteBy"), item.get("TimeLimit")) for item in life.items] == [(stored, None)] * 5
+    assert max(map(size_of, life.items)) < KB
 
 
 def test_an_ordinary_order_takes_one_kb(life: Life) -> None:

@@ -43,6 +43,11 @@ def test_the_text_says_what_failed_why_and_what_to_type_next() -> None:
     )
 
 
+def test_the_text_about_a_step_that_never_began_says_so() -> None:
+    """S24: the order's complete-by passed before it."""
+    assert text(replace(FAILED, attempt=0)).startswith("Step charge of order ord-1 ended in Error before it began.\n")
+
+
 def test_the_text_of_a_step_that_waits_for_a_deployment_names_what_to_deploy() -> None:
     """D1: nothing has to be typed afterwards."""
     assert text(WAITS) == (

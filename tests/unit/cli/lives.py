@@ -118,11 +118,21 @@ def paused() -> Life:
     return Life(plan=UNDOABLE).start(0).pause(500)
 
 
+def timed_out() -> Life:
+    """Its complete-by, ten seconds, passed while reserve was at work."""
+    return Life(plan=replace(UNDOABLE, complete_within=10_000)).start(0).answer("reserve", 10_000)
+
+
+def stopped() -> Life:
+    """Its complete-by passed while reserve was at work, and the Supervisor has seen it."""
+    return timed_out().check_deadlines(12_000).alerted("charge", 12_050)
+
+
 def shipping() -> Life:
     """Past its point of no return."""
     return Life(plan=UNDOABLE).start(0).answer("reserve", 1_000).answer("charge", 2_000)
 
 
-def failed(error: str = "refused with card_declined") -> Life:
+def failed(error: str = "refused with card_declined", plan: Plan = PLAN) -> Life:
     """The payment service refused for good, and an operator knows."""
-    return Life().start(40).answer("reserve", 1_000).answer("charge", 2_000, error).alerted("charge", 2_050)
+    return Life(plan=plan).start(40).answer("reserve", 1_000).answer("charge", 2_000, error).alerted("charge", 2_050)

@@ -1,18 +1,38 @@
 """A command that the policy would refuse is refused before anything is sent."""
 
+from dataclasses import replace
+
 import pytest
 
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.refusals import refusal
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.staleness import dated
-from tests.unit.cli.lives import SUBMITTED, Life, failed, paused, recovered, shipping, undo_failed, undoing, undone
+from stepward.domain.workflow.plan import Exhausted
+from tests.unit.cli.lives import (
+    PLAN,
+    SUBMITTED,
+    Life,
+    failed,
+    paused,
+    recovered,
+    shipping,
+    stopped,
+    undo_failed,
+    undoing,
+    undone,
+)
 
 HERE = Target(local=True)
 NOW = SUBMITTED + 90_000
 UNDO = Undo("ord-1", "ada", "withdrawn")
 PAUSE = Pause("ord-1", "ada", "asking")
 RESUME = Resume("ord-1", "ada", "agreed")
+
+
+def late() -> Life:
+    """It ended in Error before its complete-by, after which it is to be undone."""
+    return failed(plan=replace(PLAN, complete_within=80_000, on_timeout=Exhausted.UNDO))
 
 
 @pytest.mark.parametrize(
@@ -30,6 +50,11 @@ RESUME = Resume("ord-1", "ada", "agreed")
         (undoing(), RESUME, "nothing to resume: the order is not paused"),
         (paused().resume(900), dated(PAUSE, SUBMITTED), "alex has resumed the order since. To see what happened"),
         (failed(), Resubmit("ord-1", "charge", 2, "ada", "x"), "the step is Error at attempt 1; in Error: charge"),
+        (
+            late(),
+            Resubmit("ord-1", "charge", 1, "ada", "x"),
+            "its complete-by, and is about to be undone. To see how far",
+        ),
         (failed(), Resubmit("ord-1", "reserve", 1, "ada", "x"), "the step is Processed at attempt 1; in Error: charge"),
     ],
 )
@@ -51,6 +76,7 @@ def test_what_cannot_work_is_refused_with_the_reason_and_what_to_do(life: Life, 
         (undoing(), PAUSE),
         (failed(), PAUSE),
         (failed(), Resubmit("ord-1", "charge", 1, "ada", "x")),
+        (stopped(), Resubmit("ord-1", "charge", 0, "ada", "x")),
         (undo_failed(), Resubmit("ord-1", "charge/undo", 1, "ada", "x")),
     ],
 )

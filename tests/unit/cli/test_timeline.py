@@ -1,6 +1,17 @@
 from stepward.cli.orders.timeline import is_complete, prospects, timeline
 from stepward.domain.messages import Start
-from tests.unit.cli.lives import PATIENT, SUBMITTED, Life, failed, paused, recovered, undo_failed, undone
+from tests.unit.cli.lives import (
+    PATIENT,
+    SUBMITTED,
+    Life,
+    failed,
+    paused,
+    recovered,
+    stopped,
+    timed_out,
+    undo_failed,
+    undone,
+)
 
 TIMED_OUT = "charge: attempt {} passed its complete-by without a reply: its agent is slow or dead"
 
@@ -150,3 +161,18 @@ def test_a_record_that_dropped_old_entries_is_not_called_complete() -> None:
 
     assert is_complete(failed().task)
     assert not is_complete(life.task)
+
+
+def test_the_timeline_of_an_order_past_its_complete_by_says_what_that_stopped() -> None:
+    """S24: and before the Supervisor has seen it, what it will not do any more."""
+    reason = "the order's complete-by, 2026-09-21T14:13:30Z, has passed"
+    assert lines_of(stopped())[3:] == [
+        (12_000, reason),
+        (12_000, f"charge: ended in Error before it began: {reason}; a resubmission lifts it"),
+        (12_050, "charge: the operators were alerted"),
+    ]
+    late = "The order's complete-by passed 3.0 s ago. Running steps may end, no step starts."
+    for life in (timed_out(), stopped()):
+        assert prospects(life.task, life.plan, SUBMITTED + 13_000) == [late]
+    lifted = stopped().resubmit("charge", 13_000, "alex", "the customer waits")
+    assert all(late not in said for said in prospects(lifted.task, lifted.plan, SUBMITTED + 13_000))

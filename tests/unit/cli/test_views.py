@@ -15,6 +15,8 @@ from tests.unit.cli.lives import (
     paused,
     recovered,
     shipping,
+    stopped,
+    timed_out,
     undo_failed,
     undoing,
     undone,
@@ -90,6 +92,22 @@ def test_an_undo_that_failed_shows_what_is_not_undone_and_what_to_type() -> None
     assert "charge is not undone" in words
     assert "stepward resubmit ord-1 charge/undo --why ..." in words
     assert "stepward undo" not in words
+
+
+@pytest.mark.parametrize(
+    ("life", "became", "kept"),
+    [
+        (timed_out(), "", None),
+        (stopped(), ", which has passed", "passed"),
+        (stopped().resubmit("charge", 13_000, "ada", "x"), ", lifted since it passed", "lifted"),
+    ],
+)
+def test_an_order_shows_its_complete_by_and_what_became_of_it(life: Life, became: str, kept: str | None) -> None:
+    """S24."""
+    assert re.search(rf"complete by 2026-09-21 \d\d:\d\d:30{became} *\n", view(life))
+    document = task_document(life.loaded, with_order=False)
+    assert (document["completeBy"], document["timeLimit"]) == (SUBMITTED + 10_000, kept)
+    assert "complete by" not in view(failed())
 
 
 def test_a_paused_order_shows_why_and_how_to_go_on() -> None:

@@ -31,6 +31,18 @@ def test_a_create_submits_the_order_and_a_delete_takes_it_back() -> None:
     assert world.lane().deleted == 2
 
 
+def test_a_create_may_carry_the_complete_by_of_its_order() -> None:
+    """S24, C6: one that cannot be kept stops its own order only, with field and reason."""
+    world = ConvoyWorld()
+    world.run(
+        entry("A", 1, "create", completeBy="2026-03-01T00:00:00Z"),
+        entry("B", 1, "create", completeBy="2020-03-01T00:00:00Z"),
+    )
+
+    assert world.store.tasks["A"].complete_by == 1_772_323_200_000
+    assert blocked(world, "B") == (1, "completeBy: is not after submittedAt; name a later time, or leave it out")
+
+
 def test_a_delete_of_an_order_whose_task_was_deleted_stops_its_lane() -> None:
     """It ended long ago; there is nothing to wait for."""
     world = ConvoyWorld()

@@ -29,6 +29,16 @@ def test_an_order_becomes_an_order_and_a_task_with_a_record_per_step(world: Worl
     assert world.kinds() == [HistoryKind.SUBMITTED]
 
 
+def test_an_orders_own_complete_by_is_stored_with_its_task_even_if_it_has_passed(world: World) -> None:
+    """S24, I1: what was late in the queue is accepted, so that its policy applies and its submitter hears of it."""
+    world.submit.handle(order_text(completeBy="2026-01-02T00:00:00Z"))
+
+    task = world.store.tasks[ORDER_ID]
+    assert task.complete_by == task.due == 1_767_312_000_000
+    world.schedule().handle(world.take(world.queues.scheduler))
+    assert world.queues.agents["worker"].bodies == []
+
+
 def test_the_plan_is_frozen_with_the_order(world: World) -> None:
     """A new deployment never changes a task in flight."""
     world.submit.handle(order_text())

@@ -69,6 +69,7 @@ TAKEN = {
     "orderId": ["a", "A" * 128, "0.x_y:z-1"],
     "submittedAt": ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123+05:30", "2026-01-01T00:00:00-08:00"],
     "priority": ["normal", "high"],
+    "completeBy": ["2026-01-01T00:00:00.001Z", "2027-12-31T00:00:00Z", "2026-01-01T08:00:00+07:00"],
 }
 NO_SHORT_SAFE_TEXT = ["", "x" * 257, "a b", "a\n", "é", 7, {}]
 WRONG: dict[str, list[object]] = {
@@ -78,6 +79,11 @@ WRONG: dict[str, list[object]] = {
     "replyTo": NO_SHORT_SAFE_TEXT,
     "customerId": NO_SHORT_SAFE_TEXT,
     "priority": ["HIGH", "", None, 1],
+    "completeBy": [
+        *("2026-01-02T00:00:00", "2026-01-02", 1767312000, "soon"),
+        *("2026-01-01T00:00:00Z", "2025-01-02T00:00:00Z", "2026-01-01T06:00:00+07:00"),
+        *("2028-01-02T00:00:00.001Z", "9999-12-31T00:00:00Z", "0001-01-01T00:00:00+14:00"),
+    ],
     "version": [0, -1, True, 1.0, "1", None, 2**53, 10**30],
 }
 
@@ -173,9 +179,13 @@ def test_an_unclear_order_is_not_guessed(text: str) -> None:
 
 
 def test_what_the_message_asks_of_the_engine_is_read_out_of_it() -> None:
-    """S19."""
+    """S19, S24."""
     asks = {"replyTo": "arn:aws:sqs:us-east-1:111122223333:replies", "correlationId": "checkout-1"}
     for asked, found in ((asks, tuple(asks.values())), (dict.fromkeys(asks), ("", ""))):
         taken = accept(json.dumps(PLAIN_ORDER | asked), OrderSubmitted)
         assert isinstance(taken, Accepted)
         assert (taken.reply_to, taken.correlation_id) == found
+    for text, at in (("2026-01-01T08:00:00.5+07:00", 1_767_229_200_500), (None, None)):
+        limited = accept(json.dumps(PLAIN_ORDER | {"completeBy": text}), OrderSubmitted)
+        assert isinstance(limited, Accepted)
+        assert limited.complete_by == at

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -182,7 +183,7 @@ def test_a_plan_is_read_back_as_it_was_written() -> None:
     """The plan is frozen at submission, and read until the task ends."""
     policies = (waits(MINUTE, 2), falls_back("post", undo="recall"), UNDOES)
     full = planned("ship", "reserve", "pay", undo="refund", exhausted=policies, on_permanent=Exhausted.UNDO)
-    plan = Plan("fulfilment", 7, (full, planned("bill", "ship", point_of_no_return=True)))
+    plan = Plan("fulfilment", 7, (full, planned("bill", "ship", point_of_no_return=True)), HOUR, Exhausted.UNDO)
 
     assert Plan.from_json(plan.to_json()) == plan
     assert Plan.from_json(plan.to_json()).plan_id == plan.plan_id
@@ -195,12 +196,48 @@ def test_a_plan_is_read_back_as_it_was_written() -> None:
         replace(PLAN, version=2),
         replace(PLAN, steps=PLAN.steps[:1]),
         replace(PLAN, steps=PLAN.steps[::-1]),
+        replace(PLAN, complete_within=HOUR),
+        replace(PLAN, on_timeout=Exhausted.UNDO),
         *(replace(PLAN, steps=(replace(PLAN.steps[0], **change), PLAN.steps[1])) for change in CHANGES),
     ],
 )
 def test_any_other_content_gives_a_plan_another_id(changed: Plan) -> None:
     """A deployment never changes the plan of a task in flight."""
     assert changed.plan_id != PLAN.plan_id
+
+
+def test_a_limit_that_is_not_set_is_not_in_the_text_of_a_plan() -> None:
+    """The plan is the gate: an ordinary plan keeps its text, and so its id, whatever a workflow may say since."""
+    assert json.loads(PLAN.to_json()).keys() == {"workflow", "version", "steps"}
+
+
+def test_a_limit_of_the_whole_order_is_frozen_with_the_plan() -> None:
+    """S24: a deployment's own limit replaces those of the steps only."""
+    workflow = Workflow("line", 1, [step(reserve)], complete_within=minutes(60), on_timeout=Exhausted.UNDO)
+    for plan in (workflow.plan(), workflow.plan(minutes(2))):
+        assert (plan.complete_within, plan.on_timeout) == (HOUR, Exhausted.UNDO)
+
+
+LONGEST = timedelta(days=731)
+NO_LIMITS = [timedelta(0), -minutes(1), minutes(0.5 / 60), LONGEST + minutes(1)]
+LIMITS: list[tuple[dict[str, Any], str]] = [
+    *(
+        ({"complete_within": no_limit}, r"complete_within -?\d+ ms is outside 1 s to 731 days")
+        for no_limit in NO_LIMITS
+    ),
+    *(
+        ({"on_timeout": kind}, f"on_timeout is ALERT or UNDO, not {kind.name}")
+        for kind in (Exhausted.WAIT, Exhausted.FALLBACK)
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "reason"), LIMITS)
+def test_a_limit_that_cannot_be_kept_is_refused(settings: dict[str, Any], reason: str) -> None:
+    """S24: none at all is no limit of zero; a mistyped one is noticed."""
+    assert Workflow("line", 1, [step(reserve)], complete_within=LONGEST)
+    with pytest.raises(WorkflowError, match=f"workflow 'line': {reason}"):
+        Workflow("line", 1, [step(reserve)], **settings)
 
 
 def test_the_same_content_gives_the_same_id() -> None:

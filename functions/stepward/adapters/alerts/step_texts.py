@@ -125,7 +125,8 @@ def _advice(first: StepFailed, workflow: str) -> str:
 def _what_failed(alert: StepFailed, workflow: str) -> str:
     order = spoken(alert.order_id, workflow)
     if not alert.remaining_effects:
-        return f"Step {alert.step} of order {order} ended in Error at attempt {alert.attempt}."
+        when = f"at attempt {alert.attempt}" if alert.attempt else "before it began"
+        return f"Step {alert.step} of order {order} ended in Error {when}."
     return (
         f"The undo of order {order} failed: {alert.step} ended in Error at attempt {alert.attempt}.\n\n"
         f"Remaining effects: {', '.join(alert.remaining_effects)}"

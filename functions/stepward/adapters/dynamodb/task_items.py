@@ -30,6 +30,8 @@ class TaskItem(IndexedItem):
     paused = UnicodeAttribute(attr_name="Paused", null=True)
     reply_to = UnicodeAttribute(attr_name="ReplyTo", null=True)
     correlation_id = UnicodeAttribute(attr_name="CorrelationId", null=True)
+    complete_by = NumberAttribute(attr_name="CompleteBy", null=True)
+    time_limit = UnicodeAttribute(attr_name="TimeLimit", null=True)
     expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)
     wish = UnicodeAttribute(attr_name="Wish", null=True)
     """Of an order that has not come yet; whoever reads a task takes such an item for none."""

@@ -17,9 +17,9 @@ from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
 from stepward.adapters.dynamodb.task_records import decode_history, encode_history
 from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, is_wish
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
-from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable
+from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
@@ -155,6 +155,8 @@ class DynamoTaskStore:
             paused=task.paused or None,
             reply_to=task.reply_to or None,
             correlation_id=task.correlation_id or None,
+            complete_by=task.complete_by,
+            time_limit=task.time_limit.value or None,
             expires_at=self._expires_at(task),
             **listing(task.order_id, self.shards, due=task.due, since=task.needs_attention),
         )
@@ -224,6 +226,10 @@ def _task(item: TaskItem) -> Task:
             paused=item.paused or "",
             reply_to=item.reply_to or "",
             correlation_id=item.correlation_id or "",
+            complete_by=None if item.complete_by is None else whole(item.complete_by),
+            time_limit=known(TimeLimit, item.time_limit or TimeLimit.HOLDS.value, "a time limit"),
         )
+    except NotUnderstood as error:
+        raise error.of(order_id, None if item.due is None else whole(item.due)) from error
     except (LookupError, TypeError, ValueError) as error:
         raise Corrupt(f"{order_id}: {error!r}") from error

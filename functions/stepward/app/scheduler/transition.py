@@ -14,8 +14,9 @@ from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
+from stepward.domain.task.claim import in_question
 from stepward.domain.task.deadlines import DeadlineCheck
-from stepward.domain.task.decide import AlertSent, Event, decide, in_question
+from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry

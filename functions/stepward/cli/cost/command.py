@@ -69,6 +69,7 @@ def cost(
     say(f"In all ${total:,.2f} a month, and ${storage:,.2f} for each month that these orders are stored.")
     OUT.print(_assumptions(assumed))
     say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
+    say("A complete-by of the whole order costs nothing until it passes.")
 
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:

@@ -29,6 +29,8 @@ def task_document(loaded: Loaded, *, with_order: bool) -> Document:
         "submittedAt": task.created_at,
         "endedAt": task.ended_at,
         "due": task.due,
+        "completeBy": task.limit(plan),
+        "timeLimit": task.time_limit or None,
         "undoing": task.undoing or None,
         "paused": task.paused or None,
         "needsAttentionSince": task.needs_attention,

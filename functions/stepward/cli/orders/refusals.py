@@ -17,6 +17,7 @@ ADVICE = {
     RefusalCode.ENDED: "; there is nothing left to pause",
     RefusalCode.NOT_PAUSED: ". To see its state: {show}",
     RefusalCode.SUPERSEDED: ". To see what happened: {show}",
+    RefusalCode.TIMED_OUT: ". To see how far it is: {show}",
     RefusalCode.NOT_IN_ERROR: "; in Error: {failed}",
 }
 """The advice that follows the policy's reason."""

@@ -11,7 +11,7 @@ from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
 from stepward.domain.task.deadlines import IT_RAISED
-from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
+from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, forward_name
 
@@ -72,7 +72,7 @@ def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     """What the order waits for: a sentence for each step that runs or is next."""
     waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
     paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
-    sentences = [paused] if task.paused else []
+    sentences = [*([paused] if task.paused else []), *_overdue(task, plan, now)]
     for record in all_records(task, plan):
         if record.lacks:
             sentences.append(f"{record.name} waits for a deployment, uncounted: {record.lacks}.")
@@ -84,6 +84,14 @@ def prospects(task: Task, plan: Plan, now: int) -> list[str]:
             waits = f"{record.name} waits for a Scheduler to claim it; if none does, the Supervisor sends a reminder."
             sentences.append(waits)
     return sentences
+
+
+def _overdue(task: Task, plan: Plan, now: int) -> Iterator[str]:
+    """That the order's complete-by has passed, if that still keeps steps from starting."""
+    limit = task.limit(plan)
+    stops = task.time_limit is not TimeLimit.LIFTED and not task.undoing and not task.has_ended
+    if stops and limit is not None and limit <= now:
+        yield f"The order's complete-by passed {span(now - limit)} ago. Running steps may end, no step starts."
 
 
 def _running(record: StepRecord, now: int) -> str:
@@ -167,8 +175,8 @@ def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
             waited = f"no Scheduler had claimed it {late} after it was due; the Supervisor sent a reminder"
             yield Happening(entry.at, 3, f"{entry.step}: {waited}", trouble=True)
         case HistoryKind.FAILED:
-            ended = f"attempt {entry.attempt} ended in Error: {entry.note}"
-            yield Happening(entry.at, 3, f"{entry.step}: {ended}", trouble=True)
+            ended = f"attempt {entry.attempt} ended in Error" if entry.attempt else "ended in Error before it began"
+            yield Happening(entry.at, 3, f"{entry.step}: {ended}: {entry.note}", trouble=True)
         case HistoryKind.ALERTED:
             yield Happening(entry.at, 4, f"{entry.step}: the operators were alerted")
         case HistoryKind.RESUBMITTED:
@@ -179,7 +187,7 @@ def _troubles(entry: HistoryEntry) -> Iterator[Happening]:
 
 def _detour(entry: HistoryEntry) -> Happening:
     """What took the order off its usual path."""
-    rank, trouble = 3, False
+    rank, trouble = (2, True) if entry.kind is HistoryKind.TIMED_OUT else (3, False)
     match entry.kind:
         case HistoryKind.WAITING:
             text = f"{entry.step}: its attempts are used up; it {entry.note}"
@@ -198,5 +206,5 @@ def _detour(entry: HistoryEntry) -> Happening:
         case HistoryKind.LATE_EFFECT:
             trouble, text = True, f"{entry.step}: attempt {entry.attempt} had its effect after all; it is undone again"
         case _:
-            text = f"{entry.step}: {entry.kind} {entry.note}".strip()
+            text = f"{entry.step}: {entry.kind} {entry.note}" if entry.step else entry.note or entry.kind
     return Happening(entry.at, rank, text, trouble)

@@ -26,7 +26,7 @@ from stepward.domain.coordination.breaker import Mode
 from stepward.domain.key import spoken
 from stepward.domain.messages import Undo
 from stepward.domain.staleness import staleness
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.workflow.plan import Plan, forward_name
 
 STYLES = {
@@ -68,10 +68,12 @@ def stopped_agents(loaded: Loaded, breakers: Breakers, target: Target, now: int)
 
 
 def _headline(task: Task, plan: Plan) -> Text:
-    submitted = moment(task.created_at)
+    submitted, limit = moment(task.created_at), task.limit(plan)
     end = task.ended_at
     took = f", {task.process_state} in {span(end - task.created_at)}" if end is not None else ""
     why = [*([f"undo: {task.undoing}"] if task.undoing else []), *([f"paused: {task.paused}"] if task.paused else [])]
+    if limit is not None:
+        why.insert(0, f"complete by {day_and_time(limit)}{_BECAME[task.time_limit]}")
     return Text.assemble(
         ("Order ", ""),
         (printable(spoken(task.order_id)), "bold"),
@@ -80,6 +82,9 @@ def _headline(task: Task, plan: Plan) -> Text:
         f"\n{plan.workflow} version {plan.version}, submitted {submitted:%Y-%m-%d %H:%M:%S %Z}{took}",
         *(f"\n{printable(line)}" for line in why),
     )
+
+
+_BECAME = {TimeLimit.HOLDS: "", TimeLimit.PASSED: ", which has passed", TimeLimit.LIFTED: ", lifted since it passed"}
 
 
 def _steps_table(task: Task, plan: Plan) -> Table:

@@ -9,7 +9,7 @@ from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
 from stepward.domain.messages import Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.task.notices import notices
-from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task
+from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, forward_name
@@ -49,6 +49,7 @@ class TaskChange:
     fence_base: int = field(init=False)
     undoing: str = field(init=False)
     paused: str = field(init=False)
+    time_limit: TimeLimit = field(init=False)
     refusal: Refusal | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -57,6 +58,7 @@ class TaskChange:
         self.fence_base = self.task.fence_base
         self.undoing = self.task.undoing
         self.paused = self.task.paused
+        self.time_limit = self.task.time_limit
 
     @property
     def absent(self) -> frozenset[str]:
@@ -65,8 +67,28 @@ class TaskChange:
 
     @property
     def halted(self) -> bool:
-        """Whether the task is paused, or has a step in Error: it starts nothing new until an operator acts."""
-        return bool(self.paused) or any(record.process_state is ProcessState.ERROR for record in self.steps.values())
+        """Whether the task starts nothing new: it is paused, has a step in Error, or is past its complete-by."""
+        return bool(self.paused) or self.has_error or self.is_late
+
+    @property
+    def has_error(self) -> bool:
+        """Whether a step is in Error."""
+        return any(record.process_state is ProcessState.ERROR for record in self.steps.values())
+
+    @property
+    def limit(self) -> int | None:
+        """The order's complete-by, until its policy is applied; an undo has none."""
+        holds = self.time_limit is TimeLimit.HOLDS and not self.undoing
+        return self.task.limit(self.plan) if holds else None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the order is past its complete-by, and its policy is not applied yet.
+
+        Nobody claims a step from then on; the Supervisor acts only when it has passed by every clock.
+        """
+        seen = self.now if self.claims else self.now - self.timing.skew_margin
+        return self.limit is not None and self.limit <= seen
 
     def is_done(self, name: str) -> bool:
         """Whether this record is Processed."""
@@ -123,12 +145,13 @@ class TaskChange:
         step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
         self.log(HistoryKind.REFUSED, step, attempt, command.who, text)
 
-    def decision(self, waiting: Iterable[PlannedStep]) -> Decision:
-        """The finished change, with the steps that still wait to be claimed.
+    def decision(self, waiting: Iterable[PlannedStep], times_out: int | None) -> Decision:
+        """The finished change, with the steps that still wait to be claimed, and when the whole order times out.
 
         Only the Supervisor, who checks all deadlines, may move the due time forward.
         """
-        deadline = min(self._deadlines(waiting), default=None)
+        deadlines = [*self._deadlines(waiting), *([] if times_out is None else [times_out])]
+        deadline = min(deadlines, default=None)
         due = deadline
         if self.claims and deadline is not None and self.task.due is not None:
             due = min(deadline, self.task.due)
@@ -141,6 +164,7 @@ class TaskChange:
             fence_base=self.fence_base,
             undoing=self.undoing,
             paused=self.paused,
+            time_limit=self.time_limit,
             history=(self.task.history + troubles)[-HISTORY_LIMIT:],
         )
         if task == self.task:

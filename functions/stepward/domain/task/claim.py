@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
-from stepward.domain.task.change import TaskChange
+from stepward.domain.task.change import Decision, TaskChange
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from stepward.domain.task.undo_order import undo_waits_for
-from stepward.domain.workflow.plan import Exhausted, PlannedStep, forward_name
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, forward_name
 
 CLAIMS_PER_THRESHOLD = 10
 
@@ -27,10 +26,17 @@ def ready(change: TaskChange) -> Iterator[PlannedStep]:
 def waits_for(change: TaskChange, name: str) -> Iterator[str]:
     """The records that must be Processed first: the step's predecessors, and the undo of an earlier executor."""
     if change.steps[name].is_compensation:
-        yield from undo_waits_for(change, name)
+        yield from _undo_waits_for(change, name)
     else:
         yield from change.plan.by_name[name].after
         yield from (other for other in change.compensations() if forward_name(other) == name)
+
+
+def _undo_waits_for(change: TaskChange, compensation: str) -> Iterator[str]:
+    """The compensations of the steps that depended on its step; none before a fallback, which undoes one step only."""
+    if change.undoing:
+        later = change.plan.dependents[forward_name(compensation)]
+        yield from (other for other in change.compensations() if forward_name(other) in later)
 
 
 def claim_ready(change: TaskChange, causation_id: str) -> None:
@@ -75,6 +81,17 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
     )
     change.log(HistoryKind.CLAIMED, planned.name, attempt)
     change.messages.append(_request(change, planned))
+
+
+def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
+    """The agents that a Scheduler has to know more of, since the decision claims a step that has a fallback."""
+    agents: set[str] = set()
+    for message in decision.messages:
+        if isinstance(message, StepRequest) and never_asked(before.steps.get(message.step)):
+            planned, policy = plan.by_name[message.step], decision.task.steps[message.step].policy
+            fallback = planned.next_policy(policy)
+            agents |= {message.agent, fallback.agent} if fallback.kind is Exhausted.FALLBACK else set()
+    return frozenset(agents)
 
 
 def never_asked(record: StepRecord | None) -> bool:

@@ -11,6 +11,7 @@ from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready, request_claim
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.notices import status_notice
+from stepward.domain.task.order_limit import check_limit
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.domain.task.threshold import exhaust
 from stepward.domain.task.worst_case import overtime
@@ -43,6 +44,7 @@ def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
     _log_overtime(change, seen)
     if change.task.ended_at is not None:
         change.messages.extend(status_notice(change.task, change.now))
+    check_limit(change)
     waiting = {planned.name for planned in ready(change)}
     for name, record in list(change.steps.items()):
         if change.steps[name] is not record:

@@ -17,19 +17,19 @@ from stepward.domain.messages import (
     Resume,
     Retry,
     Start,
-    StepRequest,
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
-from stepward.domain.task.claim import claim, claim_ready, never_asked, ready, resend
+from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
 from stepward.domain.task.notices import status_notice
+from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.task.reply import answer
 from stepward.domain.task.undo import begin_undo, no_return
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Exhausted, Plan
+from stepward.domain.workflow.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,7 @@ def decide(
         _of_step(change, event)
     else:
         _of_task(change, event)
-    return change.decision(list(ready(change)))
-
-
-def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
-    """The agents that a Scheduler has to know more of, since the decision claims a step that has a fallback."""
-    agents: set[str] = set()
-    for message in decision.messages:
-        if isinstance(message, StepRequest) and never_asked(before.steps.get(message.step)):
-            planned, policy = plan.by_name[message.step], decision.task.steps[message.step].policy
-            fallback = planned.next_policy(policy)
-            agents |= {message.agent, fallback.agent} if fallback.kind is Exhausted.FALLBACK else set()
-    return frozenset(agents)
+    return change.decision(list(ready(change)), times_out(change))
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:
@@ -131,6 +120,7 @@ def _undo(change: TaskChange, event: Undo | Cancel) -> None:
         change.refuse(event, RefusalCode.PAST_NO_RETURN, f"the order is past its point of no return, {stuck}")
     else:
         change.paused = ""
+        lift_limit(change)
         begin_undo(change, "undo", event.why, event.who)
 
 
@@ -183,6 +173,10 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
         text = f"nothing to resubmit: the step is {record.process_state} at attempt {record.attempt}"
         change.refuse(event, RefusalCode.NOT_IN_ERROR, text)
         return
+    if change.is_late and undoes(change):
+        change.refuse(event, RefusalCode.TIMED_OUT, "the order is past its complete-by, and is about to be undone")
+        return
+    lift_limit(change)
     change.fence_base = change.fence
     change.steps[record.name] = replace(
         record,

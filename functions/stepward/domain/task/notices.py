@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from stepward.domain.history import MILESTONE, HistoryEntry, HistoryKind
 from stepward.domain.messages import Notice, Status
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.record import ProcessState, Task, TimeLimit
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 
 _STATUS_OF_STATE = {
@@ -49,4 +49,6 @@ def status_notice(task: Task, now: int) -> list[Notice]:
 
 
 def _notice(task: Task, status: Status, step: str, at: int) -> Notice:
-    return Notice(task.order_id, task.correlation_id, task.reply_to, status, step, task.revision, at)
+    stopped = task.time_limit is TimeLimit.PASSED and status in {*_STATUS_OF_STATE.values()} - {Status.COMPLETED}
+    reason = "complete-by" if stopped else ""
+    return Notice(task.order_id, task.correlation_id, task.reply_to, status, step, task.revision, at, reason)

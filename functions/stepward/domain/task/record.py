@@ -31,6 +31,14 @@ class ProcessState(StrEnum):
     UNDO_FAILED = "UndoFailed"
 
 
+class TimeLimit(StrEnum):
+    """What became of an order's complete-by: its policy was applied, or an operator acted on the order after it."""
+
+    HOLDS = ""
+    PASSED = "passed"
+    LIFTED = "lifted"
+
+
 @dataclass(frozen=True, slots=True)
 class StepRecord:
     """One step of one order; `order_id` is the task's key. Times are epoch milliseconds.
@@ -85,7 +93,7 @@ class Task:
     `due` is when the Supervisor has to check the task: early or on time, never late; None when nothing
     waits. `fence` counts the claims of all steps, so it only rises; `fence_base` was its value when an
     operator last resubmitted a step. `undoing` and `paused` hold the reason, and are empty otherwise. `reply_to` and
-    `correlation_id` are the submitter's.
+    `correlation_id` are the submitter's, and so is `complete_by`, if its message names an end of the order's time.
     """
 
     order_id: str
@@ -101,6 +109,13 @@ class Task:
     paused: str = ""
     reply_to: str = ""
     correlation_id: str = ""
+    complete_by: int | None = None
+    time_limit: TimeLimit = TimeLimit.HOLDS
+
+    def limit(self, plan: Plan) -> int | None:
+        """The order's complete-by (epoch ms): its own or its workflow's, whichever is earlier; None without one."""
+        of_workflow = None if plan.complete_within is None else self.created_at + plan.complete_within
+        return min((limit for limit in (self.complete_by, of_workflow) if limit is not None), default=None)
 
     @property
     def process_state(self) -> ProcessState:
@@ -155,19 +170,30 @@ class Loaded:
 
 
 def new_task(
-    order_id: str, plan: Plan, now: int, timing: Timing, *, reply_to: str = "", correlation_id: str = ""
+    order_id: str,
+    plan: Plan,
+    now: int,
+    timing: Timing,
+    *,
+    reply_to: str = "",
+    correlation_id: str = "",
+    complete_by: int | None = None,
 ) -> Task:
     """The task of a new order: every step Pending, unlocked, never tried.
 
-    It is due when its first steps would be if they were claimed at once, so that their claim need not touch the index.
+    It is due when its first steps would be if they were claimed at once, so that their claim need not touch the index,
+    or at its complete-by.
     """
-    first = min(step.complete_within for step in plan.steps if not step.after)
-    return Task(
+    first = now + min(timing.claim_within, *(step.complete_within for step in plan.steps if not step.after))
+    task = Task(
         order_id=order_id,
         plan_id=plan.plan_id,
         created_at=now,
         steps={step.name: StepRecord(order_id, step.name) for step in plan.steps},
-        due=now + min(timing.claim_within, first),
+        due=first,
         reply_to=reply_to,
         correlation_id=correlation_id,
+        complete_by=complete_by,
     )
+    limit = task.limit(plan)
+    return task if limit is None else replace(task, due=min(first, limit))

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class RefusalCode(StrEnum):
-    """The reasons; the first seven are those of an operator's command."""
+    """The reasons; the first eight are those of an operator's command."""
 
     UNDO_BEGUN = "undo-begun"
     PAST_NO_RETURN = "past-no-return"
@@ -16,6 +16,7 @@ class RefusalCode(StrEnum):
     NOT_PAUSED = "not-paused"
     SUPERSEDED = "superseded"
     NOT_IN_ERROR = "not-in-error"
+    TIMED_OUT = "timed-out"
     NO_SUCH_STEP = "no-such-step"
     LATE = "late"
     MOVED_ON = "moved-on"

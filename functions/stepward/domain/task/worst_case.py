@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from stepward.domain.backoff import backoff
 from stepward.domain.history import NEW_START
-from stepward.domain.task.record import Task
+from stepward.domain.task.record import Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
 
@@ -14,14 +14,19 @@ from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
 def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
     """By how many milliseconds the task is past its worst case; zero or less if it is not.
 
-    A resume, a resubmission and the beginning of an undo start the count anew.
+    A resume, a resubmission and the beginning of an undo start the count anew, but never go past the order's
+    complete-by.
     """
     begun = max([task.created_at, *(entry.at for entry in task.history if NEW_START in entry.kind.marks)])
-    return now - begun - worst_case(plan, timing)
+    limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS else None
+    return now - begun - worst_case(plan, timing, None if limit is None else max(0, limit - begun))
 
 
-def worst_case(plan: Plan, timing: Timing) -> int:
-    """Milliseconds for the longest path of the plan forward, and then back again, with every attempt used up."""
+def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:
+    """Milliseconds for the longest path of the plan forward, and then back again, with every attempt used up.
+
+    If the order has to be complete `within` some milliseconds, only the attempts that run then may still end.
+    """
 
     def forward(step: PlannedStep) -> int:
         return _attempts(step, timing) * step.rounds + _waits(step)
@@ -29,7 +34,11 @@ def worst_case(plan: Plan, timing: Timing) -> int:
     def back(step: PlannedStep) -> int:
         return _attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
 
-    return _longest_path(plan, forward) + _longest_path(plan, back)
+    ahead = _longest_path(plan, forward)
+    if within is not None:
+        last = max(step.complete_within for step in plan.steps)
+        ahead = min(ahead, within + last + 2 * _found_late(timing))
+    return ahead + _longest_path(plan, back)
 
 
 def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
@@ -42,9 +51,12 @@ def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
 
 def _attempts(step: PlannedStep, timing: Timing) -> int:
     """One round of attempts, each claimed, found overdue and freed as late as can be, and followed by its backoff."""
-    found_late = timing.skew_margin + timing.claim_within
     backoffs = sum(backoff(failures, 1.0) for failures in range(1, step.threshold + 1))
-    return step.threshold * (timing.claim_within + step.complete_within + found_late) + backoffs
+    return step.threshold * (timing.claim_within + step.complete_within + _found_late(timing)) + backoffs
+
+
+def _found_late(timing: Timing) -> int:
+    return timing.skew_margin + timing.claim_within
 
 
 def _waits(step: PlannedStep) -> int:

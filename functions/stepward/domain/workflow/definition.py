@@ -129,6 +129,8 @@ class Workflow:
     `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself.
     With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
     is named.
+    `complete_within` limits the whole order, from its submission; a message may name an earlier end for its own order.
+    Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies.
     """
 
     name: str
@@ -136,6 +138,8 @@ class Workflow:
     steps: Sequence[Step]
     order: type[Any] | None = None
     per_customer: bool = False
+    complete_within: timedelta | None = None
+    on_timeout: Exhausted = Exhausted.ALERT
 
     def __post_init__(self) -> None:
         check_workflow(self.plan(), per_customer=self.per_customer)
@@ -152,6 +156,8 @@ class Workflow:
             workflow=self.name,
             version=self.version,
             steps=tuple(_planned(step, self.steps[:at], complete_within) for at, step in enumerate(self.steps)),
+            complete_within=None if self.complete_within is None else _milliseconds(self.complete_within),
+            on_timeout=self.on_timeout,
         )
 
     @property

@@ -105,11 +105,16 @@ UNDO_SUFFIX = "/undo"
 
 @dataclass(frozen=True)
 class Plan:
-    """All steps of a task, in the order in which they were written."""
+    """All steps of a task, in the order in which they were written.
+
+    `complete_within` (milliseconds, None for no limit) is how long an order may take; `on_timeout` is ALERT or UNDO.
+    """
 
     workflow: str
     version: int
     steps: tuple[PlannedStep, ...]
+    complete_within: int | None = None
+    on_timeout: Exhausted = Exhausted.ALERT
 
     @cached_property
     def by_name(self) -> Mapping[str, PlannedStep]:
@@ -145,7 +150,7 @@ class Plan:
         It leaves out defaults, so a plan that does not use a newer field has the text and hash that it always had. So
         no default may ever change.
         """
-        plain = {"workflow": self.workflow, "version": self.version, "steps": list(map(_plain, self.steps))}
+        plain = _plain(self) | {"steps": list(map(_plain, self.steps))}
         return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -154,8 +159,11 @@ class Plan:
 
         To pass over one could run a wait as a call.
         """
-        raw = _known(Plan, json.loads(text))
-        return Plan(raw["workflow"], raw["version"], tuple(_planned(step) for step in raw["steps"]))
+        found = _known(Plan, json.loads(text))
+        found["steps"] = tuple(map(_planned, found["steps"]))
+        if "on_timeout" in found:
+            found["on_timeout"] = known(Exhausted, found["on_timeout"], "a policy")
+        return Plan(**found)
 
 
 def forward_name(compensation: str) -> str:
@@ -178,7 +186,7 @@ def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
     )
 
 
-def _plain(part: PlannedStep | Policy) -> dict[str, Any]:
+def _plain(part: Plan | PlannedStep | Policy) -> dict[str, Any]:
     """The fields that differ from their defaults."""
     values = {each.name: getattr(part, each.name) for each in fields(part)}
     plain = {each.name: values[each.name] for each in fields(part) if values[each.name] != each.default}

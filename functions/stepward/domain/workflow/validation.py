@@ -9,6 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY
+from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep
 
 MAX_STEPS = 50
@@ -58,6 +59,7 @@ def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:
         _check_step(f"{where}, step {step.name!r}", step, plan)
         if per_customer:
             _check_idempotency_keys(f"{where}, step {step.name!r}", step)
+    _check_limit(where, plan)
     _check_order(where, plan)
 
 
@@ -75,6 +77,14 @@ def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
     for wanted in step.after:
         if wanted not in {other.name for other in plan.steps}:
             raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
+
+
+def _check_limit(where: str, plan: Plan) -> None:
+    limit = plan.complete_within
+    if limit is not None and not SHORTEST_ATTEMPT_MS <= limit <= LONGEST_ORDER_MS:
+        raise WorkflowError(f"{where}: complete_within {limit} ms is outside 1 s to {LONGEST_ORDER_MS // DAY_MS} days")
+    if plan.on_timeout not in {Exhausted.ALERT, Exhausted.UNDO}:
+        raise WorkflowError(f"{where}: on_timeout is ALERT or UNDO, not {plan.on_timeout.name}")
 
 
 def _check_policies(where: str, step: PlannedStep) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from stepward.domain.history import OVERDUE, HistoryKind
 from stepward.domain.messages import Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.task.deadlines import UNCOUNTED_PER_THRESHOLD
-from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
@@ -51,6 +51,9 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
             yield f"{after.name} was claimed beside a step in Error, or in a pause"
         if write.after.undoing and not after.is_compensation:
             yield f"{after.name} was claimed after the undo had begun"
+        limit = write.after.limit(plan) if write.after.time_limit is TimeLimit.HOLDS else None
+        if limit is not None and limit <= (after.started_at or 0) and not write.after.undoing:
+            yield f"{after.name} was claimed past the order's complete-by, {limit}"
 
 
 def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
@@ -59,6 +62,7 @@ def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
     limits = waiting(replace(task, steps=moments))
     if task.process_state is PENDING and not limits and not task.paused:
         limits = [task.created_at + timing.claim_within]
+    limits += _times_out(plan, task)
     if limits and (task.due is None or task.due > min(limits)):
         yield f"{task.order_id} is due at {task.due} and waits until {min(limits)}"
     if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
@@ -67,6 +71,7 @@ def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
 
 def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) -> Iterator[str]:
     """I5, of one write; `trouble` says that agents had a backlog or a breaker, which leaves failures uncounted."""
+    yield from _timed_out_wrongly(plan, write)
     for before, after in changes(write):
         threshold = plan.by_name[after.name].threshold
         ends = after.process_state in (ERROR, STOPPED)
@@ -82,6 +87,27 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
             yield f"{before} became {after}: {counted} failures more"
         if (after.policy, after.rounds) < (before.policy, before.rounds):
             yield f"{before} became {after}: its policies begin anew"
+
+
+def _timed_out_wrongly(plan: Plan, write: Write) -> Iterator[str]:
+    """S24: the policy of an order's complete-by applies once, by a Supervisor, and if there is something to stop."""
+    before, after = write.before, write.after
+    if after.time_limit is TimeLimit.PASSED is not before.time_limit:
+        at = next(entry.at for entry in reversed(after.history) if entry.kind is HistoryKind.TIMED_OUT)
+        if write.cause is not None or not any(limit <= at for limit in _times_out(plan, before)):
+            yield f"the policy of {before.limit(plan)} was applied at {at} to {before.process_state} by {write.cause}"
+        if not (after.undoing or after.process_state is ERROR):
+            yield f"the complete-by passed, and the order is {after.process_state}"
+
+
+def _times_out(plan: Plan, task: Task) -> list[int]:
+    """When the order's complete-by passes, if its policy would stop anything then."""
+    limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS and not task.undoing else None
+    states = [task.steps[step.name].process_state for step in plan.steps]
+    begun = any(step.point_of_no_return and task.steps[step.name].attempt for step in plan.steps)
+    goes_back = plan.on_timeout is Exhausted.UNDO and not begun
+    stops = set(states) != {PROCESSED} if goes_back else PENDING in states and task.process_state is not ERROR
+    return [limit] if limit is not None and stops else []
 
 
 def is_true(notice: Notice, task: Task | None) -> bool:
