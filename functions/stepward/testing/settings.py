@@ -29,3 +29,8 @@ class Settings:
     most_shards: int = 1
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""
+
+    @property
+    def swept_shards(self) -> int:
+        """Number of shards that the Supervisor sweeps."""
+        return self.shards
