@@ -55,7 +55,7 @@ class StepwardStack(Stack):
         watched = _watched(agents, parts, functions)
         Alarms(self, "Alarms", watched=watched, topic=parts.alerts.topic)
         Dashboard(self, "Board", plan=app.plan(settings.complete_within), watched=watched)
-        self._output_queues(parts.queues, settings.draining_customers)
+        self._output_queues(parts.queues, settings.ledger_customers)
         self._output_tables(parts.tables, parts.objects)
         self._output_functions(functions)
         workflows = {"names": list(app.keys.workflows), "perCustomer": sorted(app.keys.per_customer)}
@@ -63,8 +63,7 @@ class StepwardStack(Stack):
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
         acknowledge(functions=functions, parts=parts)
 
-    def _output_queues(self, queues: Queues, draining: Sequence[str]) -> None:
-        taking = [name for name in queues.customers if name not in draining]
+    def _output_queues(self, queues: Queues, taking: Sequence[str]) -> None:
         customers = {name: queues.customers[name].queue.queue_url for name in taking}
         agents = {name: work.queue.queue_url for name, work in queues.agents.items()}
         dead_letters = {
@@ -112,7 +111,7 @@ class StepwardStack(Stack):
 def _operations(workflow: Workflow) -> Mapping[str, object]:
     """What the agents of the stack serve, and what of it no new order asks for."""
     served = {agent.name: sorted(workflow.operations(agent.name)) for agent in workflow.agents}
-    return {"workflow": workflow.name, "served": served, "draining": workflow.drained}
+    return {"served": served, "draining": workflow.drained}
 
 
 def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -> Watched:

@@ -127,9 +127,6 @@ class Settings:
         within("shards", self.shards, 1, MOST_SHARDS)
         if self.draining_shards:
             within("draining_shards", self.draining_shards, self.shards + 1, MOST_SHARDS)
-        if both := set(self.ledger_customers) & set(self.draining_customers):
-            name = min(both)
-            raise Misconfigured(f"draining_customers: {name} is in ledger_customers, too; take it out of one of them")
         within("batch_size", self.batch_size, 1, 10)
         within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
         within("agent_batch_size", self.agent_batch_size, 1, 10)
@@ -194,7 +191,8 @@ class Settings:
             ledger_timeout_s=self.ledger_timeout_s,
             ledger_concurrency=self.ledger_concurrency,
             ledger_days=self.ledger_days,
-            customers=(*self.ledger_customers, *self.draining_customers),
+            customers=self.ledger_customers,
+            draining=self.draining_customers,
         )
 
     @property
