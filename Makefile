@@ -8,6 +8,7 @@ START ?= 0
 ENV := dev
 CDK_OPTIONS ?=
 ALLOW ?=
+DRAIN ?=
 SECONDS ?= 180
 MINUTES ?= 10
 RATE ?= 1
@@ -96,7 +97,7 @@ synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev)
 
 deploy: $(VENV) ## check the change, then deploy to the account that the AWS command line would use (ENV=prod)
 	@$(if $(filter command,$(firstword $(origin ENV))),,echo "say which environment: make deploy ENV=dev"; exit 1)
-	@.venv/bin/stepward deploy-check --env $(ENV) $(ALLOW) $(CDK_OPTIONS)
+	@.venv/bin/stepward deploy-check --env $(ENV) $(ALLOW) $(if $(DRAIN),--drain) $(CDK_OPTIONS)
 	@$(NPX) $(CDK) deploy -c env=$(ENV) $(CDK_OPTIONS)
 
 bootstrap: $(VENV) ## prepare an AWS account for the first deployment

@@ -172,6 +172,11 @@ class Config:
         return self._whole("STEPWARD_SHARDS", 4)
 
     @property
+    def swept_shards(self) -> int:
+        """Number of shards that the Supervisor sweeps: those of an earlier deployment, too, until they are empty."""
+        return max(self.shards, self._whole("STEPWARD_DRAINING_SHARDS", 0))
+
+    @property
     def most_shards(self) -> int:
         """How many shards any deployment may have: work of an earlier one may wait in them."""
         from stepward.domain.coordination.shards import MOST_SHARDS

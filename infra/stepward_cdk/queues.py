@@ -97,7 +97,7 @@ class Queues(Construct):
         self.ledgers = self._convoy("Ledgers", convoy.ledger_timeout_s, settings)
         self.customers = {
             customer: self._convoy(f"Ledgers-{customer}", convoy.ledger_timeout_s, settings)
-            for customer in convoy.customers
+            for customer in convoy.queues
         }
 
     @property

@@ -10,6 +10,7 @@ from constructs import Construct
 
 from stepward.domain.deployment import Deployment
 from stepward.domain.workflow.application import App
+from stepward.domain.workflow.definition import Workflow
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
@@ -39,7 +40,7 @@ class StepwardStack(Stack):
             env=Environment(region=settings.region) if settings.region else None,
         )
         # A deployment is compared with these before it changes anything.
-        self.template_options.metadata = {"Stepward": settings.plain}
+        self.template_options.metadata = {"Stepward": settings.plain, "StepwardOperations": _operations(app.workflow)}
         check_addresses(app.workflow, settings.service_urls)
         agents = agents_of(app.workflow, settings)
         parts = Parts(
@@ -54,7 +55,7 @@ class StepwardStack(Stack):
         watched = _watched(agents, parts, functions)
         Alarms(self, "Alarms", watched=watched, topic=parts.alerts.topic)
         Dashboard(self, "Board", plan=app.plan(settings.complete_within), watched=watched)
-        self._output_queues(parts.queues)
+        self._output_queues(parts.queues, settings.ledger_customers)
         self._output_tables(parts.tables, parts.objects)
         self._output_functions(functions)
         workflows = {"names": list(app.keys.workflows), "perCustomer": sorted(app.keys.per_customer)}
@@ -62,8 +63,8 @@ class StepwardStack(Stack):
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
         acknowledge(functions=functions, parts=parts)
 
-    def _output_queues(self, queues: Queues) -> None:
-        customers = {name: work.queue.queue_url for name, work in queues.customers.items()}
+    def _output_queues(self, queues: Queues, taking: Sequence[str]) -> None:
+        customers = {name: queues.customers[name].queue.queue_url for name in taking}
         agents = {name: work.queue.queue_url for name, work in queues.agents.items()}
         dead_letters = {
             name: {"source": work.queue.queue_url, "dead": work.dead.queue_url} for name, work in queues.by_name.items()
@@ -105,6 +106,12 @@ class StepwardStack(Stack):
     def _output(self, outputs: Mapping[str, str]) -> None:
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+
+def _operations(workflow: Workflow) -> Mapping[str, object]:
+    """What the agents of the stack serve, and what of it no new order asks for."""
+    served = {agent.name: sorted(workflow.operations(agent.name)) for agent in workflow.agents}
+    return {"served": served, "draining": workflow.drained}
 
 
 def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -> Watched:

@@ -1,4 +1,7 @@
-"""The CDK app of these tests: the same workflow as a development, a production, a replicated and a restored stack."""
+"""The CDK app of these tests: the same workflow as a development, a production, a replicated and a restored stack.
+
+The restored one also drains what it can.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from aws_cdk import aws_lambda as lambda_
 from cdk_nag import AwsSolutionsChecks
 
 from stepward_cdk.stack import StepwardStack
-from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, application
+from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, application, drained
 
 STACKS = {"Development": DEVELOPMENT, "Production": PRODUCTION, "Replicated": REPLICATED, "Restored": RESTORED}
 
@@ -24,7 +27,8 @@ def main(out: Path) -> None:
     context = json.loads((PROJECT.root / "cdk.json").read_text())["context"]
     app = App(context=context, outdir=str(out / "cdk.out"))
     for name, settings in STACKS.items():
-        StepwardStack(app, name, app=application, settings=settings, code=lambda_.Code.from_asset(str(code)))
+        chosen = drained if settings is RESTORED else application
+        StepwardStack(app, name, app=chosen, settings=settings, code=lambda_.Code.from_asset(str(code)))
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
 

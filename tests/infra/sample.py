@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ workflow = Workflow(
     ],
 )
 application = App("sample", workflow)
+drained = App("sample", replace(workflow, version=4, steps=workflow.steps[:2], draining=workflow.steps[2:]))
 
 DEVELOPMENT = Settings(
     stack="orders-dev",
@@ -91,6 +93,8 @@ RESTORED = Settings(
     orders_table="orders-again",
     tasks_table="tasks-again",
     lanes_table="lanes-again",
+    draining_customers=("acme",),
+    draining_shards=9,
 )
 REPLICATED = Settings(
     stack="orders-global",

@@ -85,7 +85,7 @@ class Settings(Protocol):
     @property
     def complete_within(self) -> timedelta | None: ...  # noqa: D102
     @property
-    def shards(self) -> int: ...  # noqa: D102
+    def swept_shards(self) -> int: ...  # noqa: D102
     @property
     def most_shards(self) -> int: ...  # noqa: D102
     @property
@@ -185,7 +185,7 @@ class Assembly:
             sweeps=[defects, tasks, *lanes],
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
             alerts=transition.alerts,
-            shards=self.settings.shards,
+            shards=self.settings.swept_shards,
             most_shards=self.settings.most_shards,
         )
 

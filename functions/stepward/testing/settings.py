@@ -30,3 +30,8 @@ class Settings:
     lease_length: int = USUAL_LENGTH
     ledger_customer: str = ""
     keep_error_texts: bool = True
+
+    @property
+    def swept_shards(self) -> int:
+        """Number of shards that the Supervisor sweeps."""
+        return self.shards

@@ -36,6 +36,7 @@ class Supervisor(Worker):
                 "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
                 "STEPWARD_LANES_TABLE": tables.lanes.table_name,
                 "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                "STEPWARD_DRAINING_SHARDS": str(settings.draining_shards),
                 "STEPWARD_LEASE_MS": str(settings.lease_ms),
                 "STEPWARD_BACKLOG": str(max(agent.requests_at_once for agent in agents)),
                 **settings.convoy.rules,

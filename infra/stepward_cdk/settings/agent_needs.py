@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.definition import Agent, Workflow
-from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.plan import PlannedStep
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
     LEAST_CONCURRENCY,
@@ -77,20 +77,20 @@ class AgentNeeds:
 
 def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
     """The needs of every agent of the workflow, sorted by name; raises WorkflowError."""
-    plan = workflow.plan(settings.complete_within)
-    needs = tuple(_needs(agent, plan, settings) for agent in workflow.agents)
+    steps = workflow.planned(settings.complete_within)
+    needs = tuple(_needs(agent, steps, settings) for agent in workflow.agents)
     _check_queues(workflow.name, [name for agent in needs for name in agent.queue_names])
     return needs
 
 
-def _needs(agent: Agent, plan: Plan, settings: Settings) -> AgentNeeds:
+def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> AgentNeeds:
     if agent.priority_queue and agent.max_concurrency < 2 * LEAST_CONCURRENCY:
         raise WorkflowError(
             f"agent {agent.name!r}: max_concurrency {agent.max_concurrency} cannot be shared with a priority queue; "
             f"that takes {2 * LEAST_CONCURRENCY}"
         )
     return AgentNeeds(
-        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(plan, agent.name), agent.priority_queue
+        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(steps, agent.name), agent.priority_queue
     )
 
 
@@ -120,10 +120,10 @@ def _check_queues(workflow: str, names: list[str]) -> None:
             raise WorkflowError(f"workflow {workflow!r}: {times} queues would be named {name!r}; rename an agent")
 
 
-def _longest(plan: Plan, agent: str) -> int:
+def _longest(steps: Sequence[PlannedStep], agent: str) -> int:
     limits = [
         step.complete_within
-        for step in plan.steps
+        for step in steps
         for executor in step.executors
         if agent in {executor.agent, executor.undo_agent}
     ]

@@ -20,7 +20,7 @@ _MONTH_MS = 31 * 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvoySettings:
-    """Times in the unit that their names end with; `customers` have a queue and a function of their own."""
+    """Times in the unit that their names end with; `customers` have a queue and a function of their own, `draining` had."""
 
     sequences: str
     gap_ms: int
@@ -31,6 +31,12 @@ class ConvoySettings:
     ledger_concurrency: int
     ledger_days: int
     customers: Sequence[str]
+    draining: Sequence[str]
+
+    @property
+    def queues(self) -> Sequence[str]:
+        """The customers whose queues and functions are there."""
+        return (*self.customers, *self.draining)
 
     def check(self) -> None:
         """Refuse a value that cannot work, by the name of its setting."""
@@ -43,11 +49,14 @@ class ConvoySettings:
         within("ledger_timeout_s", self.ledger_timeout_s, LEAST_LEDGER_S, LONGEST_LEDGER_S)
         within("ledger_concurrency", self.ledger_concurrency, 2, 1000)
         within("ledger_days", self.ledger_days, 1, 3650)
-        for customer in self.customers:
-            meaning = "an id of up to 40 letters, digits, '-' and '_', with a letter or digit at both ends"
-            matches("ledger_customers", customer, _CUSTOMER, meaning)
-        if len(self.customers) > MAX_CUSTOMERS:
-            many = len(self.customers)
+        for name, customers in (("ledger_customers", self.customers), ("draining_customers", self.draining)):
+            for customer in customers:
+                meaning = "an id of up to 40 letters, digits, '-' and '_', with a letter or digit at both ends"
+                matches(name, customer, _CUSTOMER, meaning)
+        if both := set(self.customers) & set(self.draining):
+            name = min(both)
+            raise Misconfigured(f"draining_customers: {name} is in ledger_customers, too; take it out of one of them")
+        if (many := len(self.queues)) > MAX_CUSTOMERS:
             raise Misconfigured(f"ledger_customers: {many} customers; {MAX_CUSTOMERS} can have a queue of their own")
 
     @property

@@ -72,6 +72,7 @@ class Settings:
     alert_email: str = _says("who gets the alerts; `none` if you subscribe to the topic yourself", "")
     event_bus: str = _says("the event bus that brings alerts to programs; it must exist", "default")
     shards: int = _says("parts of the due index; more of them let more Supervisors work side by side", 4)
+    draining_shards: int = _says("a higher number of shards, which are swept as well until they are empty", 0)
     service_urls: Mapping[str, str] = _says("the address of each service that an agent calls", {})
     complete_within_ms: int = _says("a limit that replaces every step's own; 0 leaves the workflow's", 0)
     claim_within_ms: int = _says("how long a task may wait to be claimed", Timing().claim_within)
@@ -101,6 +102,9 @@ class Settings:
     ledger_timeout_s: int = _says("of the ledger processor", 60)
     ledger_concurrency: int = _says("ledgers split at once, each of another customer", 10)
     ledger_customers: tuple[str, ...] = _says("customers whose ledgers have a queue and a function of their own", ())
+    draining_customers: tuple[str, ...] = _says(
+        "customers whose own queue takes no new ledgers, and goes once empty", ()
+    )
     ledger_days: int = _says("how long the objects of large ledgers are stored", 30)
     orders_table: str = _says("a table restored from a backup, to work on in place of the stack's own", "")
     tasks_table: str = _says("the same for tasks", "")
@@ -124,6 +128,8 @@ class Settings:
         within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
         within("supervise_minutes", self.supervise_minutes, 1, 60)
         within("shards", self.shards, 1, MOST_SHARDS)
+        if self.draining_shards:
+            within("draining_shards", self.draining_shards, self.shards + 1, MOST_SHARDS)
         within("batch_size", self.batch_size, 1, 10)
         within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
         within("agent_batch_size", self.agent_batch_size, 1, 10)
@@ -189,6 +195,7 @@ class Settings:
             ledger_concurrency=self.ledger_concurrency,
             ledger_days=self.ledger_days,
             customers=self.ledger_customers,
+            draining=self.draining_customers,
         )
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from stepward.domain.errors import WorkflowError
@@ -52,6 +54,13 @@ def test_a_fallback_or_an_undo_may_run_as_long_as_its_step(agent: str, other: st
     """S17, S21."""
     needs = {agent.name: agent for agent in agents_of(workflow, Settings())}
     assert needs[agent].longest_s == needs[other].longest_s == seconds
+
+
+def test_an_agent_that_drains_has_the_time_that_its_steps_had() -> None:
+    """D1: an order in flight still has its old limit."""
+    old = Step(Agent("bank").operation(ping), complete_within=minutes(9))
+    needs = agents_of(replace(asking(Agent("payments")), draining=[old]), Settings())
+    assert [(agent.name, agent.longest_s) for agent in needs] == [("bank", 540), ("payments", 60)]
 
 
 def asking(*agents: Agent) -> Workflow:

@@ -58,6 +58,8 @@ WRONG: dict[str, list[Any]] = {
     "ledger_concurrency": [1],
     "ledger_days": [0],
     "ledger_customers": ["acme,", "acme/north", "-acme", "a" * 41, "Müller", THIRTEEN],
+    "draining_customers": ["acme/north"],
+    "draining_shards": [4, 101],
     "lanes_table": ["l"],
     "tasks_table": ["arn:aws:dynamodb:eu-west-1:111122223333:table/tasks"],
 }
@@ -105,6 +107,12 @@ def test_customers_with_ledgers_of_their_own_are_named_once_each() -> None:
     assert Settings.from_context({"ledger_customers": "acme, Acme,acme"}.get).ledger_customers == ("acme", "Acme")
     assert Settings.from_context({"ledger_customers": ""}.get).ledger_customers == ()
     assert len(Settings(ledger_customers=tuple(f"c{number}" for number in range(12))).convoy.customers) == 12
+
+
+def test_a_customer_either_has_a_queue_or_drains_it() -> None:
+    """D2."""
+    with pytest.raises(Misconfigured, match="draining_customers: acme is in ledger_customers, too; take it out of one"):
+        Settings(ledger_customers=("acme", "bolt"), draining_customers=("acme",))
 
 
 def test_only_production_is_lasting() -> None:

@@ -62,6 +62,18 @@ def test_orders_in_shards_that_a_deployment_gave_up_are_recovered(
     assert {found["swept"] for found in figures} == {2}
 
 
+def test_draining_shards_are_swept_in_each_run(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D2: not by turns only, as those of any earlier deployment."""
+    monkeypatch.setenv("STEPWARD_SHARDS", "8")
+    submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), None)
+    deployment.taken("scheduler")
+    monkeypatch.setenv("STEPWARD_SHARDS", "2")
+    monkeypatch.setenv("STEPWARD_DRAINING_SHARDS", "8")
+
+    assert sweep(now() + 15 * 60_000)["swept"] == 8
+    assert {message["orderId"] for message in sent_to_scheduler(deployment)} == {f"ord-{n}" for n in range(16)}
+
+
 def test_nothing_is_done_before_complete_by_has_surely_passed(deployment: Deployment) -> None:
     """Clocks may differ: the Supervisor waits a margin longer."""
     running = run_into(deployment)

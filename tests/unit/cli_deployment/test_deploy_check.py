@@ -4,42 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from stepward.cli.deploy_check.change import Change, Stack
 from stepward.cli.deploy_check.questions import QUESTIONS, refusals
-
-SETTINGS = {
-    "stack": "shop-prod",
-    "environment": "prod",
-    "event_bus": "default",
-    "shards": 8,
-    "tasks_table": "",
-    "lanes_table": "lanes-again",
-}
-FILE = "infra/environments/prod.toml"
-
-
-@dataclass
-class FakeFacts:
-    shards: Mapping[int, int] = field(default_factory=dict)
-    queues: Mapping[str, int] = field(default_factory=dict)
-    buses: tuple[str, ...] = ("default",)
-
-    def has_bus(self, name: str) -> bool:
-        return name in self.buses
-
-    def in_shard(self, shard: int) -> int:
-        return self.shards.get(shard, 0)
-
-    def in_queue(self, logical_id: str) -> int:
-        return self.queues.get(logical_id, 0)
-
-    def name_of(self, logical_id: str) -> str:
-        return {"Q1": "agent-payments"}.get(logical_id, logical_id)
+from tests.unit.cli_deployment.changes import FILE, SETTINGS, FakeFacts, refused, stack
 
 
 def kept(kind: str, **properties: Any) -> dict[str, Any]:
@@ -58,11 +29,9 @@ RESOURCES = {
 
 
 def change(facts: FakeFacts | None = None, resources: Mapping[str, Any] | None = None, **settings: Any) -> Change:
-    def stack(resources: Mapping[str, Any], settings: Mapping[str, Any]) -> Stack:
-        return Stack({"Metadata": {"Stepward": settings}, "Resources": resources})
-
     after = {name: it for name, it in {**RESOURCES, **(resources or {})}.items() if it}
-    return Change(stack(RESOURCES, SETTINGS), stack(after, {**SETTINGS, **settings}), facts or FakeFacts(), FILE)
+    new = {**SETTINGS, **settings}
+    return Change(stack(SETTINGS, {}, RESOURCES), stack(new, {}, after), facts or FakeFacts(), FILE)
 
 
 def changed(name: str, **properties: Any) -> dict[str, Any]:
@@ -70,10 +39,6 @@ def changed(name: str, **properties: Any) -> dict[str, Any]:
     resource: dict[str, Any] = copy.deepcopy(RESOURCES[name])
     resource["Properties"].update(properties)
     return {name: resource}
-
-
-def refused(about: Change) -> list[tuple[str, str]]:
-    return list(refusals(about, new=False))
 
 
 def test_what_changes_nothing_that_matters_is_not_refused() -> None:
@@ -96,8 +61,8 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             change(FakeFacts(shards={1: 9, 5: 2, 7: 14}), shards=4),
             "shards",
             (
-                f"shards = 4 gives up 5, 7 of 8 shards, in which 16 orders wait; write shards = 8 in {FILE} until that "
-                "has ended"
+                "shards = 4 gives up 5, 7 of 8 shards, in which 16 orders wait; write draining_shards = 8 beside it in "
+                f"{FILE} until that has ended"
             ),
         ),
         (
@@ -126,12 +91,12 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
         ),
         (
             change(FakeFacts(queues={"Q1": 12}), {"Q1": None}),
-            "data",
+            "queues",
             "queue agent-payments would leave the stack, with 12 messages in it; keep it until it is empty",
         ),
         (
             change(FakeFacts(queues={"Q1": 1}), changed("Q1", FifoQueue=False)),
-            "data",
+            "queues",
             (
                 "queue agent-payments would be replaced by an empty one (FifoQueue differs), with a message in it; "
                 "keep it until it is empty"
@@ -163,6 +128,19 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             )
             for name, called in (("Orders", "table"), ("Bucket", "bucket"), ("Key", "key"), ("Topic", "topic"))
         ),
+        (
+            Change(
+                stack({**SETTINGS, "shards": 4, "draining_shards": 8}, {}, {}),
+                stack({**SETTINGS, "shards": 4}, {}, {}),
+                FakeFacts(shards={6: 1}),
+                FILE,
+            ),
+            "shards",
+            (
+                "shards = 4 gives up 6 of 8 shards, in which an order waits; write draining_shards = 8 beside it in "
+                f"{FILE} until that has ended"
+            ),
+        ),
     ],
 )
 def test_a_change_that_would_lose_something_is_refused_with_what_to_do(
@@ -173,10 +151,16 @@ def test_a_change_that_would_lose_something_is_refused_with_what_to_do(
 
 
 @pytest.mark.parametrize(
-    "about", [change(shards=4), change(None, {"Q1": None}), change(None, changed("Q1", FifoQueue=False))]
+    "about",
+    [
+        change(shards=4),
+        change(None, {"Q1": None}),
+        change(None, changed("Q1", FifoQueue=False)),
+        change(FakeFacts(shards={5: 2}), shards=4, draining_shards=8),
+    ],
 )
-def test_what_is_empty_may_go(about: Change) -> None:
-    """D2: shards and queues without work."""
+def test_what_is_empty_or_drains_may_go(about: Change) -> None:
+    """D1, D2: shards, queues and operations without work; where nothing goes, nothing has to be read."""
     assert refused(about) == []
 
 

@@ -243,3 +243,42 @@ def test_a_limit_that_cannot_be_kept_is_refused(settings: dict[str, Any], reason
 def test_the_same_content_gives_the_same_id() -> None:
     steps: Sequence[Step] = [step(reserve), step(charge)]
     assert Workflow("fulfilment", 1, steps).plan().plan_id == Workflow("fulfilment", 1, list(steps)).plan().plan_id
+
+
+def test_a_draining_step_is_served_and_in_no_new_plan() -> None:
+    """D1: its agent goes on for the orders in flight, with the time that they have for it."""
+    old = step(charge, undo=Operation(bank, "refund", refund), complete_within=minutes(9))
+    workflow, before = (
+        Workflow("fulfilment", 2, [step(reserve)], draining=[old]),
+        Workflow("fulfilment", 2, [step(reserve)]),
+    )
+
+    assert workflow.plan() == before.plan()
+    assert [agent.name for agent in workflow.agents] == ["bank", "warehouse"]
+    assert (set(workflow.operations("bank")), workflow.services["bank"]) == ({"charge", "refund"}, "bank")
+    assert (workflow.drained, before.drained) == ({"bank": ["charge", "refund"]}, {})
+    assert [each.complete_within for each in workflow.planned()] == [60_000, 540_000]
+
+
+def test_an_undo_may_drain_while_its_step_goes_on() -> None:
+    """D1."""
+    workflow = Workflow(
+        "fulfilment", 2, [step(charge)], draining=[step(charge, undo=Operation(bank, "refund", refund))]
+    )
+    assert workflow.drained == {"bank": ["refund"]}
+
+
+@pytest.mark.parametrize(
+    ("draining", "reason"),
+    [
+        (step(reserve), "new orders ask for all of its operations; take it out of draining"),
+        (Step(charge), "has no complete_within; say how long one attempt may take"),
+    ],
+)
+def test_what_cannot_drain_is_refused(draining: Step, reason: str) -> None:
+    """D1: and an operation of two runs would not say which one an order in flight means."""
+    with pytest.raises(WorkflowError) as caught:
+        Workflow("fulfilment", 2, [step(reserve)], draining=[draining])
+    assert str(caught.value) == f"workflow 'fulfilment', draining step '{draining.name}': {reason}"
+    with pytest.raises(WorkflowError, match=r"2 different operations are named 'bank.charge'"):
+        Workflow("fulfilment", 2, [step(charge)], draining=[step(OTHER_CHARGE, name="c2", undo=ship)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -84,27 +85,50 @@ class DynamoTaskStore:
         if (raw_task := found.get(self.tasks.Meta.table_name)) is None or is_wish(raw_task):
             return None
         task = _task(self.tasks.from_raw_data(raw_task))
-        try:
+        with _naming(task):
             order = body_of(found.get(self._orders.table.Meta.table_name, {})) if with_order else {}
             return Loaded(task, self._plan_of(task), order)
-        except Corrupt as error:
-            raise Corrupt(f"{order_id}: {error}") from error
-        except NotUnderstood as error:
-            raise error.of(order_id, task.due) from error
+
+    def load_many(self, order_ids: Sequence[str]) -> Iterator[tuple[Task, Plan] | Unreadable]:
+        """Up to 100 tasks with their plans, in one call and in any order; those that are gone are left out.
+
+        Raises Transient. They are read from a replica, at half the price.
+        """
+        with translated(f"read {len(order_ids)} tasks"):
+            rows = self._read_many(order_ids, {self.tasks: False}, f"{len(order_ids)} tasks")
+        yield from map(self._with_plan, rows.get(self.tasks.Meta.table_name, []))
+
+    def _with_plan(self, row: dict[str, Any]) -> tuple[Task, Plan] | Unreadable:
+        try:
+            task = _task(self.tasks.from_raw_data(row))
+            with _naming(task):
+                return task, self._plan_of(task)
+        except (Corrupt, NotUnderstood) as error:
+            return error
 
     def _read(self, order_id: str, models: Mapping[type[Model], bool]) -> dict[str, dict[str, Any]]:
         """The row of each table that has one; the values say whether to read consistently."""
-        keys = [{"OrderID": {"S": order_id}}]
+        rows = self._read_many([order_id], models, f"task {order_id}")
+        return {table: items[0] for table, items in rows.items()}
+
+    def _read_many(
+        self, order_ids: Sequence[str], models: Mapping[type[Model], bool], what: str
+    ) -> dict[str, list[dict[str, Any]]]:
+        keys = [{"OrderID": {"S": order_id}} for order_id in order_ids]
         wanted: dict[str, Any] = {
             model.Meta.table_name: {"Keys": keys, "ConsistentRead": consistent} for model, consistent in models.items()
         }
-        found: dict[str, dict[str, Any]] = {}
-        for _ in range(TRIES):
+        found: dict[str, list[dict[str, Any]]] = {}
+        tries = 0
+        while tries < TRIES:
             answer = self.connection.dispatch("BatchGetItem", {"RequestItems": wanted})
-            found |= {table: items[0] for table, items in answer["Responses"].items() if items}
+            read = {table: items for table, items in answer["Responses"].items() if items}
+            for table, items in read.items():
+                found.setdefault(table, []).extend(items)
             if not (wanted := answer.get("UnprocessedKeys") or {}):
                 return found
-        raise Transient(f"read task {order_id}: throttled {TRIES} times; the message will come again")
+            tries += not read or len(order_ids) == 1
+        raise Transient(f"read {what}: throttled {TRIES} times; the message will come again")
 
     @property
     def _orders(self) -> DynamoOrders:
@@ -191,6 +215,17 @@ class DynamoTaskStore:
             raise error.of(f"plan {plan_id}") from error
         except (LookupError, TypeError, ValueError) as error:
             raise Corrupt(f"plan {plan_id}: {error!r}") from error
+
+
+@contextmanager
+def _naming(task: Task) -> Iterator[None]:
+    """Name the order in what is raised about its plan, or about its body."""
+    try:
+        yield
+    except Corrupt as error:
+        raise Corrupt(f"{task.order_id}: {error}") from error
+    except NotUnderstood as error:
+        raise error.of(task.order_id, task.due) from error
 
 
 def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:

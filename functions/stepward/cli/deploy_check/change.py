@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from stepward.cli.deploy_check.in_flight import InFlight
+
+
+Operations = frozenset[tuple[str, str]]
+"""As (agent, operation)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,31 @@ class Stack:
         found: Mapping[str, Any] = self.template.get("Metadata", {}).get("Stepward", {})
         return found
 
+    @property
+    def served(self) -> Operations:
+        """What its agents serve, as (agent, operation)."""
+        return self._operations("served")
+
+    @property
+    def draining(self) -> Operations:
+        """What of it no new order asks for."""
+        return self._operations("draining")
+
+    def customers(self, *settings: str) -> set[str]:
+        """The customers that these settings list."""
+        return {customer for name in settings for customer in self.settings.get(name, ())}
+
+    @property
+    def shards(self) -> int:
+        """How many shards it sweeps."""
+        return max(int(self.settings.get(name, 0)) for name in ("shards", "draining_shards"))
+
+    def _operations(self, kind: str) -> Operations:
+        found: Mapping[str, Sequence[str]] = (
+            self.template.get("Metadata", {}).get("StepwardOperations", {}).get(kind, {})
+        )
+        return frozenset((agent, name) for agent, names in found.items() for name in names)
+
     def of(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
         """Its resources of one type, by logical id."""
         return {name: it for name, it in self.template["Resources"].items() if it["Type"] == kind}
@@ -32,6 +64,13 @@ class Facts(Protocol):
 
     def in_shard(self, shard: int) -> int:
         """How many orders and lanes wait in a shard, counted up to 100."""
+
+    @property
+    def in_flight(self) -> InFlight:
+        """What the orders in flight still need; read once."""
+
+    def waiting(self, queue: str) -> int:
+        """How many messages a queue of this name holds, with its dead-letter queue; 0 if there is none."""
 
     def in_queue(self, logical_id: str) -> int:
         """How many messages a queue holds, whether visible, delayed or in flight."""
@@ -48,6 +87,11 @@ class Change:
     after: Stack
     facts: Facts
     file: str
+
+    @property
+    def gone(self) -> Operations:
+        """The operations that no agent would serve any more."""
+        return self.before.served - self.after.served
 
     @property
     def settings(self) -> Mapping[str, tuple[Any, Any]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stepward.cli.deploy_check.in_flight import ENDLESS, InFlight, in_flight
 from stepward.cli.deployment.aws import Account
 from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import Target
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_events import EventBridgeClient
 
-ENDLESS = 10**15
 MOST_COUNTED = 100
 _MESSAGES: Any = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
 
@@ -47,10 +47,23 @@ class AccountFacts:
         stores = self._connection.store, self._connection.lanes
         return sum(1 for store in stores for _ in islice(store.due(shard, ENDLESS), MOST_COUNTED))
 
+    @cached_property
+    def in_flight(self) -> InFlight:
+        """What the orders in flight still need."""
+        return in_flight(self._connection.store, self._connection.lanes)
+
+    def waiting(self, queue: str) -> int:
+        """How many messages a queue of this name and its dead-letter queue hold; 0 if there is none."""
+        found = self._connection.deployment.dead_letters.get(queue)
+        return self._messages(found.source) + self._messages(found.dead) if found else 0
+
     def in_queue(self, logical_id: str) -> int:
         """How many messages a queue holds."""
         with _explained(f"queue {logical_id}"):
-            url = self._url_of(logical_id)
+            return self._messages(self._url_of(logical_id))
+
+    def _messages(self, url: str) -> int:
+        with _explained(f"queue {url}"):
             found = self._connection.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_MESSAGES)["Attributes"]
         return sum(int(count) for count in found.values())
 

@@ -5,10 +5,10 @@ To add one, write a function of a Change and list it in QUESTIONS under the name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepward.cli.deploy_check.change import Change
+from stepward.cli.deploy_check.change import Change, Operations
 
 Question = Callable[[Change], Iterator[str]]
 
@@ -52,15 +52,58 @@ def protection(change: Change) -> Iterator[str]:
 
 def shards(change: Change) -> Iterator[str]:
     """Work is swept soonest in the shards that a deployment has."""
-    old, new = change.before.settings.get("shards", 0), change.after.settings["shards"]
+    old, new = change.before.shards, change.after.shards
     held = {shard: count for shard in range(new, old) if (count := change.facts.in_shard(shard))}
     if held:
         count = sum(held.values())
         waiting = "an order waits" if count == 1 else f"{count} orders wait"
         yield (
             f"shards = {new} gives up {', '.join(map(str, held))} of {old} shards, in which {waiting}; "
-            f"write shards = {old} in {change.file} until that has ended"
+            f"write draining_shards = {old} beside it in {change.file} until that has ended"
         )
+
+
+def in_flight(change: Change) -> Iterator[str]:
+    """What orders in flight still need is served until they have ended."""
+    if not (gone := change.gone):
+        return
+    found = change.facts.in_flight
+    least = "at least " if found.more or found.unreadable else ""
+    for (workflow, version), (count, asked) in found.needing(gone).items():
+        orders = f"{least}{count} order{'s' * (count > 1)}"
+        needs, keep = "needs" if count == 1 and not least else "need", "it" if len(asked) == 1 else "them"
+        yield (
+            f"{orders} of {workflow} version {version} still {needs} {listed(asked)}; keep {keep} in draining=[...] of "
+            "the workflow, or wait"
+        )
+    if found.more:
+        yield f"more orders are in flight than were read, and any of them may need {listed(gone)}; wait"
+    if found.unreadable:
+        yield f"an order in flight cannot be read, and may need {listed(gone)} ({found.unreadable}); repair it, or wait"
+
+
+def drained(change: Change) -> Iterator[str]:
+    """Production takes away only what has been draining: orders and ledgers still arrive while it is deployed."""
+    if change.before.settings.get("environment") != "prod":
+        return
+    if early := change.gone - change.before.draining:
+        yield (
+            f"until this deployment has ended, new orders may still begin that need {listed(early)}; first deploy with "
+            "the steps moved from steps=[...] to draining=[...] of the workflow"
+        )
+    own = "ledger_customers", "draining_customers"
+    draining = change.before.customers("draining_customers")
+    if early_customers := change.before.customers(*own) - change.after.customers(*own) - draining:
+        names = ", ".join(sorted(early_customers))
+        yield (
+            f"until this deployment has ended, ledgers may still arrive in the queue of {names}; first deploy with "
+            f"that in draining_customers of {change.file}"
+        )
+
+
+def listed(operations: Operations) -> str:
+    """The operations as a person reads them."""
+    return ", ".join(sorted(f"{agent}.{name}" for agent, name in operations))
 
 
 def bus(change: Change) -> Iterator[str]:
@@ -82,26 +125,33 @@ def tables(change: Change) -> Iterator[str]:
 
 
 def data(change: Change) -> Iterator[str]:
-    """What holds data or work is neither deleted nor replaced, and loses no protection."""
+    """What holds data is neither deleted nor replaced, and loses no protection."""
     for kind, properties in _REPLACED_BY.items():
         after = change.after.of(kind)
         for name, resource in change.before.of(kind).items():
-            if name not in after:
-                yield from _lost(change, kind, name, "would leave the stack")
-            elif differs := [key for key in properties if _given(resource, key) != _given(after[name], key)]:
-                yield from _lost(
-                    change, kind, name, f"would be replaced by an empty one ({', '.join(differs)} differs)"
-                )
+            if what := _lost(resource, after.get(name), properties):
+                if kind != QUEUE:
+                    yield f"{_CALLED[kind]} {name} {what}, with all that it holds; take the change back"
             elif "environment" not in change.settings:  # that is refused as a whole
                 yield from _weaker(kind, name, resource, after[name])
 
 
-def _lost(change: Change, kind: str, name: str, what: str) -> Iterator[str]:
-    if kind != QUEUE:
-        yield f"{_CALLED[kind]} {name} {what}, with all that it holds; take the change back"
-    elif waiting := change.facts.in_queue(name):
-        messages = "a message" if waiting == 1 else f"{waiting} messages"
-        yield f"queue {change.facts.name_of(name)} {what}, with {messages} in it; keep it until it is empty"
+def queues(change: Change) -> Iterator[str]:
+    """A queue goes only once it is empty, and so does its dead-letter queue."""
+    after = change.after.of(QUEUE)
+    for name, resource in change.before.of(QUEUE).items():
+        what = _lost(resource, after.get(name), _REPLACED_BY[QUEUE])
+        if what and (waiting := change.facts.in_queue(name)):
+            messages = "a message" if waiting == 1 else f"{waiting} messages"
+            yield f"queue {change.facts.name_of(name)} {what}, with {messages} in it; keep it until it is empty"
+
+
+def _lost(before: Mapping[str, Any], after: Mapping[str, Any] | None, properties: Sequence[str]) -> str:
+    """How the resource would lose what it holds; empty if it would not."""
+    if after is None:
+        return "would leave the stack"
+    differs = [key for key in properties if _given(before, key) != _given(after, key)]
+    return f"would be replaced by an empty one ({', '.join(differs)} differs)" if differs else ""
 
 
 def _weaker(kind: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -122,12 +172,17 @@ def _given(resource: Mapping[str, Any], key: str) -> Any:
 QUESTIONS: Mapping[str, Question] = {
     "foreign-stack": is_ours,
     "environment": protection,
+    "in-flight": in_flight,
+    "drained": drained,
+    "queues": queues,
     "shards": shards,
     "event-bus": bus,
     "tables": tables,
     "data": data,
 }
 FOR_A_NEW_STACK = ("event-bus",)
+END_BY_THEMSELVES = frozenset({"in-flight", "queues", "shards"})
+"""What these questions refuse goes on, and has ended some time."""
 
 
 def refusals(change: Change, *, new: bool) -> Iterator[tuple[str, str]]:

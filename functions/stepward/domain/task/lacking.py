@@ -1,7 +1,7 @@
-"""What a deployment lacks for a step: its agent's queue, or code that knows the operation. Nobody is to blame for that.
+"""What a deployment lacks for a step: its agent's queue, or code that knows the operation; and what a task needs.
 
-So the step waits as long as it takes: no failure is counted, the claim does not count towards the task's bound, and no
-policy applies, except that a fallback takes over from an agent without a queue.
+Nobody is to blame for a lack. So the step waits as long as it takes: no failure is counted, the claim does not count
+towards the task's bound, and no policy applies, except that a fallback takes over from an agent without a queue.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import replace
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Reply
 from stepward.domain.task.change import TaskChange
-from stepward.domain.task.record import StepRecord
+from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.workflow.plan import Plan
 
 TOLD_AFTER = 300_000
 """Milliseconds for which a lack is a deployment on its way: functions are updated within a few minutes of each other.
@@ -36,3 +37,20 @@ def not_understood(change: TaskChange, record: StepRecord, reply: Reply) -> None
     """The agent does not know the operation. It keeps the request, and tries it again until complete-by."""
     lacking = lack(change, record, reply.error)
     change.steps[record.name] = replace(lacking, untried=record.attempt)
+
+
+def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tuple[str, str]]:
+    """The operations, as (agent, name), that the task may still ask for: those to come, and the undo of what is done.
+
+    An ended task asks for nothing, unless it is `cancellable`: events of its order may still come.
+    """
+    if task.has_ended and (task.undoing or not cancellable):
+        return frozenset()
+    undos = [plan.by_name[name] for name, record in task.steps.items() if record.is_compensation]
+    asked = {(undo.agent, undo.operation) for undo in undos}
+    for step in () if task.undoing else plan.steps:
+        record = task.steps[step.name]
+        done = record.process_state is ProcessState.PROCESSED
+        for executor in step.executors_from(record.policy)[: 1 if done else None]:
+            asked.update(executor.operations[done:])
+    return frozenset(asked)

@@ -8,7 +8,12 @@ from datetime import timedelta
 from typing import Any
 
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
-from stepward.domain.workflow.validation import check_agent_name, check_unambiguous, check_workflow
+from stepward.domain.workflow.validation import (
+    check_agent_name,
+    check_draining,
+    check_unambiguous,
+    check_workflow,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,8 @@ class Workflow:
     With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
     is named.
     `complete_within` limits the whole order, from its submission; a message may name an earlier end for its own order.
-    Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies.
+    Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies. `draining` are steps of
+    earlier versions: no new order has them, and their agents go on serving them for the orders in flight.
     """
 
     name: str
@@ -140,9 +146,11 @@ class Workflow:
     per_customer: bool = False
     complete_within: timedelta | None = None
     on_timeout: Exhausted = Exhausted.ALERT
+    draining: Sequence[Step] = ()
 
     def __post_init__(self) -> None:
         check_workflow(self.plan(), per_customer=self.per_customer)
+        check_draining(self.name, map(_planned, self.draining), {(each.agent.name, each.name) for each in self._begun})
         asked = set(self._asked())
         check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(self.name, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
@@ -176,8 +184,26 @@ class Workflow:
         """The operations, forward and undo, that this workflow asks of `agent`, by name."""
         return {operation.name: operation for operation in self._asked() if operation.agent.name == agent}
 
+    @property
+    def drained(self) -> Mapping[str, Sequence[str]]:
+        """The operations, by agent, that no new order asks for."""
+        left = set(self._asked()) - self._begun
+        return {
+            agent.name: found
+            for agent in self.agents
+            if (found := sorted(operation.name for operation in left if operation.agent == agent))
+        }
+
+    def planned(self, complete_within: timedelta | None = None) -> Sequence[PlannedStep]:
+        """Every step that the agents serve: those of the plan, then the draining ones."""
+        return (*self.plan(complete_within).steps, *(_planned(step, (), complete_within) for step in self.draining))
+
+    @property
+    def _begun(self) -> set[Operation]:
+        return {operation for step in self.steps for operation in step.operations}
+
     def _asked(self) -> list[Operation]:
-        return [operation for step in self.steps for operation in step.operations]
+        return [operation for step in (*self.steps, *self.draining) for operation in step.operations]
 
 
 def seconds(count: float) -> timedelta:
@@ -190,7 +216,7 @@ def minutes(count: float) -> timedelta:
     return timedelta(minutes=count)
 
 
-def _planned(step: Step, before: Sequence[Step], complete_within: timedelta | None) -> PlannedStep:
+def _planned(step: Step, before: Sequence[Step] = (), complete_within: timedelta | None = None) -> PlannedStep:
     limit = complete_within if complete_within and step.complete_within else step.complete_within
     after = [before[-1].name] if step.after is None and before else step.after or []
     return PlannedStep(

@@ -36,6 +36,12 @@ class Executor:
     undo: str = ""
     at_once: int = 0
 
+    @property
+    def operations(self) -> tuple[tuple[str, str], ...]:
+        """What it asks for, forward and undo, as (agent, operation)."""
+        forward = (self.agent, self.operation)
+        return (forward, (self.undo_agent, self.undo)) if self.undo else (forward,)
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -97,7 +103,11 @@ class PlannedStep:
     @property
     def executors(self) -> tuple[Executor, ...]:
         """Everyone who may do the step."""
-        return tuple(dict.fromkeys(self.executor(taken) for taken in range(len(self.exhausted) + 1)))
+        return self.executors_from(0)
+
+    def executors_from(self, policy: int) -> tuple[Executor, ...]:
+        """Who does the step once `policy` of its policies are applied, then everyone who may follow."""
+        return tuple(dict.fromkeys(self.executor(max(policy, taken)) for taken in range(len(self.exhausted) + 1)))
 
 
 UNDO_SUFFIX = "/undo"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from graphlib import CycleError, TopologicalSorter
 
 from stepward.domain.errors import WorkflowError
@@ -63,13 +63,26 @@ def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:
     _check_order(where, plan)
 
 
-def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
-    if not _STEP_NAME.fullmatch(step.name):
-        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+def check_draining(workflow: str, draining: Iterable[PlannedStep], begun: Collection[tuple[str, str]]) -> None:
+    """Refuse a draining step without a limit, or one whose operations, as (agent, name), new orders ask for as well."""
+    for step in draining:
+        where = f"workflow {workflow!r}, draining step {step.name!r}"
+        _check_limit(where, step)
+        if all(operation in begun for each in step.executors for operation in each.operations):
+            raise WorkflowError(f"{where}: new orders ask for all of its operations; take it out of draining")
+
+
+def _check_limit(where: str, step: PlannedStep) -> None:
     if not step.complete_within:
         raise WorkflowError(f"{where}: has no complete_within; say how long one attempt may take")
     if not SHORTEST_ATTEMPT_MS <= step.complete_within <= LONGEST_ATTEMPT_MS:
         raise WorkflowError(f"{where}: complete_within {step.complete_within} ms is outside 1 s to 12 h")
+
+
+def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
+    if not _STEP_NAME.fullmatch(step.name):
+        raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+    _check_limit(where, step)
     if not 1 <= step.threshold <= MAX_THRESHOLD:
         raise WorkflowError(f"{where}: threshold {step.threshold} is outside 1-{MAX_THRESHOLD}")
     _check_policies(where, step)

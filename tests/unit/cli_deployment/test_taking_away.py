@@ -1,0 +1,144 @@
+"""Operations and queues are taken away only once nothing needs them; until then a deployment says what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from stepward.cli.deploy_check.change import Change
+from stepward.cli.deploy_check.draining import draining
+from stepward.cli.deploy_check.in_flight import InFlight
+from tests.unit.cli_deployment.changes import FILE, SETTINGS, FakeFacts, refused, stack
+
+SERVED = {"payments": ["charge", "refund"], "shipping": ["ship"]}
+CHARGE, REFUND = frozenset({("payments", "charge")}), frozenset({("payments", "refund")})
+NEEDED = {("fulfilment", 3, CHARGE | REFUND): 11, ("fulfilment", 3, REFUND): 1, ("returns", 1, frozenset()): 5}
+
+
+def taken_away(
+    found: InFlight | None = None,
+    *,
+    served: Mapping[str, Any] | None = None,
+    draining: Mapping[str, Any] | None = None,
+    before: Mapping[str, Any] | None = None,
+    environment: str = "dev",
+    **after: Any,
+) -> Change:
+    """A change after which agents serve less than SERVED, with `draining` and the settings `before` deployed today."""
+    settings = {**SETTINGS, "environment": environment}
+    return Change(
+        stack({**settings, **(before or {})}, {"served": SERVED, "draining": draining or {}}, {}),
+        stack({**settings, **after}, {"served": {"shipping": ["ship"]} if served is None else served}, {}),
+        FakeFacts(in_flight=found or InFlight({})),
+        FILE,
+    )
+
+
+@pytest.mark.parametrize(
+    ("about", "question", "reason"),
+    [
+        (
+            taken_away(InFlight(NEEDED)),
+            "in-flight",
+            (
+                "12 orders of fulfilment version 3 still need payments.charge, payments.refund; keep them in "
+                "draining=[...] of the workflow, or wait"
+            ),
+        ),
+        (
+            taken_away(InFlight({("fulfilment", 3, CHARGE): 1}), served={"payments": ["refund"], "shipping": ["ship"]}),
+            "in-flight",
+            (
+                "1 order of fulfilment version 3 still needs payments.charge; keep it in draining=[...] of the "
+                "workflow, or wait"
+            ),
+        ),
+        (
+            taken_away(InFlight({}, more=True)),
+            "in-flight",
+            (
+                "more orders are in flight than were read, and any of them may need payments.charge, payments.refund; "
+                "wait"
+            ),
+        ),
+        (
+            taken_away(InFlight({}, unreadable="1042: it lacks steps of its plan: charge")),
+            "in-flight",
+            (
+                "an order in flight cannot be read, and may need payments.charge, payments.refund (1042: it lacks "
+                "steps of its plan: charge); repair it, or wait"
+            ),
+        ),
+        (
+            taken_away(environment="prod", draining={"payments": ["refund"]}),
+            "drained",
+            (
+                "until this deployment has ended, new orders may still begin that need payments.charge; first deploy "
+                "with the steps moved from steps=[...] to draining=[...] of the workflow"
+            ),
+        ),
+        (
+            taken_away(environment="prod", served=SERVED, before={"ledger_customers": ["acme"]}),
+            "drained",
+            (
+                "until this deployment has ended, ledgers may still arrive in the queue of acme; first deploy with "
+                f"that in draining_customers of {FILE}"
+            ),
+        ),
+    ],
+)
+def test_what_orders_in_flight_need_is_not_taken_away(about: Change, question: str, reason: str) -> None:
+    """D1."""
+    assert refused(about) == [(question, reason)]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        taken_away(),
+        taken_away(InFlight(NEEDED, more=True, unreadable="1042: ?"), served=SERVED),
+        taken_away(InFlight({("returns", 1, frozenset({("shipping", "ship")})): 9})),
+        taken_away(environment="prod", draining={"payments": ["charge", "refund"]}),
+        taken_away(environment="prod", served=SERVED, before={"draining_customers": ["acme"]}),
+        taken_away(
+            environment="prod", served=SERVED, before={"ledger_customers": ["acme"]}, draining_customers=["acme"]
+        ),
+    ],
+)
+def test_what_nothing_needs_may_be_taken_away(about: Change) -> None:
+    """D1: and where nothing goes, nothing has to be read."""
+    assert refused(about) == []
+
+
+def test_what_drains_says_what_is_left_of_it() -> None:
+    """D1: an agent that drains as a whole with its requests; nothing is said of what is not deployed yet."""
+    after = {**SETTINGS, "shards": 4, "draining_shards": 8, "draining_customers": ["acme", "bolt", "new"]}
+    before = {**SETTINGS, "ledger_customers": ["acme"], "draining_customers": ["bolt"]}
+    served = {**SERVED, "shipping": ["recall", "ship"]}
+    away = {"payments": ["charge", "refund"], "shipping": ["recall"], "other": ["x"]}
+    facts = FakeFacts(
+        shards={4: 2, 7: 1, 8: 5, 3: 5},
+        queues={"agent-payments": 2, "agent-payments-high": 1, "ledgers-acme": 1},
+        in_flight=InFlight(NEEDED),
+    )
+    about = Change(
+        stack(before, {"served": served}, {}),
+        stack(after, {"served": {**served, "other": ["x"]}, "draining": away}, {}),
+        facts,
+        FILE,
+    )
+    expected = [
+        "agent payments: 3 requests and 12 orders left",
+        "shipping.recall: nothing left, you may take it away",
+        "ledgers-acme: 1 ledger left",
+        "ledgers-bolt: nothing left, you may take it away",
+        "shards 4 to 7: 3 orders left",
+    ]
+    assert list(map(str, draining(about))) == expected
+    facts.in_flight = InFlight({}, unreadable="1042: ?")
+    assert [str(it) for it in draining(about)][:2] == [
+        "agent payments: at least 3 requests left",
+        "shipping.recall: at least 0 orders left",
+    ]
