@@ -13,7 +13,7 @@ from stepward.domain.errors import Misconfigured
 if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
-    from stepward.domain.origin import Origin
+    from stepward.domain.deployment import Deployment
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
 
@@ -30,11 +30,11 @@ class Config:
         return self._text("AWS_REGION")
 
     @property
-    def origin(self) -> Origin:
+    def deployment(self) -> Deployment:
         """The deployment as its alerts name it; Powertools puts the same name into log lines and metrics."""
-        from stepward.domain.origin import Origin
+        from stepward.domain.deployment import Deployment
 
-        return Origin(self.env.get("POWERTOOLS_SERVICE_NAME", ""), self.region, self.workflow)
+        return Deployment(self.env.get("POWERTOOLS_SERVICE_NAME", ""), self.region, self.workflow)
 
     @property
     def orders_table(self) -> str:

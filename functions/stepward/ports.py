@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.rejects import Reject
     from stepward.domain.submission import Order, Submission
     from stepward.domain.task.record import Loaded, ProcessState, Task
-    from stepward.domain.task.wish import Wish
+    from stepward.domain.wish import Wish
     from stepward.domain.workflow.plan import Plan
 
 

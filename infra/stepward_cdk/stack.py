@@ -8,7 +8,7 @@ from aws_cdk import CfnOutput, Duration, Environment, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stepward.domain.origin import Origin
+from stepward.domain.deployment import Deployment
 from stepward.domain.workflow.application import App
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
@@ -117,7 +117,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         ledgers=list(functions.ledgers),
         agents=[agent.name for agent in agents],
         silence=Duration.minutes(parts.settings.silent_minutes),
-        origin=Origin(parts.settings.stack, parts.settings.region),
+        deployment=Deployment(parts.settings.stack, parts.settings.region),
     )
 
 

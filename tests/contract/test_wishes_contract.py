@@ -6,7 +6,7 @@ import pytest
 
 from stepward.domain.errors import Rejected
 from stepward.domain.submission import Submission
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,

@@ -15,8 +15,8 @@ from stepward.domain.messages import Cancel, ReportReject, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
-from stepward.domain.task.wish import Wish
 from stepward.domain.timing import Timing
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json

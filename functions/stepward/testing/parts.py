@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -15,7 +14,6 @@ from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
-from stepward.domain.coordination.blame import QUIET
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
 from stepward.domain.workflow.definition import Call, Operation
@@ -93,7 +91,7 @@ class Parts:
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
         self.services = self.make_services(ledger)
         self._make_queues()
-        self.shared_records, self.rejects = JudgedSharedRecords(judge=self.judge), MemoryRejects()
+        self.shared_records, self.rejects = self.make_shared_records(), MemoryRejects()
         self.objects = MemoryLedgers()
         self.alerts, self.notices = JudgedAlerts(judge=self.judge, hear=self.hear), JudgedNotices(self.judge)
         self.tapped = self._tapped()
@@ -103,9 +101,13 @@ class Parts:
         """The state store, empty."""
         return JudgedTasks(shard_of=self.shard_of)
 
+    def make_shared_records(self) -> JudgedSharedRecords:
+        """The shared records, empty."""
+        return JudgedSharedRecords(judge=self.judge)
+
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""
-        return Services(self.pump.wait, self._now, self.note, self.judge.called, ledger, self._later)
+        return Services(self.pump.wait, self._now, self.note, self.judge.called, ledger, self.pump.later)
 
     def shard_of(self, order_id: str) -> int:
         """Where the index lists what is due of an order."""
@@ -123,12 +125,13 @@ class Parts:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
-        self.queues = JudgedQueues(
-            self._queue("scheduler"),
-            self._queue("responses"),
-            {agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in self.agents()},
-            self.backlog,
-            {agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
+        agents = self.agents()
+        self.queues = self.make_queues(
+            scheduler=self._queue("scheduler"),
+            responses=self._queue("responses"),
+            agents={agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in agents},
+            backlog=self.backlog,
+            lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
             judge=self.judge,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
@@ -200,18 +203,10 @@ class Parts:
         waiting = [*(task.due for task in self.store.tasks.values()), *(lane.due for lane in self.lanes.lanes.values())]
         dues = [due for due in waiting if due is not None]
         margin = self.settings.timing.skew_margin
-        nexts = [min(dues) + margin, *self._news()] if dues else [*self._news()]
-        return max(min(nexts), self.swept_at + SWEPT_EVERY) if nexts else None
-
-    def _news(self) -> Iterator[int]:
-        """When operators have to hear of an agent's defect, or of its end."""
         breakers = Breakers(self.shared_records)
-        for agent in self.plan.agents:
-            for suspect in breakers.of(agent).blame.suspects:
-                if suspect.is_defect and not suspect.told:
-                    yield self.loop.now
-                elif suspect.told and not suspect.orders:
-                    yield suspect.worked_at + QUIET
+        suspects = (suspect for agent in self.plan.agents for suspect in breakers.of(agent).blame.suspects)
+        nexts = [*(each.news_at for each in suspects if each.news_at), *([min(dues) + margin] if dues else [])]
+        return max(min(nexts), self.swept_at + SWEPT_EVERY) if nexts else None
 
     def sweep(self, instance: str) -> None:
         """Run one Supervisor."""
@@ -257,11 +252,13 @@ class Parts:
         return handle
 
     def _split(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
-        return self.assembly(instance).ledger().take([as_message("ledgers", message) for message in batch], _a_minute)
+        return (
+            self.assembly(instance).ledger().take([as_message("ledgers", message) for message in batch], lambda: MINUTE)
+        )
 
     def _apply(self, instance: str, batch: Sequence[Received]) -> Iterator[int]:
         convoy = self.assembly(instance).convoy(instance)
-        return convoy.take([as_message("events", message) for message in batch], _a_minute)
+        return convoy.take([as_message("events", message) for message in batch], lambda: MINUTE)
 
     def _queue(
         self,
@@ -285,6 +282,10 @@ class Parts:
             **more,
         )
 
+    def make_queues(self, **queues: Any) -> JudgedQueues:
+        """The queues that the parts share."""
+        return JudgedQueues(**queues)
+
     def make_queue(self, kind: type[MemoryQueue], **more: Any) -> MemoryQueue:
         """One queue."""
         return kind(**more)
@@ -297,16 +298,3 @@ class Parts:
 
     def _now(self) -> int:
         return self.loop.now
-
-    def _later(self, seconds: float, act: Callable[[], object]) -> None:
-        """Have a service act on its own, after so many seconds."""
-
-        def does() -> None:
-            with suppress(Exception):
-                act()
-
-        self.loop.later(round(seconds * SECOND), does)
-
-
-def _a_minute() -> int:
-    return MINUTE

@@ -10,7 +10,7 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Alert, Notice, Reply, ReportReject, StepRequest
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary

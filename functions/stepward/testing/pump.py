@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
 from stepward.app.intake import Received as Message
-from stepward.domain.errors import NotUnderstood, Rejected, RetryLater, Transient
+from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, RetryLater, Transient
 from stepward.domain.messages import ToScheduler
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.pulse import Pulse
@@ -31,12 +32,14 @@ class Part:
     """One function, and its kind if it is one of several.
 
     `busy` holds the numbers of its running processes, `deaths` counts those that died. `buried` is called with the name
-    of each process that died. With `copies` there are so many processes, and one that died begins anew.
+    of each process that died. With `copies` there are so many processes, and one that died begins anew. One that
+    `is_gone` takes no messages.
     """
 
     name: str
     kind: str = ""
     copies: int = 0
+    is_gone: bool = False
     most_at_once: int = 100
     busy: set[int] = field(default_factory=set)
     deaths: int = 0
@@ -45,7 +48,7 @@ class Part:
     @property
     def is_free(self) -> bool:
         """Whether a process is idle, or can be started."""
-        return len(self.busy) < (self.copies or self.most_at_once)
+        return not self.is_gone and len(self.busy) < (self.copies or self.most_at_once)
 
     def begin(self, wish: int) -> int:
         """Start work in the first process that is alive and idle, from the one wished for on; its number."""
@@ -126,6 +129,15 @@ class Pump:
             self.sleeping.remove(fiber)
         self.pulse.who, self.gate.here = who, here
 
+    def later(self, seconds: float, act: Callable[[], object]) -> None:
+        """Have a service act on its own, after so many seconds."""
+
+        def does() -> None:
+            with suppress(Exception):
+                act()
+
+        self.gate.loop.later(round(seconds * 1000), does)
+
     def _pass(self, milliseconds: int) -> None:
         loop, until = self.gate.loop, self.gate.loop.now + milliseconds
         if loop.depth < self.deepest:
@@ -198,7 +210,7 @@ class Pump:
         except RetryLater as retry_later:
             for message in batch[done:]:
                 _end(partial(line.queue.change_visibility, message.handle, retry_later.seconds))
-        except Transient as error:
+        except (Transient, Corrupt, Misconfigured) as error:
             self.gate.diary.counts["invocations that failed"] += 1
             self.gate.diary.note(about, f"{line.part.name} returns a message: {error}")
 

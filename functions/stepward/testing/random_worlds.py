@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -29,6 +29,7 @@ def worlds(
     *,
     seeds: int | Iterable[int] = 100,
     orders: int = ORDERS,
+    deployments: Sequence[Application] = (),
     before: Callable[[], object] = nothing,
     after: Callable[[], object] = nothing,
 ) -> int:
@@ -37,15 +38,17 @@ def worlds(
     In each, several processes of every part run side by side; they die, are held up and have clocks that differ;
     messages come late, twice or never; services fail, hang, decline, execute late or twice; people cancel, undo, pause
     and resubmit. Every order must end, no effect may happen twice, what is undone must be undone in reverse, and
-    operators and submitters must be notified. `before` prepares each world (fakes of your own made empty), `after`
-    asserts what must hold of your own at its end. The same seed makes the same world. Raises AssertionError with the
-    shortest schedule of accidents that breaks the same, and the timeline of the order.
+    operators and submitters must be notified. `deployments` are older releases of the application, oldest first: newer
+    ones are deployed over them while orders are in flight, function by function, and rolled back. `before` prepares
+    each world (fakes of your own made empty), `after` asserts what must hold of your own at its end. The same seed
+    makes the same world. Raises AssertionError with the shortest schedule of accidents that breaks the same, and the
+    timeline of the order.
     """
     chosen = list(range(seeds) if isinstance(seeds, int) else seeds)
 
     def casting(gate: Gate) -> Cast:
         before()
-        return _cast(app, order, orders, gate, after)
+        return _cast([*deployments, app], order, orders, gate, after)
 
     for seed in chosen:
         _, finding = live(casting, seed)
@@ -54,8 +57,10 @@ def worlds(
     return len(chosen)
 
 
-def _cast(app: Application, order: Mapping[str, Any], orders: int, gate: Gate, after: Callable[[], object]) -> Cast:
-    undoable = all(who.undo for step in app.plan().steps for who in step.executors)
+def _cast(
+    releases: Sequence[Application], order: Mapping[str, Any], orders: int, gate: Gate, after: Callable[[], object]
+) -> Cast:
+    undoable = all(who.undo for app in releases for step in app.plan().steps for who in step.executors)
 
     def write(order_id: str, dice: Random) -> str:
         at = datetime.fromtimestamp(START / 1000, UTC).isoformat()
@@ -63,4 +68,4 @@ def _cast(app: Application, order: Mapping[str, Any], orders: int, gate: Gate, a
         usual = {"priority": dice.choice(["normal", "high"]), "submittedAt": at, **known}
         return text_of({**usual, **order, "orderId": order_id})
 
-    return Cast(app, app, People(gate, undoable, write), orders, after=after)
+    return Cast(releases, People(gate, undoable, write), orders, after=after)

@@ -18,9 +18,9 @@ def alerts(parts: Parts) -> FirstNeeded:
         from stepward.adapters.alerts.event_bus import EventBus  # noqa: PLC0415
         from stepward.adapters.alerts.sns import SnsTopic  # noqa: PLC0415
 
-        origin = parts.config.origin
+        deployment = parts.config.deployment
         return OperatorAlerts(
-            SnsTopic(parts.client("sns"), topic, origin), EventBus(parts.client("events"), bus, origin)
+            SnsTopic(parts.client("sns"), topic, deployment), EventBus(parts.client("events"), bus, deployment)
         )
 
     return FirstNeeded(both)

@@ -38,7 +38,7 @@ class Alarms(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, topic: sns.ITopic) -> None:
         super().__init__(scope, construct_id)
-        self._action, self._origin = actions.SnsAction(topic), watched.origin
+        self._action, self._deployment = actions.SnsAction(topic), watched.deployment
         for name, queue in watched.dead.items():
             self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
         for name, work in watched.queues.items():
@@ -101,12 +101,12 @@ class Alarms(Construct):
         )
 
     def _alarm(self, name: str, metric: cloudwatch.Metric, description: str, **condition: Any) -> None:
-        stack = self._origin.stack  # it has no "/", so no other stack can have an alarm of this name
+        stack = self._deployment.stack  # it has no "/", so no other stack can have an alarm of this name
         cloudwatch.Alarm(
             self,
             name,
             metric=metric,
             alarm_name=f"{stack}/{name}",
-            alarm_description=f"{stack}: {self._origin.addressed(description)}",
+            alarm_description=f"{stack}: {self._deployment.addressed(description)}",
             **condition,
         ).add_alarm_action(self._action)

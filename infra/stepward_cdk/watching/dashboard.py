@@ -24,7 +24,7 @@ class Dashboard(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, watched: Watched) -> None:
         super().__init__(scope, construct_id)
-        stack = watched.origin.stack
+        stack = watched.deployment.stack
         # An account has one list of dashboards for all of its regions.
         board = cloudwatch.Dashboard(self, "Dashboard", dashboard_name=f"{stack}-{Stack.of(self).region}")
         board.add_widgets(cloudwatch.TextWidget(markdown=describe(plan, stack), width=24, height=len(plan.steps) + 3))

@@ -13,7 +13,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
-from stepward.domain.origin import Origin
+from stepward.domain.deployment import Deployment
 from stepward_cdk.queues import WorkQueue
 
 FIVE_MINUTES = Duration.minutes(5)
@@ -24,7 +24,7 @@ class Watched:
     """Every part by its short name; `ledgers` are the names of the functions that split ledgers.
 
     `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be swept. The
-    engine's own metrics name the deployment, `origin`, so that no other one in the account adds to them.
+    engine's own metrics name the deployment, `deployment`, so that no other one in the account adds to them.
     """
 
     queues: Mapping[str, WorkQueue]
@@ -34,7 +34,7 @@ class Watched:
     ledgers: Sequence[str]
     agents: Sequence[str]
     silence: Duration
-    origin: Origin
+    deployment: Deployment
 
     def engine(
         self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES
@@ -52,7 +52,7 @@ class Watched:
         return cloudwatch.Metric(
             namespace="Stepward",
             metric_name=name,
-            dimensions_map={"service": self.origin.stack, **dimensions},
+            dimensions_map={"service": self.deployment.stack, **dimensions},
             statistic=statistic,
             period=period,
             label=label,

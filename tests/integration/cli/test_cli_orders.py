@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from stepward.domain.rejects import Reject
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from tests.integration.cli.conftest import Run, Shop
 from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, recovered, undone
 

@@ -12,7 +12,7 @@ from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.factories import HOUR, of_lanes

@@ -22,7 +22,8 @@ from tests.factories import order_text
 from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
-from tests.lab.worlds.plans import FAMILIES, LINE
+from tests.lab.worlds.newer import Skewed
+from tests.lab.worlds.plans import FAMILIES, LINE, releases
 from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
@@ -58,17 +59,19 @@ class Ours(Cast):
 
 
 def cast(gate: Gate) -> Ours:
-    old, new = gate.chances.dice("scenery").choice(FAMILIES)
-    undoable, rules_of_lanes = (old, new) != LINE, rules(gate.chances.dice("rules of lanes"))
+    dice = gate.chances.dice("scenery")
+    first = dice.choice(FAMILIES)
+    plans = [first, *releases(first, dice)]
+    undoable, rules_of_lanes = first is not LINE, rules(gate.chances.dice("rules of lanes"))
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
-        old=PlannedApp(old),
-        new=PlannedApp(new),
+        releases=[PlannedApp(plan) for plan in plans],
         people=People(gate, undoable, _order),
         orders=ORDERS,
         settings=replace(SETTINGS, lane_rules=rules_of_lanes),
         lanes=lanes,
         ours=lanes,
+        kind=Skewed,
         customers=Customers(gate, rules_of_lanes, undoable),
     )
 

@@ -1,5 +1,8 @@
-"""The workflows of the worlds: pairs of an old version and the one that is deployed while orders are under way."""
+"""The workflows of the worlds, and their next releases, which are deployed while orders are in flight."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
@@ -11,41 +14,117 @@ UNDOING: dict[str, Any] = {"exhausted": (UNDOES,), "on_permanent": Exhausted.UND
 ELSEWHERE = falls_back("other", undo="give_back")
 
 
-def _both(name: str, *steps: PlannedStep) -> tuple[Plan, Plan]:
-    """The plan, and its next version: with a step more at its end, and more patience with each."""
-    last = planned("thank", steps[-1].name, undo="unthank", **SHORT)
-    return Plan(name, 1, steps), Plan(name, 2, (*steps, last))
-
-
-LINE = _both(
+LINE = Plan(
     "line",
-    planned("reserve", **SHORT),
-    planned("charge", "reserve", **LONG),
-    planned("ship", "charge", **SHORT),
+    1,
+    (
+        planned("reserve", **SHORT),
+        planned("charge", "reserve", **LONG),
+        planned("ship", "charge", **SHORT),
+    ),
 )
-UNDOABLE = _both(
+UNDOABLE = Plan(
     "undoable",
-    planned("reserve", undo="release", **LONG, **UNDOING),
-    planned("charge", "reserve", undo="refund", **SHORT, **UNDOING),
-    planned("ship", "charge", undo="recall", **LONG, **UNDOING),
+    1,
+    (
+        planned("reserve", undo="release", **LONG, **UNDOING),
+        planned("charge", "reserve", undo="refund", **SHORT, **UNDOING),
+        planned("ship", "charge", undo="recall", **LONG, **UNDOING),
+    ),
 )
-DIAMOND = _both(
+DIAMOND = Plan(
     "diamond",
-    planned("check", undo="uncheck", **SHORT),
-    planned("pick", "check", undo="unpick", **SHORT, **UNDOING),
-    planned("pay", "check", undo="unpay", **LONG),
-    planned("ship", "pick", "pay", undo="recall", **SHORT, **UNDOING),
+    1,
+    (
+        planned("check", undo="uncheck", **SHORT),
+        planned("pick", "check", undo="unpick", **SHORT, **UNDOING),
+        planned("pay", "check", undo="unpay", **LONG),
+        planned("ship", "pick", "pay", undo="recall", **SHORT, **UNDOING),
+    ),
 )
-PATIENT = _both(
+PATIENT = Plan(
     "patient",
-    planned("pick", undo="unpick", **SHORT, exhausted=(ELSEWHERE, waits(2 * MINUTE), ALERTS)),
-    planned("pay", "pick", undo="unpay", **SHORT, exhausted=(waits(HOUR), ELSEWHERE, UNDOES)),
+    1,
+    (
+        planned("pick", undo="unpick", **SHORT, exhausted=(ELSEWHERE, waits(2 * MINUTE), ALERTS)),
+        planned("pay", "pick", undo="unpay", **SHORT, exhausted=(waits(HOUR), ELSEWHERE, UNDOES)),
+    ),
 )
-FINAL = _both(
+FINAL = Plan(
     "final",
-    planned("pick", undo="unpick", **SHORT, **UNDOING),
-    planned("print", "pick", undo="shred", **SHORT, **UNDOING, point_of_no_return=True),
-    planned("ship", "print", undo="recall", **SHORT, **UNDOING),
+    1,
+    (
+        planned("pick", undo="unpick", **SHORT, **UNDOING),
+        planned("print", "pick", undo="shred", **SHORT, **UNDOING, point_of_no_return=True),
+        planned("ship", "print", undo="recall", **SHORT, **UNDOING),
+    ),
 )
 FAMILIES = [LINE, UNDOABLE, DIAMOND, PATIENT, FINAL]
 """A plan that cannot be undone is only paused and resumed: nothing takes back what it did."""
+
+Steps = list[PlannedStep]
+MOST_CHANGES = 3
+AGENTS = ["worker", "other", "new"]
+
+
+def releases(plan: Plan, dice: Random) -> Iterator[Plan]:
+    """The releases that follow: each changes steps, operations, agents or limits."""
+    for number in range(2, 2 + dice.choice([1, 1, 2])):
+        steps = list(plan.steps)
+        for change in range(dice.randint(1, MOST_CHANGES)):
+            dice.choice(CHANGES)(steps, dice, f"{number}{'abc'[change]}")
+        plan = Plan(plan.workflow, number, tuple(steps))
+        yield plan
+
+
+def _add(steps: Steps, dice: Random, name: str) -> None:
+    """A step more, somewhere."""
+    place, undo = dice.randint(1, len(steps)), f"unadd{name}" if steps[0].undo else ""
+    before = steps[place - 1]
+    added = planned(f"added{name}", before.name, undo=undo, **dice.choice([SHORT, LONG]), **(UNDOING if undo else {}))
+    for index, step in enumerate(steps):
+        after = tuple(added.name if each == before.name else each for each in step.after)
+        steps[index] = replace(step, after=after)
+    steps.insert(place, added)
+    _place(steps, place, dice.choice(AGENTS))
+
+
+def _remove(steps: Steps, _dice: Random, _name: str) -> None:
+    """The last step is no longer there."""
+    if len(steps) > 1:
+        steps.pop()
+
+
+def _rename(steps: Steps, dice: Random, name: str) -> None:
+    """A step has another name, and so has its operation."""
+    place = dice.randrange(len(steps))
+    old, new = steps[place].name, f"{steps[place].name}{name}"
+    steps[place] = replace(steps[place], name=new, operation=new)
+    for index, step in enumerate(steps):
+        steps[index] = replace(step, after=tuple(new if each == old else each for each in step.after))
+
+
+def _rename_operation(steps: Steps, dice: Random, name: str) -> None:
+    place = dice.randrange(len(steps))
+    step = steps[place]
+    steps[place] = replace(step, operation=f"{step.operation}{name}", undo=step.undo and f"{step.undo}{name}")
+
+
+def _move(steps: Steps, dice: Random, _name: str) -> None:
+    _place(steps, dice.randrange(len(steps)), dice.choice(AGENTS))
+
+
+def _limit(steps: Steps, dice: Random, _name: str) -> None:
+    """Other limits and policies."""
+    place = dice.randrange(len(steps))
+    limits = dice.choice([SHORT, LONG]) | ({"exhausted": (waits(MINUTE), ALERTS)} if dice.random() < 0.5 else {})
+    steps[place] = replace(steps[place], **limits)
+
+
+def _place(steps: Steps, place: int, agent: str) -> None:
+    """Move a step, and what undoes it, to an agent."""
+    undo_agent = agent if steps[place].undo else ""
+    steps[place] = replace(steps[place], agent=agent, undo_agent=undo_agent)
+
+
+CHANGES: list[Callable[[Steps, Random, str], None]] = [_add, _add, _remove, _rename, _rename_operation, _move, _limit]

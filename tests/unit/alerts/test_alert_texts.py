@@ -12,9 +12,9 @@ from moto import mock_aws
 from stepward.adapters.alerts.sns import SnsTopic, attributes
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.domain.convoy.lane import Alerted
+from stepward.domain.deployment import Deployment
 from stepward.domain.errors import Misconfigured
 from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
-from stepward.domain.origin import Origin
 
 FAILED = StepFailed("ord-1", "charge", 3, "card declined", 1_000_000)
 WAITS = StepWaits("ord-5", "screen", 2, "agent payments does not know operation screen; deploy it", 1_000_000)
@@ -230,23 +230,25 @@ def test_programs_read_what_there_is_to_know_of_an_alert() -> None:
 @pytest.mark.parametrize("message", [text(FAILED), text(BLOCKED), text(GAP), text(IDLE), summary([FAILED, BLOCKED])])
 def test_every_command_in_a_mail_is_for_the_deployment_that_sent_it(message: str) -> None:
     """D3: pasted anywhere, it acts on no other stack; the mail ends with the name of its own."""
-    mail = Origin("shop-prod", "eu-west-1").signed(message)
+    mail = Deployment("shop-prod", "eu-west-1").signed(message)
     commands = [line for line in mail.splitlines() if "stepward " in line]
     assert commands
     assert all(line.endswith(" --stack shop-prod --region eu-west-1") for line in commands)
     assert mail.endswith("\nDeployment: shop-prod in eu-west-1\n")
-    assert Origin().signed(message) == message
+    assert Deployment().signed(message) == message
 
 
 def test_a_subject_begins_with_the_deployment() -> None:
     """D3: it is what a person sees of forty mails."""
-    assert Origin("shop-prod").subject(subject(FAILED)) == "shop-prod: step charge failed, order ord-1"
-    assert len(Origin("s" * 60).subject(subject(replace(FAILED, order_id="o" * 128)))) == 100
+    assert Deployment("shop-prod").subject(subject(FAILED)) == "shop-prod: step charge failed, order ord-1"
+    assert len(Deployment("s" * 60).subject(subject(replace(FAILED, order_id="o" * 128)))) == 100
 
 
 def test_a_command_in_backticks_is_for_the_deployment_too() -> None:
     """D3: in the description of an alarm."""
-    assert Origin("shop").addressed("see `stepward rejects` for why") == "see `stepward rejects --stack shop` for why"
+    assert (
+        Deployment("shop").addressed("see `stepward rejects` for why") == "see `stepward rejects --stack shop` for why"
+    )
 
 
 def test_a_topic_that_is_gone_is_a_fault_of_the_deployment() -> None:

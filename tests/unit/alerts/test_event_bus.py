@@ -10,9 +10,9 @@ from moto import mock_aws
 
 from stepward.adapters.alerts.event_bus import EventBus, detail
 from stepward.domain.convoy.lane import Alerted
+from stepward.domain.deployment import Deployment
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed
-from stepward.domain.origin import Origin
 from tests.contract.worlds.queue_worlds import SqsWorld
 from tests.unit.alerts.flaky_event_bus import FlakyEvents
 
@@ -41,7 +41,7 @@ def test_an_event_says_what_the_alert_says() -> None:
 def test_an_event_names_the_deployment_that_it_leaves() -> None:
     """D3: a rule of one deployment matches no other one's events."""
     events = FlakyEvents()
-    EventBus(events.client(), origin=Origin("shop-prod")).put(alerts("a"))
+    EventBus(events.client(), deployment=Deployment("shop-prod")).put(alerts("a"))
     assert json.loads(events.entries[0]["Detail"])["stack"] == "shop-prod"
 
 
@@ -98,8 +98,8 @@ def test_steps_and_lanes_that_come_together_each_have_their_type() -> None:
 def test_machines_read_the_parts_of_a_key_apart() -> None:
     (found,) = alerts("fulfilment~acme~1042")
     named = {"orderId": "1042", "workflow": "fulfilment", "customerId": "acme"}
-    assert {name: json.loads(detail(found, Origin(workflow="fulfilment")))[name] for name in named} == named
-    assert "customerId" not in json.loads(detail(replace(found, order_id="1042"), Origin(workflow="fulfilment")))
+    assert {name: json.loads(detail(found, Deployment(workflow="fulfilment")))[name] for name in named} == named
+    assert "customerId" not in json.loads(detail(replace(found, order_id="1042"), Deployment(workflow="fulfilment")))
 
 
 def test_no_alerts_make_no_call() -> None:

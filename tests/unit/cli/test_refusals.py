@@ -7,7 +7,7 @@ import pytest
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.refusals import refusal
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
-from stepward.domain.task.staleness import dated
+from stepward.domain.staleness import dated
 from stepward.domain.workflow.plan import Exhausted
 from tests.unit.cli.lives import (
     PLAN,

@@ -7,7 +7,7 @@ import pytest
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Cancel, Pause, Undo
-from stepward.domain.task.wish import LASTS, Wish
+from stepward.domain.wish import LASTS, Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing import Engine
 from stepward.wire.messages import encode

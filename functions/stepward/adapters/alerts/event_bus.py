@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
+from stepward.domain.deployment import Deployment
 from stepward.domain.key import named
 from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepWaits
-from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
@@ -37,12 +37,12 @@ class EventBus:
 
     client: EventBridgeClient
     bus: str = "default"
-    origin: Origin = field(default_factory=Origin)
+    deployment: Deployment = field(default_factory=Deployment)
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
         for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, AGENT_DEFECT, *LANE_WAITS.values()):
-            details = [Outgoing(detail(alert, self.origin)) for alert in alerts if detail_type(alert) == kind]
+            details = [Outgoing(detail(alert, self.deployment)) for alert in alerts if detail_type(alert) == kind]
             deliver(details, partial(self._put, kind))
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
@@ -67,12 +67,12 @@ def detail_type(alert: Alert) -> str:
     return UNDO_FAILED if alert.remaining_effects else STEP_FAILED
 
 
-def detail(alert: Alert, origin: Origin | None = None) -> str:
-    """What rules match and targets read; `at` is epoch milliseconds, `stack` and `workflow` are the `origin`'s."""
-    origin = origin or Origin()
-    order = {name: value for name, value in named(alert.order_id, origin.workflow).items() if value}
+def detail(alert: Alert, deployment: Deployment | None = None) -> str:
+    """What rules match and targets read; `at` is epoch milliseconds, `stack` and `workflow` are the `deployment`'s."""
+    deployment = deployment or Deployment()
+    order = {name: value for name, value in named(alert.order_id, deployment.workflow).items() if value}
     facts = {"alertId": alert.alert_id, **order, "reason": alert.reason, "at": alert.at}
-    return json.dumps(facts | _about(alert) | ({"stack": origin.stack} if origin.stack else {}))
+    return json.dumps(facts | _about(alert) | ({"stack": deployment.stack} if deployment.stack else {}))
 
 
 def _about(alert: Alert) -> dict[str, object]:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from stepward.adapters.alerts.step_texts import subject, summary, summary_subject, text
 from stepward.adapters.sqs.errors import translated
+from stepward.domain.deployment import Deployment
 from stepward.domain.key import named
 from stepward.domain.messages import AgentDefect, Alert, StepFailed, StepWaits
-from stepward.domain.origin import Origin
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -30,25 +30,27 @@ class SnsTopic:
 
     client: SNSClient
     topic: str
-    origin: Origin = field(default_factory=Origin)
+    deployment: Deployment = field(default_factory=Deployment)
 
     def send(self, alert: Alert) -> None:
         """Publish one alert; raises Transient if it could not be sent, Misconfigured if the topic cannot be used."""
-        self._publish(subject(alert), text(alert, self.origin.workflow), attributes(alert, self.origin.workflow))
+        self._publish(
+            subject(alert), text(alert, self.deployment.workflow), attributes(alert, self.deployment.workflow)
+        )
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
         """Publish many in one message; raises as `send` does."""
         counts = {"alerts": _number(len(alerts)), "orders": _number(len({alert.order_id for alert in alerts} - {""}))}
-        self._publish(summary_subject(alerts), summary(alerts, self.origin.workflow), counts)
+        self._publish(summary_subject(alerts), summary(alerts, self.deployment.workflow), counts)
 
     def _publish(self, line: str, message: str, named: Mapping[str, MessageAttributeValueTypeDef]) -> None:
-        line, message, named = self.origin.subject(line), self.origin.signed(message), {**named, **self._stack}
+        line, message, named = self.deployment.subject(line), self.deployment.signed(message), {**named, **self._stack}
         with translated(self.topic):
             self.client.publish(TopicArn=self.topic, Subject=line, Message=message, MessageAttributes=named)
 
     @property
     def _stack(self) -> Mapping[str, MessageAttributeValueTypeDef]:
-        stack = self.origin.stack
+        stack = self.deployment.stack
         return {"stack": {"DataType": "String", "StringValue": stack}} if stack else {}
 
 

@@ -20,7 +20,7 @@ from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
 from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
 PLAN_PREFIX = "~plan#"

@@ -15,7 +15,7 @@ from stepward.adapters.dynamodb.indexes import IndexedItem, listing
 from stepward.adapters.dynamodb.tables import find
 from stepward.adapters.dynamodb.writes import put_if
 from stepward.domain.errors import Corrupt, Rejected
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from stepward.wire.strict_json import canonical, parse
 
 _WISH = "Wish"

@@ -10,7 +10,7 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from stepward.ports import TaskStore
 
 

@@ -9,8 +9,8 @@ from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
+from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
-from stepward.domain.task.staleness import dated
 from stepward.wire.envelope import Ignored
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from stepward.wire.order import OrderMessage, accept, order_id_hint

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from stepward.domain.messages import Cancel, ReportReject, StepRequest, ToScheduler
+from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded
-from stepward.domain.task.staleness import staleness
 
 
 class Staleness(StrEnum):

@@ -11,8 +11,8 @@ from stepward.cli.orders.show import order_named
 from stepward.cli.user_error import UserError
 from stepward.domain.key import spoken
 from stepward.domain.messages import Command
+from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
-from stepward.domain.task.staleness import dated
 
 
 def ask(target: Target, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:

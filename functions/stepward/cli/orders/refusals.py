@@ -6,9 +6,9 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import all_records
 from stepward.cli.user_error import UserError
 from stepward.domain.messages import Command
+from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.task.staleness import staleness
 
 ADVICE = {
     RefusalCode.UNDO_BEGUN: " ({undoing}). To see how far it is, and what to type: {show}",

@@ -25,8 +25,8 @@ from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, 
 from stepward.domain.coordination.breaker import Mode
 from stepward.domain.key import spoken
 from stepward.domain.messages import Undo
+from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
-from stepward.domain.task.staleness import staleness
 from stepward.domain.workflow.plan import Plan, forward_name
 
 STYLES = {

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from stepward.domain.coordination.fault import Fault, Origin
+from stepward.domain.coordination.shared_record import read_as
 
 SEVERAL = 3
 """Orders that must meet the same exception, with no success between, for it to be a defect."""
@@ -57,6 +58,13 @@ class Suspect:
         return len(self.orders) >= (1 if self.is_setting else SEVERAL)
 
     @property
+    def news_at(self) -> int | None:
+        """When operators have to hear that it is a defect, or that it has ended (epoch ms); None if they need not."""
+        if self.is_defect and not self.told:
+            return self.since
+        return self.worked_at + QUIET if self.told and not self.orders else None
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """What makes it the same exception."""
         return self.operation, self.name, self.place
@@ -100,11 +108,8 @@ class Blame:
     @staticmethod
     def of(body: Mapping[str, Any]) -> Blame:
         """What `body` wrote; raises KeyError, TypeError or ValueError for anything else."""
-        lists = ("orders", "known")
-        suspects = [
-            Suspect(**{**raw, **{name: tuple(raw[name]) for name in lists}}) for raw in body.get("suspects", ())
-        ]
-        return Blame(tuple(suspects), tuple((str(name), int(until)) for name, until in body.get("reported", ())))
+        suspects = tuple(_suspect(raw) for raw in body.get("suspects", ()))
+        return Blame(suspects, tuple((str(name), int(until)) for name, until in body.get("reported", ())))
 
     def met(self, failure: Failure, now: int) -> Blame:
         """A call failed with an exception that is not the service's; the newest exceptions are kept."""
@@ -139,12 +144,15 @@ class Blame:
     def news(self, now: int) -> Iterator[DefectNews]:
         """What operators have not heard yet. A defect that ended before anybody heard of it is no news."""
         for each in self.suspects:
-            if each.is_defect and not each.told:
-                yield DefectNews(each, over=False)
-            elif each.told and not each.orders and now - each.worked_at >= QUIET:
-                yield DefectNews(each, over=True)
+            if each.news_at is not None and each.news_at <= now:
+                yield DefectNews(each, over=each.told)
 
     def told(self, key: tuple[str, str, str], *, over: bool) -> Blame:
         """Operators have heard of it; one that is over is forgotten, unless it has come back meanwhile."""
         kept = (each for each in self.suspects if not (over and each.key == key and not each.orders))
         return replace(self, suspects=tuple(replace(e, told=not over) if e.key == key else e for e in kept))
+
+
+def _suspect(raw: Mapping[str, Any]) -> Suspect:
+    lists = {name: tuple(raw[name]) for name in ("orders", "known")}
+    return Suspect(**{**read_as(Suspect, raw), **lists})

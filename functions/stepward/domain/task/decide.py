@@ -10,7 +10,6 @@ from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
     Cancel,
-    Outcome,
     Pause,
     Reply,
     Report,
@@ -18,20 +17,19 @@ from stepward.domain.messages import (
     Resume,
     Retry,
     Start,
-    StepRequest,
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
-from stepward.domain.task.lacking import not_understood
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.task.undo import begin_undo, log_if_undone, no_return, undo_late_effect
+from stepward.domain.task.reply import answer
+from stepward.domain.task.undo import begin_undo, no_return
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Exhausted, Plan
+from stepward.domain.workflow.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +82,11 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
         case Resubmit():
             _resubmit(change, record, event)
         case Reply():
-            _answer(change, record, event)
+            answer(change, record, event)
         case AlertSent():
             _confirm_alert(change, record, event)
         case _:
             assert_never(event)
-
-
-def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    match reply.outcome:
-        case Outcome.NOT_UNDERSTOOD:
-            if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply):
-                not_understood(change, record, reply)
-        case Outcome.FAILING:
-            _keep_raised(change, record, reply)
-        case _:
-            _reply(change, record, reply)
 
 
 def _of_task(change: TaskChange, event: OfTask) -> None:
@@ -204,91 +191,6 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
     )
     change.log(HistoryKind.RESUBMITTED, record.name, record.attempt, event.who, event.why)
     claim_ready(change, causation_id)
-
-
-def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """Keep what the running attempt met; it goes on."""
-    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
-    if runs and _is_in_time(record, change.now):
-        change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
-    else:
-        _log_late(change, record, reply)
-
-
-def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    ours = is_claimed_by(record, reply)
-    match record.process_state:
-        case ProcessState.PROCESSING if ours and _is_in_time(record, change.now):
-            _accept(change, record, reply)
-        case ProcessState.PROCESSED if ours:
-            resend(change, reply.token)
-            change.messages.extend(status_notice(change.task, change.now))
-        case ProcessState.ERROR if ours and reply.outcome is Outcome.PERMANENT:
-            if record.alert_by is not None:
-                change.alert(record)
-            change.messages.extend(status_notice(change.task, change.now))
-        case ProcessState.STOPPED if ours and reply.outcome is Outcome.OK:
-            undo_late_effect(change, record, reply)
-        case ProcessState.STOPPED if ours:
-            resend(change, reply.token)
-            change.messages.extend(status_notice(change.task, change.now))
-        case _:
-            resend(change, reply.token)
-            _log_late(change, record, reply)
-
-
-def _log_late(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    note = (
-        f"answered {reply.outcome} for attempt {reply.attempt}; the step is {record.process_state} at {record.attempt}"
-    )
-    change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note=note)
-
-
-def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
-    """Whether the reply to `request` would be accepted at `now`: its attempt holds the step, and is in time."""
-    record = task.steps.get(request.step)
-    if record is None or record.process_state is not ProcessState.PROCESSING:
-        return False
-    return is_claimed_by(record, request) and _is_in_time(record, now)
-
-
-def is_claimed_by(record: StepRecord, claim: Reply | StepRequest) -> bool:
-    """Whether the step's newest attempt is the one that `claim` asks for, or answers."""
-    return record.attempt == claim.attempt and record.token == claim.token
-
-
-def _is_in_time(record: StepRecord, now: int) -> bool:
-    return now <= (record.complete_by or 0)
-
-
-def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    if reply.outcome is Outcome.PERMANENT:
-        _refused(change, record, reply)
-        return
-    change.steps[record.name] = replace(
-        record.supplied(),
-        process_state=ProcessState.PROCESSED,
-        locked_by=None,
-        complete_by=None,
-        ended_at=change.now,
-        result=reply.result,
-        raised=None,
-    )
-    took = change.now - (record.started_at or change.now)
-    change.log(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)
-    claim_ready(change, reply.token)
-    log_if_undone(change)
-    if all(step.process_state is ProcessState.PROCESSED for step in change.steps.values()) and not change.undoing:
-        change.log(HistoryKind.PROCESSED, value=change.now - change.task.created_at)
-
-
-def _refused(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    reason = reply.error or "the agent gave no reason"
-    on_permanent = change.plan.by_name[record.name].on_permanent
-    if on_permanent is Exhausted.UNDO and not change.undoing and not no_return(change):
-        begin_undo(change, reply.token, f"{record.name}: {reason}")
-    else:
-        change.fail(record, reason)
 
 
 def _confirm_alert(change: TaskChange, record: StepRecord, event: AlertSent) -> None:

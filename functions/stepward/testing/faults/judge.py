@@ -28,7 +28,9 @@ PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessSt
 class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
-    `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended.
+    `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended,
+    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Messages about
+    `unread` orders waited for newer code: what runs out meanwhile counts, as after a lost message.
     """
 
     gate: Gate
@@ -38,6 +40,8 @@ class Judge:
     logged: set[tuple[str, HistoryKind, str, int]]
     timing: Timing
     uncounted: bool = False
+    refused: set[str] | None = None
+    unread: set[str] = field(default_factory=set)
     freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -80,6 +84,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self._check("I10", task.order_id, self._blamed(write, plan))
         self.freed |= {(task.order_id, *ended) for ended in audit.freed(write)}
 
     def asked(self, request: StepRequest) -> None:
@@ -166,12 +171,11 @@ class Judge:
 
     def _unlogged(self, write: Write) -> Iterator[str]:
         for before, after in audit.changes(write):
-            if (before.process_state, before.attempt) == (after.process_state, after.attempt):
-                continue
             kind = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}.get(
                 after.process_state
             )
-            if kind and (after.order_id, kind, after.name, after.attempt) not in self.logged:
+            is_new = (before.process_state, before.attempt) != (after.process_state, after.attempt)
+            if kind and is_new and (after.order_id, kind, after.name, after.attempt) not in self.logged:
                 yield f"{kind} {after.name} {after.attempt} was written and never logged"
 
     def _unasked(self, cause: ToScheduler) -> Iterator[str]:
@@ -189,6 +193,24 @@ class Judge:
             ran = before.process_state is ProcessState.PROCESSING is not after.process_state
             if ran and after.process_state is not ProcessState.STOPPED and (before.complete_by or 0) > now:
                 yield f"{after.name} was freed before its complete-by"
+
+    def _blamed(self, write: Write, plan: Plan) -> Iterator[str]:
+        """What a deployment did to an order: an Error or an undo that no service asked for, or, in quiet, a failure."""
+        if self.refused is None:
+            return
+        begun = write.after.undoing and not write.before.undoing
+        in_time = write.after.time_limit is write.before.time_limit
+        for before, after in audit.changes(write):
+            ended = after.process_state is ERROR is not before.process_state
+            if isinstance(write.cause, Reply) and (ended or (begun and after.name == write.cause.step)):
+                effect = plan.by_name[after.name].executor(after.policy).effect
+                key = f"{after.order_id}/{effect}"
+                if key not in self.refused:
+                    yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
+                continue
+            counted = after.failure_count > before.failure_count and after.order_id not in self.unread
+            if self.gate.profile.quiet and ((ended and in_time) or counted):
+                yield f"nothing goes wrong, and {before} became {after}"
 
     def _without_effect(self, write: Write, plan: Plan) -> Iterator[str]:
         for before, after in audit.changes(write):

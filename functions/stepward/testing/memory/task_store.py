@@ -10,7 +10,7 @@ from stepward.domain.errors import Rejected
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, Task
-from stepward.domain.task.wish import Wish
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.strict_json import parse
 

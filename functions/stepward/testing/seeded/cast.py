@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from stepward.app.assembly import Application
 from stepward.domain.coordination.breaker import Limits
@@ -13,11 +12,9 @@ from stepward.domain.rejects import Reject
 from stepward.domain.timing import Timing
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.seeded.instances import Instances
 from stepward.testing.seeded.people import People
 from stepward.testing.settings import REPLY_QUEUES, Settings
-
-if TYPE_CHECKING:
-    from stepward.testing.seeded.instances import Instances
 
 SETTINGS = Settings(
     timing=Timing(claim_within=40 * SECOND, skew_margin=5 * SECOND, outage_after=15 * MINUTE),
@@ -29,18 +26,18 @@ SETTINGS = Settings(
 
 @dataclass(slots=True)
 class Cast:
-    """An application before and after a deployment, and people around it; `orders` is how many are ordered.
+    """The releases of an application, oldest first, and people around it; `orders` is how many are ordered.
 
     What lives beside orders says more in the methods below.
     """
 
-    old: Application
-    new: Application
+    releases: Sequence[Application]
     people: People
     orders: int
     settings: Settings = SETTINGS
     lanes: MemoryLanes = field(default_factory=MemoryLanes)
     after: Callable[[], object] = lambda: None
+    kind: type[Instances] = Instances
 
     def begin(self, parts: Instances) -> None:
         """Have more people act."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
+from stepward.domain.messages import StepRequest
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.testing.application import Staged, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger
 from stepward.testing.memory.shared_records import MemorySharedRecords
-from stepward.testing.parts import Parts
-from stepward.testing.ports import JudgedTasks
+from stepward.testing.parts import PARTS, Parts
+from stepward.testing.ports import JudgedQueues, JudgedTasks
 from stepward.testing.seeded.mail import UnreliableFifoQueue, UnreliableQueue
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.services import Services
@@ -40,32 +41,82 @@ class Store(JudgedTasks):
         yield from due
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queues(JudgedQueues):
+    """The queues; who sends knows those of the agents in its own release."""
+
+    knows: Callable[[], Collection[str]]
+
+    @property
+    def reachable(self) -> Collection[str]:
+        """The agents that have a queue, as far as the sender knows."""
+        return self.knows()
+
+    def to_agents(self, requests: Sequence[StepRequest]) -> None:
+        """Send each request to the queue of its agent."""
+        known = self.knows()
+        JudgedQueues.to_agents(replace(self, agents={name: self.agents[name] for name in known}), requests)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What the instances of one part run: their application, its number, and the agents that it has queues of."""
+
+    number: int
+    app: Staged
+    agents: Collection[str]
+
+
 @dataclass(kw_only=True)
 class Instances(Parts):
     """The parts of a world.
 
-    `deployed` are the applications that instances know, each the next one's in turn; `down` are the agents whose
-    service is out.
+    `releases` are all that is ever deployed; `running` says which of them the instances of a part run, in turn. `down`
+    are the agents whose service is out.
     """
 
-    new: Application
+    releases: Sequence[Application]
     down: set[str] = field(default_factory=set)
-    deployed: list[Staged] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)
+    running: dict[str, list[Release]] = field(default_factory=dict)
     made: dict[str, Assembly] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.plans = [app.plan(self.settings.complete_within) for app in self.releases]
         super().__post_init__()
-        self.deploy(self.app)
+        call = self.services.call
+        self.staged = [through(app, call, plan) for app, plan in zip(self.releases, self.plans, strict=True)]
+        for app in reversed(self.releases):  # an operation that several have is that of the newest
+            for operation in [each for agent in self.agents() for each in app.operations(agent).values()]:
+                self.services.of(operation)
+        self.judge.refused = self.refused
+        for part in self.all_parts():
+            self.deploy(part, [0])
 
-    def deploy(self, *apps: Application) -> None:
-        """Have instances accept orders for these applications in turn; agents have the operations of all of them."""
-        known = [through(app, self.services.call, app.plan(self.settings.complete_within)) for app in apps]
+    def all_parts(self) -> list[str]:
+        """Every function, by its name."""
+        return [*(part for part in PARTS if part != "agent"), *self.agents()]
+
+    def deploy(self, part: str, numbers: Sequence[int], keeps: Collection[int] = ()) -> None:
+        """Have the instances of a part run these releases, in turn, with what they keep of others."""
+        known = [self.staged[number] for number in {*numbers, *keeps}]
+        agents = {agent for app in known for agent in app.frozen.agents}
         operations = {
             agent: {name: each for app in known for name, each in app.operations(agent).items()}
             for agent in self.agents()
         }
-        self.deployed = [replace(app, known=operations.__getitem__) for app in known]
+        self.running[part] = [
+            Release(number, replace(self.staged[number], known=operations.__getitem__), agents) for number in numbers
+        ]
         self.made.clear()
+        for line in self.pump.lines.values():
+            if line.part.name == part and line.part.kind:
+                line.part.is_gone = part not in agents
+
+    def release_of(self, instance: str) -> Release:
+        """What this instance runs."""
+        part, _, copy = instance.rpartition("-")
+        return self.running[part][int(copy) % len(self.running[part])]
 
     def assembly(self, instance: str) -> Assembly:
         """What makes the use cases of one process."""
@@ -75,7 +126,7 @@ class Instances(Parts):
 
     def app_of(self, instance: str) -> Application:
         """The application as this instance knows it."""
-        return self.deployed[int(instance.rpartition("-")[2]) % len(self.deployed)]
+        return self.release_of(instance).app
 
     def supervisor(self, instance: str) -> Supervise:
         """One Supervisor; some see nobody else's leases: those only save work."""
@@ -86,8 +137,18 @@ class Instances(Parts):
         return replace(plain, leases=replace(plain.leases, shared_records=MemorySharedRecords()))
 
     def agents(self) -> Sequence[str]:
-        """The agents that have a queue."""
-        return sorted({*self.app.plan().agents, *self.new.plan().agents})
+        """The agents that ever have a queue."""
+        return sorted({agent for plan in self.plans for agent in plan.agents})
+
+    def make_queues(self, **queues: Any) -> JudgedQueues:
+        """The queues that the parts share."""
+        return Queues(**queues, knows=self._known_queues)
+
+    def _known_queues(self) -> Collection[str]:
+        """The agents in the release of whoever runs now, without those whose function and queue are not there."""
+        lines = self.pump.lines
+        known = self.release_of(self.gate.here.instance).agents
+        return [agent for agent in known if not lines[f"agent-{agent}"].part.is_gone]
 
     def served(self) -> Callable[[Operation, Call], Mapping[str, Any]]:
         """What calls a service: services misbehave on their own."""
@@ -103,9 +164,9 @@ class Instances(Parts):
 
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""
-        wait, called, gate = self.pump.wait, self.judge.called, self.gate
-        found = Remote(wait, self._now, self.note, called, ledger, self._later, gate=gate, down=self.down)
-        found.honest = gate.profile.honest
+        common = self.pump.wait, self._now, self.note, self.judge.called, ledger, self.pump.later
+        found = Remote(*common, gate=self.gate, down=self.down, refused=self.refused)
+        found.honest = self.gate.profile.honest
         return found
 
     def make_queue(self, kind: type[MemoryQueue], **more: Any) -> MemoryQueue:

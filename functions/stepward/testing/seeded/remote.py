@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
-from stepward.domain.workflow.definition import Call
+from stepward.domain.errors import Permanent
+from stepward.domain.workflow.definition import Call, Operation
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect
@@ -20,11 +23,20 @@ QUICKEST, SLOWEST = 20, 400
 
 @dataclass(slots=True, kw_only=True)
 class Remote(Services):
-    """All services of a world; `down` are the agents whose service is out."""
+    """All services of a world; `down` are the agents whose service is out, `refused` the keys of what was refused."""
 
     gate: Gate
     down: set[str]
+    refused: set[str]
     times: Counter[str] = field(default_factory=Counter)
+
+    def call(self, operation: Operation, call: Call) -> Mapping[str, Any]:
+        """Call the service, and have it misbehave by chance."""
+        try:
+            return Services.call(self, operation, call)
+        except Permanent:
+            self.refused.add(call.idempotency_key)
+            raise
 
     def behaviour_of(self, service: Service, order_id: str, effect: str, call: Call) -> Behaviour:
         """What the dice say, unless the service is out."""

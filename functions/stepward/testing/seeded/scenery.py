@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination.breaker import AgentPause
 from stepward.testing.faults.gate import Gate
-from stepward.testing.faults.loop import HOUR, MINUTE
+from stepward.testing.faults.loop import HOUR, MINUTE, SECOND
 from stepward.testing.seeded.instances import Instances
+
+MOST_DEPLOYMENTS = 3
+KEEPING, ROLLED_BACK = 0.6, 0.2
+UPDATED_AFTER = [0, SECOND, 20 * SECOND, 2 * MINUTE, 15 * MINUTE, 40 * MINUTE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +30,12 @@ class Scenery:
         """Draw all of it; `copies` says how many instances each part has."""
         for name, count in copies.items():
             self._differ(name, count)
-        if self.parts.new is not self.parts.app:
-            self._perhaps("a new version is deployed", 0.3, [5 * MINUTE], self._deploy, self._finish)
+        newest = len(self.parts.releases) - 1
+        for turn in range(MOST_DEPLOYMENTS if newest else 0):
+            if dice := self.gate.chances.happens(f"deployment {turn}", 0.3):
+                self._deploy(turn, dice, min(newest, turn + 1))
+        if self.gate.profile.quiet:
+            return
         lasts = [5 * MINUTE, HOUR, 5 * HOUR]
         self._perhaps("the platform is out", 0.1, lasts, self._close, self._open)
         down = self.parts.down
@@ -60,12 +69,31 @@ class Scenery:
                 self.parts.skews[f"{name}-{copy}"] = dice.randint(-widest, widest)
                 self.gate.diary.counts["clocks that differ"] += 1
 
-    def _deploy(self) -> None:
-        """Agents get both versions first; then one instance takes orders for the new one, and later every instance."""
-        self.parts.deploy(self.parts.app, self.parts.new)
+    def _deploy(self, turn: int, dice: Random, number: int) -> None:
+        """Update each function on its own, some late, some back to what it ran, some with instances of both.
 
-    def _finish(self) -> None:
-        self.parts.deploy(self.parts.new, self.parts.new, self.parts.app)
+        Most deployments keep the operations and the queues of the releases before.
+        """
+        begins, keeps = dice.randrange(self.within * 2), range(number + 1) if dice.random() < KEEPING else ()
+        for part in self.parts.all_parts():
+            name = f"deployment {turn} of {part}"
+            if (own := self.gate.chances.happens(name, 1.0)) is None:
+                continue
+            before = [release.number for release in self.parts.running[part]]
+            at, both = begins + own.choice(UPDATED_AFTER), [*before, number]
+            self._update(at, part, own.choice([both, [number], [number]]), keeps, name)
+            if own.random() < ROLLED_BACK:
+                self._update(at + own.choice(UPDATED_AFTER), part, before, (), f"{name} is rolled back")
+
+    def _update(self, at: int, part: str, numbers: Sequence[int], keeps: Collection[int], what: str) -> None:
+        def update() -> None:
+            if self.gate.chances.over:
+                return
+            self.gate.diary.note("", f"{what}: {', '.join(map(str, numbers))}" + (" keeps all before" if keeps else ""))
+            self.gate.diary.counts["updates of a function"] += 1
+            self.parts.deploy(part, numbers, keeps)
+
+        self.gate.loop.later(at, update)
 
     def _close(self) -> None:
         self.parts.pump.is_closed = True

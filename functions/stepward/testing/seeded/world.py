@@ -51,9 +51,9 @@ class World:
         self.chances, loop = Chances(self.seed, self.only), Loop()
         self.gate = Gate(loop, self.chances, Diary(loop, self.noted), profile(self.chances.dice("profile")))
         self.cast, mishaps = self.casting(self.gate), Mishaps(gate=self.gate)
-        self.parts = Instances(
-            app=self.cast.old,
-            new=self.cast.new,
+        self.parts = self.cast.kind(
+            app=self.cast.releases[0],
+            releases=self.cast.releases,
             settings=self.cast.settings,
             gate=self.gate,
             pulse=mishaps,
@@ -120,6 +120,9 @@ class World:
         self.diary.note("", "all goes well from here on")
         self.chances.over = True
         self.parts.down.clear()
+        numbers = range(len(self.cast.releases))
+        for part in self.parts.all_parts():
+            self.parts.deploy(part, numbers[-1:], numbers)
 
     def _settle(self) -> None:
         """Deliver all messages, let time pass, and have Supervisors sweep, until nothing waits."""
@@ -135,7 +138,7 @@ class World:
             self._sweep(turn % COPIES["supervisor"])
 
     def _all_were_taken(self) -> None:
-        """I1: each order is there; what was rejected deserved it."""
+        """I1, I10: each order is there; what was rejected deserved it; every record can be read."""
         refused = (HistoryKind.DUPLICATE, HistoryKind.CONFLICT)
         duplicates = [order_id for order_id, entry in self.parts.telemetry.history if entry.kind in refused]
         for order_id in self.cast.people.ordered:
@@ -143,6 +146,9 @@ class World:
                 raise Broken("I1", order_id, "the order was sent and never accepted")
             if duplicates.count(order_id) >= self.parts.pump.deliveries[order_id, "orders"]:
                 raise Broken("S", order_id, "each delivery of the order was taken for a second one")
+        for order_id, entry in self.parts.telemetry.history:
+            if entry.kind is HistoryKind.CORRUPT:
+                raise Broken("I10", order_id, f"a record is called corrupt: {entry.note}")
         for reject in self.parts.rejects.kept.values():
             nonsense = reject.source == "orders" and "order.submitted" not in reject.body
             if not (nonsense or self.cast.expects(reject)) and not any(

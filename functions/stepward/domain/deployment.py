@@ -11,7 +11,7 @@ _COMMAND = re.compile(r"^(  stepward [^\n]+)$|`(stepward [^`\n]+)`", re.MULTILIN
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Deployment:
     """A deployment by its stack and region; one without a stack is not named. `workflow` is its default one."""
 
     stack: str = ""

@@ -1,0 +1,182 @@
+"""Newer code: it writes messages, plans, history and notes that older code does not know."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from stepward.adapters.dynamodb.task_records import decode_history
+from stepward.domain.coordination.shared_record import SharedRecord
+from stepward.domain.errors import Corrupt
+from stepward.domain.history import HistoryEntry
+from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task
+from stepward.domain.workflow.plan import Plan
+from stepward.testing.faults.broken import Broken
+from stepward.testing.ports import JudgedSharedRecords, JudgedTasks
+from stepward.testing.pump import Handle, understood
+from stepward.testing.seeded.instances import Instances, Store
+from stepward.testing.seeded.mail import UnreliableQueue
+from stepward.testing.sqs.messages import Received, Stored
+from stepward.testing.sqs.queue import MemoryQueue
+from stepward.testing.sqs.rules import Entry
+
+NEWS = ("kind of message", "field of messages", "field of plans", "kind of history", "field of notes")
+KINDS = ("task.start", "step.retry", "step.request", "step.reply")
+FIELD = "newer"
+
+
+@dataclass(kw_only=True)
+class NewerQueue(UnreliableQueue):
+    """A queue between the parts: whoever sends writes in the form of its own release."""
+
+    parts: "Skewed"
+
+    def _accept(self, entry: Entry, visible_at: int) -> Stored:
+        return super()._accept(replace(entry, body=self.parts.written(entry.body)), visible_at)
+
+
+@dataclass(slots=True, kw_only=True)
+class NewerStore(Store):
+    """The state store: older code reads a newer plan or history by the adapters' own code."""
+
+    parts: "Skewed"
+    entries: dict[str, HistoryEntry] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+    changed: dict[str, tuple[Task, Task]] = field(default_factory=dict)
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        found = Store.load(self, order_id, with_order=with_order)
+        if found is None:
+            return None
+        if order_id in self.unreadable and not self.parts.knows("kind of history"):
+            raise Corrupt(f"{order_id}: its history")
+        if self.parts.has("field of plans", found.plan.version - 1) and not self.parts.knows("field of plans"):
+            raw = json.loads(found.plan.to_json())
+            raw["steps"][0][FIELD] = 1
+            self.parts.judge.unread.add(order_id)
+            _read_plan(json.dumps(raw))
+            raise Broken("I10", order_id, "code that does not know a field of the plan passes over it")
+        return found
+
+    def save(self, task: Task, *, replaces: Task) -> bool:
+        written = self._with_entry(task)
+        entry = self.entries.get(task.order_id)
+        if entry in replaces.history and entry not in written.history and len(written.history) < HISTORY_LIMIT:
+            raise Broken("I10", task.order_id, f"{entry} was dropped by code that does not know it")
+        return Store.save(self, written, replaces=replaces)
+
+    def _with_entry(self, task: Task) -> Task:
+        """The task with an entry that only newer code knows, if newer code writes it; the same for the same task."""
+        known = self.changed.get(task.order_id)
+        if known is None or known[0] is not task:
+            known = self.changed[task.order_id] = task, self._changed(task)
+        return known[1]
+
+    def _changed(self, task: Task) -> Task:
+        if not self.parts.knows("kind of history") or task.order_id in (self.entries.keys() | self.unreadable):
+            return task
+        row = [self.gate.loop.now, "Pondered", "", 0, "", "", 0, FIELD]
+        try:
+            (entry,) = decode_history(json.dumps([row]))
+        except (TypeError, ValueError):
+            self.unreadable.add(task.order_id)
+            return task
+        self.entries[task.order_id] = entry
+        return replace(task, history=(*task.history, entry))
+
+
+@dataclass(slots=True, kw_only=True)
+class NewerNotes(JudgedSharedRecords):
+    """The shared records: older code keeps what newer code added."""
+
+    parts: "Skewed"
+
+    def read(self, name: str) -> SharedRecord | None:
+        found = JudgedSharedRecords.read(self, name)
+        if found is None or not self.parts.knows("field of notes"):
+            return found
+        return replace(found, body={key: value for key, value in found.body.items() if key != FIELD})
+
+    def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
+        before, body = self.kept.get(shared_record.name), shared_record.body
+        if self.parts.knows("field of notes") and isinstance(body, dict):
+            body[FIELD] = {"is": "newer"}
+        saved = JudgedSharedRecords.write(self, shared_record, replaces=replaces)
+        if saved and before and FIELD in before.body and body.get(FIELD) != before.body[FIELD]:
+            about = self.judge.gate.here.about
+            raise Broken("I10", about, f"{shared_record.name} lost what newer code had added to {before}")
+        return saved
+
+
+@dataclass(kw_only=True)
+class Skewed(Instances):
+    """The parts of a world in which each release may write what those before do not know; `news` says what."""
+
+    news: dict[str, int] = field(default_factory=dict)
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        for number in range(1, len(self.releases)):
+            for what in NEWS:
+                if dice := self.gate.chances.happens(f"release {number} writes a new {what}", 0.25):
+                    self.news.setdefault(what, number)
+                    self.kind = self.kind or dice.choice(KINDS)
+        super().__post_init__()
+        for name, line in self.pump.lines.items():
+            if _is_internal(name):
+                line.handle = partial(self._read, line.handle)
+
+    def has(self, what: str, number: int) -> bool:
+        """Whether what this release writes has this news."""
+        return number >= self.news.get(what, len(self.releases))
+
+    def knows(self, what: str) -> bool:
+        """Whether whoever runs now knows these news, and writes them; people's own tools are of the first release."""
+        instance = self.gate.here.instance
+        return bool(instance) and self.has(what, self.release_of(instance).number)
+
+    def written(self, text: str) -> str:
+        """A message as whoever runs now writes it."""
+        if self.knows("field of messages"):
+            text = f'{text[:-1]},"{FIELD}":{{"is":"newer"}}}}'
+        if self.knows("kind of message") and self._is_understood():
+            text = text.replace(f'"type":"{self.kind}"', f'"type":"{FIELD}.{self.kind}"')
+        return text
+
+    def _is_understood(self) -> bool:
+        """Who sends a new kind of message is updated after who understands it, and rolled back before."""
+        readers = self.agents() if self.kind == "step.request" else ["scheduler"]
+        return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
+
+    def make_store(self) -> JudgedTasks:
+        return NewerStore(shard_of=self.shard_of, gate=self.gate, parts=self)
+
+    def make_shared_records(self) -> JudgedSharedRecords:
+        return NewerNotes(judge=self.judge, parts=self)
+
+    def make_queue(self, kind: type[MemoryQueue], **more: Any) -> MemoryQueue:
+        if not _is_internal(more["name"]):
+            return super().make_queue(kind, **more)
+        return NewerQueue(gate=self.gate, parts=self, **more)
+
+    def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int]:
+        """Have an instance read messages that it knows as it would its own."""
+        if self.knows("kind of message"):
+            batch = [replace(each, body=each.body.replace(f'"type":"{FIELD}.', '"type":"')) for each in batch]
+            self.gate.here.cause = understood(batch[0].body)
+        else:
+            self.judge.unread |= {self.gate.here.about for each in batch if f'"type":"{FIELD}.' in each.body}
+        yield from handle(instance, batch)
+
+
+def _is_internal(queue: str) -> bool:
+    return queue in ("scheduler", "responses") or queue.startswith("agent-")
+
+
+def _read_plan(text: str) -> None:
+    """Read a plan as the adapter does."""
+    try:
+        Plan.from_json(text)
+    except (LookupError, TypeError, ValueError) as error:
+        raise Corrupt(f"a plan: {error!r}") from error
