@@ -199,6 +199,7 @@ class Judge:
         if self.refused is None:
             return
         begun = write.after.undoing and not write.before.undoing
+        in_time = write.after.time_limit is write.before.time_limit
         for before, after in audit.changes(write):
             ended = after.process_state is ERROR is not before.process_state
             if isinstance(write.cause, Reply) and (ended or (begun and after.name == write.cause.step)):
@@ -208,7 +209,7 @@ class Judge:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
                 continue
             counted = after.failure_count > before.failure_count and after.order_id not in self.unread
-            if self.gate.profile.quiet and (ended or counted):
+            if self.gate.profile.quiet and ((ended and in_time) or counted):
                 yield f"nothing goes wrong, and {before} became {after}"
 
     def _without_effect(self, write: Write, plan: Plan) -> Iterator[str]:
