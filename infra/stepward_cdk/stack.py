@@ -10,7 +10,6 @@ from constructs import Construct
 
 from stepward.domain.deployment import Deployment
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Workflow
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
@@ -40,7 +39,7 @@ class StepwardStack(Stack):
             env=Environment(region=settings.region) if settings.region else None,
         )
         # A deployment is compared with these before it changes anything.
-        self.template_options.metadata = {"Stepward": settings.plain, "StepwardOperations": _operations(app.workflow)}
+        self.template_options.metadata = {"Stepward": settings.plain, "StepwardWorkflow": _described(app)}
         check_addresses(app.workflow, settings.service_urls)
         agents = agents_of(app.workflow, settings)
         parts = Parts(
@@ -108,10 +107,10 @@ class StepwardStack(Stack):
             CfnOutput(self, name, value=value)
 
 
-def _operations(workflow: Workflow) -> Mapping[str, object]:
-    """What the agents of the stack serve, and what of it no new order asks for."""
-    served = {agent.name: sorted(workflow.operations(agent.name)) for agent in workflow.agents}
-    return {"served": served, "draining": workflow.drained}
+def _described(app: App) -> Mapping[str, object]:
+    """What the agents serve, what of it no new order asks for, and which workflows tell customers apart."""
+    served = {agent.name: sorted(app.operations(agent.name)) for agent in app.workflow.agents}
+    return {"served": served, "draining": app.workflow.drained, "perCustomer": sorted(app.keys.per_customer)}
 
 
 def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -> Watched:

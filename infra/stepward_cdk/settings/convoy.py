@@ -20,7 +20,10 @@ _MONTH_MS = 31 * 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvoySettings:
-    """Times in the unit that their names end with; `customers` have a queue and a function of their own, `draining` had."""
+    """Times in the unit that their names end with.
+
+    `customers` have a queue and a function of their own; those of `draining` go once they are empty.
+    """
 
     sequences: str
     gap_ms: int

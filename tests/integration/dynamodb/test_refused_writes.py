@@ -162,6 +162,25 @@ def test_what_a_read_leaves_unprocessed_is_asked_for_again(moto: DynamoWorld) ->
     assert list(answers[1]["Responses"]) == [moto.tables.orders], "only what was left out is asked for again"
 
 
+def test_of_many_tasks_those_that_are_left_out_are_asked_for_again(moto: DynamoWorld) -> None:
+    """D1: however many calls it takes, as long as each brings some; a deployment counts all of them."""
+    ids = [f"ord-{number}" for number in range(20)]
+    for order_id in ids:
+        submitted(moto.store, order_id)
+    table = moto.tables.tasks
+
+    def leave_all_but_one(parsed: Any) -> None:
+        one, *others = parsed["Responses"][table]
+        parsed["Responses"][table] = [one]
+        keys = [{"OrderID": item["OrderID"]} for item in others]
+        parsed["UnprocessedKeys"] = {table: {"Keys": keys}} if keys else {}
+
+    rewrite(moto.store, "BatchGetItem", leave_all_but_one)
+
+    found = list(moto.store.load_many(ids))
+    assert sorted(it[0].order_id for it in found if isinstance(it, tuple)) == sorted(ids)
+
+
 def test_a_read_that_stays_unprocessed_is_transient(moto: DynamoWorld) -> None:
     submitted(moto.store, "ord-1")
     rewrite(moto.store, "BatchGetItem", lambda parsed: leave_out(parsed, moto.tables.tasks))

@@ -44,8 +44,8 @@ class FakeFacts:
         return {"Q1": "agent-payments"}.get(logical_id, logical_id)
 
 
-def stack(settings: Mapping[str, Any], operations: Mapping[str, Any], resources: Mapping[str, Any]) -> Stack:
-    return Stack({"Metadata": {"Stepward": settings, "StepwardOperations": operations}, "Resources": resources})
+def stack(settings: Mapping[str, Any], workflow: Mapping[str, Any], resources: Mapping[str, Any]) -> Stack:
+    return Stack({"Metadata": {"Stepward": settings, "StepwardWorkflow": workflow}, "Resources": resources})
 
 
 def refused(about: Change) -> list[tuple[str, str]]:

@@ -87,6 +87,32 @@ def taken_away(
                 f"that in draining_customers of {FILE}"
             ),
         ),
+        (
+            Change(
+                stack(SETTINGS, {"served": SERVED, "perCustomer": ["fulfilment"]}, {}),
+                stack(SETTINGS, {"served": SERVED, "perCustomer": ["orders"]}, {}),
+                FakeFacts(),
+                FILE,
+            ),
+            "keys",
+            (
+                "orders of workflow fulfilment are stored under workflow, customer and order id, so that no event or "
+                "command would reach them any more; keep that name and per_customer=True"
+            ),
+        ),
+        (
+            Change(
+                stack(SETTINGS, {"served": SERVED}, {}),
+                stack(SETTINGS, {"served": SERVED, "perCustomer": ["fulfilment"]}, {}),
+                FakeFacts(),
+                FILE,
+            ),
+            "keys",
+            (
+                "orders are stored under their order id alone, so that no event or command would reach them once "
+                "workflow fulfilment tells customers apart; take per_customer=True back, or give it a stack of its own"
+            ),
+        ),
     ],
 )
 def test_what_orders_in_flight_need_is_not_taken_away(about: Change, question: str, reason: str) -> None:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from stepward.cli.deploy_check.in_flight import InFlight
-
-
-Operations = frozenset[tuple[str, str]]
-"""As (agent, operation)."""
+from stepward.cli.deploy_check.in_flight import InFlight, Operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +40,19 @@ class Stack:
         """How many shards it sweeps."""
         return max(int(self.settings.get(name, 0)) for name in ("shards", "draining_shards"))
 
+    @property
+    def per_customer(self) -> frozenset[str]:
+        """The workflows whose orders are stored under customer and order id."""
+        return frozenset(self._workflow.get("perCustomer", ()))
+
     def _operations(self, kind: str) -> Operations:
-        found: Mapping[str, Sequence[str]] = (
-            self.template.get("Metadata", {}).get("StepwardOperations", {}).get(kind, {})
-        )
+        found: Mapping[str, Sequence[str]] = self._workflow.get(kind, {})
         return frozenset((agent, name) for agent, names in found.items() for name in names)
+
+    @property
+    def _workflow(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.template.get("Metadata", {}).get("StepwardWorkflow", {})
+        return found
 
     def of(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
         """Its resources of one type, by logical id."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stepward.cli.deploy_check.change import Change, Operations
+from stepward.cli.deploy_check.change import Change
+from stepward.cli.deploy_check.in_flight import Operations
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from stepward.cli.deploy_check.change import Operations
 from stepward.domain.coordination.shards import MOST_SHARDS
 from stepward.domain.errors import StepwardError
 from stepward.domain.task.lacking import needed
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from stepward.adapters.dynamodb.task_store import DynamoTaskStore
     from stepward.ports import Lanes
 
+Operations = frozenset[tuple[str, str]]
+"""As (agent, operation)."""
 ENDLESS = 10**15
 PAGE = 100
 MOST_READ = 100_000

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepward.cli.deploy_check.change import Change, Operations
+from stepward.cli.deploy_check.change import Change
+from stepward.cli.deploy_check.in_flight import Operations
 
 Question = Callable[[Change], Iterator[str]]
 
@@ -101,6 +102,21 @@ def drained(change: Change) -> Iterator[str]:
         )
 
 
+def keys(change: Change) -> Iterator[str]:
+    """Orders and lanes are found under the keys that they have."""
+    old, new = change.before.per_customer, change.after.per_customer
+    for name in sorted(old - new):
+        yield (
+            f"orders of workflow {name} are stored under workflow, customer and order id, so that no event or command "
+            "would reach them any more; keep that name and per_customer=True"
+        )
+    for name in sorted(new - old) if change.before.served and not old else ():
+        yield (
+            f"orders are stored under their order id alone, so that no event or command would reach them once workflow "
+            f"{name} tells customers apart; take per_customer=True back, or give it a stack of its own"
+        )
+
+
 def listed(operations: Operations) -> str:
     """The operations as a person reads them."""
     return ", ".join(sorted(f"{agent}.{name}" for agent, name in operations))
@@ -174,6 +190,7 @@ QUESTIONS: Mapping[str, Question] = {
     "environment": protection,
     "in-flight": in_flight,
     "drained": drained,
+    "keys": keys,
     "queues": queues,
     "shards": shards,
     "event-bus": bus,

@@ -81,11 +81,11 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
         _stand_by(change, planned, record, overdue)
         return
     if record.untried == record.attempt:
-        _wait_for_update(change, record, overdue)
+        _spare(change, record, record.lacks, overdue)
         return
     record = record.supplied()
     if (agent, executor.operation) in event.defective or _met_wrong_setting(record):
-        _outlast_defect(change, record, overdue)
+        _spare(change, record, f"{_why(record, overdue)}; the code or a setting is at fault", overdue)
         return
     untried = overdue > change.timing.outage_after or agent in event.backlogged
     lenient = record.attempt - record.failure_count <= UNCOUNTED_PER_THRESHOLD * planned.threshold
@@ -101,19 +101,11 @@ def _recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event
     request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
 
 
-def _wait_for_update(change: TaskChange, record: StepRecord, overdue: int) -> None:
-    """Have the step claimed again, uncounted in every way, until its agent knows the operation."""
+def _spare(change: TaskChange, record: StepRecord, why: str, overdue: int) -> None:
+    """Have the step claimed again, uncounted in every way: as a failure, and towards the bound of claims."""
     change.fence_base += 1
-    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", record.lacks, overdue)
+    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", why, overdue)
     request_claim(change, record.freed(), backoff(record.attempt - record.failure_count, _spread(record)))
-
-
-def _outlast_defect(change: TaskChange, record: StepRecord, overdue: int) -> None:
-    """Have the step tried again until the defect is gone; such a claim is not one that drives the task in a circle."""
-    note = f"{_why(record, overdue)}; the code or a setting is at fault"
-    change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
-    change.fence_base += 1
-    request_claim(change, record.freed(), backoff(record.attempt, _spread(record)))
 
 
 def _met_wrong_setting(record: StepRecord) -> bool:

@@ -59,7 +59,7 @@ def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:
         _check_step(f"{where}, step {step.name!r}", step, plan)
         if per_customer:
             _check_idempotency_keys(f"{where}, step {step.name!r}", step)
-    _check_limit(where, plan)
+    _check_limit_of_orders(where, plan)
     _check_order(where, plan)
 
 
@@ -92,7 +92,7 @@ def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
             raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
 
 
-def _check_limit(where: str, plan: Plan) -> None:
+def _check_limit_of_orders(where: str, plan: Plan) -> None:
     limit = plan.complete_within
     if limit is not None and not SHORTEST_ATTEMPT_MS <= limit <= LONGEST_ORDER_MS:
         raise WorkflowError(f"{where}: complete_within {limit} ms is outside 1 s to {LONGEST_ORDER_MS // DAY_MS} days")
