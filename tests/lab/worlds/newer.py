@@ -145,8 +145,11 @@ class Skewed(Instances):
         return text
 
     def _is_understood(self) -> bool:
-        """Who sends a new kind of message is updated after who understands it, and rolled back before."""
-        readers = self.agents() if self.kind == "step.request" else ["scheduler"]
+        """Who sends a new kind of request or reply is updated after who understands it, and rolled back before.
+
+        Otherwise the attempt would run out meanwhile. What only starts something may wait.
+        """
+        readers = {"step.request": self.agents(), "step.reply": ["scheduler"]}.get(self.kind, ())
         return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
 
     def make_store(self) -> JudgedTasks:
