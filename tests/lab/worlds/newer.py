@@ -5,11 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 from stepward.adapters.dynamodb.task_records import decode_history
+from stepward.app.assembly import Assembly
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryEntry
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
@@ -24,6 +27,8 @@ from stepward.testing.sqs.rules import Entry
 NEWS = ("kind of message", "field of messages", "field of plans", "kind of history", "field of notes")
 KINDS = ("task.start", "step.retry", "step.request", "step.reply")
 FIELD = "newer"
+SHARDS = (2,)
+"""How many shards a release may have."""
 
 
 @dataclass(kw_only=True)
@@ -64,7 +69,16 @@ class NewerStore(Store):
         entry = self.entries.get(task.order_id)
         if entry in replaces.history and entry not in written.history and len(written.history) < HISTORY_LIMIT:
             raise Broken("I10", task.order_id, f"{entry} was dropped by code that does not know it")
-        return Store.save(self, written, replaces=replaces)
+        saved = Store.save(self, written, replaces=replaces)
+        if saved:
+            self.parts.place(task.order_id)
+        return saved
+
+    def submit(self, order: Order, task: Task, plan: Plan) -> Submission:
+        outcome = Store.submit(self, order, task, plan)
+        if outcome is Submission.ACCEPTED:
+            self.parts.place(task.order_id)
+        return outcome
 
     def _with_entry(self, task: Task) -> Task:
         """The task with an entry that only newer code knows, if newer code writes it; the same for the same task."""
@@ -115,6 +129,7 @@ class Skewed(Instances):
 
     news: dict[str, int] = field(default_factory=dict)
     kind: str = ""
+    placed: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for number in range(1, len(self.releases)):
@@ -122,6 +137,8 @@ class Skewed(Instances):
                 if dice := self.gate.chances.happens(f"release {number} writes a new {what}", 0.25):
                     self.news.setdefault(what, number)
                     self.kind = self.kind or dice.choice(KINDS)
+        dice = self.gate.chances.dice("shards")
+        self.shards = [dice.choice(SHARDS) for _ in self.releases]
         super().__post_init__()
         for name, line in self.pump.lines.items():
             if _is_internal(name):
@@ -151,6 +168,17 @@ class Skewed(Instances):
         """
         readers = {"step.request": self.agents(), "step.reply": ["scheduler"]}.get(self.kind, ())
         return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
+
+    def assembly(self, instance: str) -> Assembly:
+        settings = replace(self.settings, shards=self.shards[self.release_of(instance).number])
+        return replace(super().assembly(instance), settings=settings)
+
+    def place(self, order_id: str) -> None:
+        """Whoever writes an order puts it into one of the shards of its own release."""
+        self.placed[order_id] = crc32(order_id.encode()) % self.shards[self.release_of(self.gate.here.instance).number]
+
+    def shard_of(self, order_id: str) -> int:
+        return self.placed[order_id]
 
     def make_store(self) -> JudgedTasks:
         return NewerStore(shard_of=self.shard_of, gate=self.gate, parts=self)
