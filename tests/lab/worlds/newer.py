@@ -108,7 +108,7 @@ class NewerNotes(JudgedSharedRecords):
 
     def read(self, name: str) -> SharedRecord | None:
         found = JudgedSharedRecords.read(self, name)
-        if found is None or not self.parts.knows("field of notes"):
+        if found is None or FIELD not in found.body or not self.parts.knows("field of notes"):
             return found
         return replace(found, body={key: value for key, value in found.body.items() if key != FIELD})
 
@@ -170,8 +170,9 @@ class Skewed(Instances):
         return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
 
     def assembly(self, instance: str) -> Assembly:
-        settings = replace(self.settings, shards=self.shards[self.release_of(instance).number])
-        return replace(super().assembly(instance), settings=settings)
+        made, shards = super().assembly(instance), self.shards[self.release_of(instance).number]
+        own = shards == self.settings.shards
+        return made if own else replace(made, settings=replace(self.settings, shards=shards))
 
     def place(self, order_id: str) -> None:
         """Whoever writes an order puts it into one of the shards of its own release."""
@@ -193,11 +194,14 @@ class Skewed(Instances):
 
     def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int]:
         """Have an instance read messages that it knows as it would its own."""
-        if self.knows("kind of message"):
-            batch = [replace(each, body=each.body.replace(f'"type":"{FIELD}.', '"type":"')) for each in batch]
+        newer = f'"type":"{FIELD}.'
+        if not any(newer in each.body for each in batch):
+            pass
+        elif self.knows("kind of message"):
+            batch = [replace(each, body=each.body.replace(newer, '"type":"')) for each in batch]
             self.gate.here.cause = understood(batch[0].body)
         else:
-            self.judge.unread |= {self.gate.here.about for each in batch if f'"type":"{FIELD}.' in each.body}
+            self.judge.unread.add(self.gate.here.about)
         yield from handle(instance, batch)
 
 
