@@ -155,6 +155,7 @@ class Stage:
 
 
 def heard(text: str) -> Heard:
-    """The notice in a message to the submitter."""
+    """The notice in a message to the submitter; that a message was rejected is of no revision of the order."""
     notice = json.loads(text)
-    return Heard(notice["orderId"], notice["correlationId"], notice["status"], notice["step"] or "", notice["revision"])
+    status, step = notice.get("status", "rejected"), notice.get("step") or ""
+    return Heard(notice["orderId"], notice["correlationId"], status, step, notice.get("revision", 0))

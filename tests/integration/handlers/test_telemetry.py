@@ -82,7 +82,7 @@ def test_a_message_that_goes_back_is_logged_with_the_reason(deployment: Deployme
 
     submission.handler(batch(PLAIN, [order_body()]), None)
 
-    (line,) = log.of("Returned")
+    line, *_ = log.of("Returned")
     assert line["message_id"] == "m-0"
     assert line["reason"]
 

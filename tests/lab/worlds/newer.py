@@ -5,12 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 from stepward.adapters.dynamodb.task_records import decode_history
+from stepward.app.assembly import Assembly
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryEntry
+from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
 from stepward.testing.ports import JudgedSharedRecords, JudgedTasks
@@ -24,6 +28,8 @@ from stepward.testing.sqs.rules import Entry
 NEWS = ("kind of message", "field of messages", "field of plans", "kind of history", "field of notes")
 KINDS = ("task.start", "step.retry", "step.request", "step.reply")
 FIELD = "newer"
+SHARDS = (1, 2, 4)
+"""How many shards a release may have."""
 
 
 @dataclass(kw_only=True)
@@ -64,7 +70,16 @@ class NewerStore(Store):
         entry = self.entries.get(task.order_id)
         if entry in replaces.history and entry not in written.history and len(written.history) < HISTORY_LIMIT:
             raise Broken("I10", task.order_id, f"{entry} was dropped by code that does not know it")
-        return Store.save(self, written, replaces=replaces)
+        saved = Store.save(self, written, replaces=replaces)
+        if saved:
+            self.parts.place(task.order_id)
+        return saved
+
+    def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
+        outcome = Store.submit(self, order, task, plan, meets=meets)
+        if outcome is Submission.ACCEPTED:
+            self.parts.place(task.order_id)
+        return outcome
 
     def _with_entry(self, task: Task) -> Task:
         """The task with an entry that only newer code knows, if newer code writes it; the same for the same task."""
@@ -94,7 +109,7 @@ class NewerNotes(JudgedSharedRecords):
 
     def read(self, name: str) -> SharedRecord | None:
         found = JudgedSharedRecords.read(self, name)
-        if found is None or not self.parts.knows("field of notes"):
+        if found is None or FIELD not in found.body or not self.parts.knows("field of notes"):
             return found
         return replace(found, body={key: value for key, value in found.body.items() if key != FIELD})
 
@@ -115,6 +130,7 @@ class Skewed(Instances):
 
     news: dict[str, int] = field(default_factory=dict)
     kind: str = ""
+    placed: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for number in range(1, len(self.releases)):
@@ -122,6 +138,8 @@ class Skewed(Instances):
                 if dice := self.gate.chances.happens(f"release {number} writes a new {what}", 0.25):
                     self.news.setdefault(what, number)
                     self.kind = self.kind or dice.choice(KINDS)
+        dice = self.gate.chances.dice("shards")
+        self.shards = [dice.choice(SHARDS) for _ in self.releases]
         super().__post_init__()
         for name, line in self.pump.lines.items():
             if _is_internal(name):
@@ -145,9 +163,24 @@ class Skewed(Instances):
         return text
 
     def _is_understood(self) -> bool:
-        """Who sends a new kind of message is updated after who understands it, and rolled back before."""
-        readers = self.agents() if self.kind == "step.request" else ["scheduler"]
+        """Who sends a new kind of request or reply is updated after who understands it, and rolled back before.
+
+        Otherwise the attempt would run out meanwhile. What only starts something may wait.
+        """
+        readers = {"step.request": self.agents(), "step.reply": ["scheduler"]}.get(self.kind, ())
         return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
+
+    def assembly(self, instance: str) -> Assembly:
+        made, shards = super().assembly(instance), self.shards[self.release_of(instance).number]
+        own = shards == self.settings.shards
+        return made if own else replace(made, settings=replace(self.settings, shards=shards))
+
+    def place(self, order_id: str) -> None:
+        """Whoever writes an order puts it into one of the shards of its own release."""
+        self.placed[order_id] = crc32(order_id.encode()) % self.shards[self.release_of(self.gate.here.instance).number]
+
+    def shard_of(self, order_id: str) -> int:
+        return self.placed[order_id]
 
     def make_store(self) -> JudgedTasks:
         return NewerStore(shard_of=self.shard_of, gate=self.gate, parts=self)
@@ -162,11 +195,14 @@ class Skewed(Instances):
 
     def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int]:
         """Have an instance read messages that it knows as it would its own."""
-        if self.knows("kind of message"):
-            batch = [replace(each, body=each.body.replace(f'"type":"{FIELD}.', '"type":"')) for each in batch]
+        newer = f'"type":"{FIELD}.'
+        if not any(newer in each.body for each in batch):
+            pass
+        elif self.knows("kind of message"):
+            batch = [replace(each, body=each.body.replace(newer, '"type":"')) for each in batch]
             self.gate.here.cause = understood(batch[0].body)
         else:
-            self.judge.unread |= {self.gate.here.about for each in batch if f'"type":"{FIELD}.' in each.body}
+            self.judge.unread.add(self.gate.here.about)
         yield from handle(instance, batch)
 
 

@@ -15,7 +15,7 @@ from stepward.testing.faults.pulse import Kind
 from stepward.testing.seeded.finding import fewest, shortest
 from tests.lab.worlds.cast import ORDERS, Ours, live, report
 
-SOME = range(1_000, 1_013)
+SOME = range(1_000, 1_020)
 
 
 def _claims_out_of_turn(change: TaskChange) -> list[PlannedStep]:

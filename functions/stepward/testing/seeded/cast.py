@@ -21,6 +21,7 @@ SETTINGS = Settings(
     breaker=Limits(failures=3, open_for=10 * SECOND, longest=40 * SECOND),
     reply_queues=REPLY_QUEUES,
     shards=2,
+    most_shards=6,
 )
 
 

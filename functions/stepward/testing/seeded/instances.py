@@ -55,7 +55,9 @@ class Queues(JudgedQueues):
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
         """Send each request to the queue of its agent."""
         known = self.knows()
-        JudgedQueues.to_agents(replace(self, agents={name: self.agents[name] for name in known}), requests)
+        all_known = all(request.agent in known for request in requests)
+        seen = self if all_known else replace(self, agents={name: self.agents[name] for name in known})
+        JudgedQueues.to_agents(seen, requests)
 
 
 @dataclass(frozen=True, slots=True)
