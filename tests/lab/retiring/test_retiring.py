@@ -31,6 +31,7 @@ ORIGINAL = "Step(charge, undo=refund, after=[book_hotel, rent_car], complete_wit
 OLD = ORIGINAL.replace("undo=", "threshold=100, undo=")  # however long this test takes
 NEXT = "Step(send_itinerary, complete_within=minutes(1)),"
 WITHOUT = "Step(send_itinerary, after=[book_hotel, rent_car], complete_within=minutes(1)),"
+NEEDED = "3 orders of trip version 1 still need cards.charge, cards.refund"
 WITHIN_S = 90
 AGENTS = ("flights", "hotels", "cars", "mail")
 
@@ -94,6 +95,15 @@ def awaited(condition: Callable[[], bool]) -> None:
         sleep(0.5)
 
 
+def assert_refused(checked: Result) -> None:
+    """By name; the requests that wait may be refused to be deleted as well."""
+    assert checked.exit_code == 1
+    reason = f"{NEEDED}; keep them in draining=[...] of the workflow, or wait"
+    refusals = json.loads(checked.stdout)["refusals"]
+    assert {"question": "in-flight", "reason": reason, "allowed": False} in refusals
+    assert {each["question"] for each in refusals} <= {"in-flight", "queues"}
+
+
 def test_an_agent_goes_once_no_order_needs_it(booking: Booking, monkeypatch: pytest.MonkeyPatch) -> None:
     """D1: refused by name, drained while its orders end, and then taken away."""
     trips = ("trip-1", "trip-2", "trip-3")
@@ -104,13 +114,7 @@ def test_an_agent_goes_once_no_order_needs_it(booking: Booking, monkeypatch: pyt
     awaited(lambda: booking.states(outputs) == dict.fromkeys(trips, "Processing"))
 
     booking.write(*AGENTS, steps=WITHOUT)
-    refused = booking.check("--json")
-    assert refused.exit_code == 1
-    needed = "3 orders of trip version 1 still need cards.charge, cards.refund"
-    reason = f"{needed}; keep them in draining=[...] of the workflow, or wait"
-    refusals = json.loads(refused.stdout)["refusals"]
-    assert {"question": "in-flight", "reason": reason, "allowed": False} in refusals
-    assert {each["question"] for each in refusals} <= {"in-flight", "queues"}
+    assert_refused(booking.check("--json"))
 
     booking.write(*AGENTS, "cards", steps=WITHOUT, draining=OLD)
     drained = booking.check()
@@ -131,7 +135,7 @@ def test_an_agent_goes_once_no_order_needs_it(booking: Booking, monkeypatch: pyt
     monkeypatch.setattr(command, "sleep", cards_recover)
     waited = booking.check("--drain")
     assert waited.exit_code == 0, waited.output
-    assert f"Waiting (in-flight): {needed}" in waited.stderr
+    assert f"Waiting (in-flight): {NEEDED}" in waited.stderr
     assert booking.states(outputs) == dict.fromkeys((*trips, "trip-4"), "Processed")
     outputs = booking.deploy()
     assert set(json.loads(outputs["AgentFunctionNames"])) == set(AGENTS)
