@@ -31,8 +31,8 @@ ORIGINAL = "Step(charge, undo=refund, after=[book_hotel, rent_car], complete_wit
 OLD = ORIGINAL.replace("undo=", "threshold=100, undo=")  # however long this test takes
 NEXT = "Step(send_itinerary, complete_within=minutes(1)),"
 WITHOUT = "Step(send_itinerary, after=[book_hotel, rent_car], complete_within=minutes(1)),"
-WITHIN_S = 90
 NEEDED = "3 orders of trip version 1 still need cards.charge, cards.refund"
+WITHIN_S = 90
 AGENTS = ("flights", "hotels", "cars", "mail")
 
 
@@ -96,6 +96,7 @@ def awaited(condition: Callable[[], bool]) -> None:
 
 
 def assert_refused(checked: Result) -> None:
+    """By name; the requests that wait may be refused to be deleted as well."""
     assert checked.exit_code == 1
     reason = f"{NEEDED}; keep them in draining=[...] of the workflow, or wait"
     refusals = json.loads(checked.stdout)["refusals"]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from stepward.cli.deploy_check import command
 from stepward.cli.deploy_check.change import Change
 from stepward.cli.deploy_check.draining import draining
 from stepward.cli.deploy_check.in_flight import InFlight
+from stepward.cli.main import app
 from tests.unit.cli_deployment.changes import FILE, SETTINGS, FakeFacts, refused, stack
 
 SERVED = {"payments": ["charge", "refund"], "shipping": ["ship"]}
@@ -168,3 +173,76 @@ def test_what_drains_says_what_is_left_of_it() -> None:
         "agent payments: at least 3 requests left",
         "shipping.recall: at least 0 orders left",
     ]
+
+
+BUSY = InFlight({("fulfilment", 3, CHARGE): 2})
+SENTENCE = (
+    "2 orders of fulfilment version 3 still need payments.charge; keep it in draining=[...] of the workflow, or wait"
+)
+
+
+@dataclass
+class Deployment:
+    """A deployment that is asked about; each further look finds the next of `changes`."""
+
+    changes: list[Change]
+    looks: int = 0
+
+    def look(self, *_: object) -> tuple[Change, bool]:
+        self.looks += 1
+        return self.changes[min(self.looks, len(self.changes)) - 1], False
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Result, int]]:
+    """Runs the command on these changes; its result, and how often it looked."""
+
+    def run(changes: list[Change], *options: str) -> tuple[Result, int]:
+        deployment = Deployment(changes)
+        after = stack({**changes[0].after.settings, "region": ""}, {}, {})
+        monkeypatch.setattr(command, "_synthesised", lambda _: after)
+        monkeypatch.setattr(command, "_compared", deployment.look)
+        monkeypatch.setattr(command, "sleep", lambda _: None)
+        return CliRunner().invoke(app, ["deploy-check", "--env", "dev", *options]), deployment.looks
+
+    return run
+
+
+def test_a_refusal_exits_with_one_and_says_how_to_go_on(asked: Callable[..., tuple[Result, int]]) -> None:
+    """D1: read aloud."""
+    result, _ = asked([taken_away(BUSY)])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        f"stepward: Refused (in-flight): {SENTENCE}.",
+        (
+            "stepward: Nothing was changed. If you mean it all the same, add --allow in-flight "
+            '(make deploy ALLOW="--allow in-flight").'
+        ),
+        "stepward: To wait until nothing is left and go on then, add --drain (make deploy DRAIN=1).",
+    ]
+    result, _ = asked([taken_away(BUSY)], "--allow", "in-flight")
+    assert (result.exit_code, result.stderr) == (0, f"stepward: Allowed (in-flight): {SENTENCE}.\n")
+
+
+def test_programs_get_refusals_and_what_drains(asked: Callable[..., tuple[Result, int]]) -> None:
+    """D1: the keys are stable."""
+    result, _ = asked([taken_away(BUSY)], "--json")
+    assert (result.exit_code, json.loads(result.stdout)) == (
+        1,
+        {
+            "stack": "shop-prod",
+            "new": False,
+            "settings": {},
+            "draining": [],
+            "refusals": [{"question": "in-flight", "reason": SENTENCE, "allowed": False}],
+        },
+    )
+
+
+def test_to_drain_waits_until_nothing_is_left(asked: Callable[..., tuple[Result, int]]) -> None:
+    """D1: what no waiting ends is refused at once."""
+    result, looks = asked([taken_away(BUSY), taken_away(BUSY), taken_away()], "--drain")
+    assert (result.exit_code, looks, result.stderr) == (0, 3, f"stepward: Waiting (in-flight): {SENTENCE}.\n")
+    result, looks = asked([taken_away(BUSY, environment="prod"), taken_away()], "--drain")
+    assert (result.exit_code, looks) == (1, 1)
+    assert "Refused (drained): until this deployment has ended" in result.stderr

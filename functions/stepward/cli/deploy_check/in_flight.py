@@ -21,7 +21,7 @@ Operations = frozenset[tuple[str, str]]
 ENDLESS = 10**15
 PAGE = 100
 MOST_READ = 100_000
-"""Orders that one check reads: 2,000 calls, which take minutes. Of more it says that there are more."""
+"""Orders that one check reads, in 2,200 calls. Of more it says that there are more."""
 
 
 @dataclass(frozen=True, slots=True)
