@@ -52,7 +52,8 @@ class MemoryFifoQueue(MemoryQueue):
         return stored
 
     def _receivable(self, now: int) -> list[Stored]:
-        held = {stored.group for stored in self._messages.values() if stored.in_flight(now)}
+        hidden = [stored for stored in self._messages.values() if stored.visible_at > now]
+        held = {stored.group for stored in hidden if stored.in_flight(now)}
         return [stored for stored in self._messages.values() if stored.visible_at <= now and stored.group not in held]
 
     def _may_delete(self, stored: Stored, handle: str) -> bool:
