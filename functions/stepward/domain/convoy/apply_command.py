@@ -10,7 +10,7 @@ from typing import assert_never
 from stepward.domain.convoy.change import LaneChange
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
-from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.lane import Lane, with_done
 from stepward.domain.convoy.needs import Held, ReadEvent
 from stepward.domain.errors import OtherCustomer
 from stepward.domain.history import HistoryKind
@@ -60,7 +60,7 @@ def refused(lane: Lane, held: Held, command: LaneCommand) -> LaneRefusal | None:
 
 def is_done(lane: Lane, command: LaneCommand) -> bool:
     """Whether the command was applied before."""
-    return lane.done == command.command_id
+    return command.command_id in lane.done
 
 
 def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | None:
@@ -84,7 +84,7 @@ def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | Non
     for rejection in change.rejections:
         named = f"{command.command_id} {rejection.why}"
         change.held.rows[REJECTED_BY_COMMAND] = StoredEvent(REJECTED_BY_COMMAND, rejection.event, named)
-    change.lane = replace(change.lane, done=command.command_id)
+    change.lane = with_done(change.lane, command.command_id)
     change.drain()
     change.stop_at_unsequenced()
     return None
