@@ -1,9 +1,12 @@
 """What a lane cannot take becomes a reject once, whoever dies, and never by a change that was not written."""
 
+import json
+
 import pytest
 
 from stepward.domain.convoy.lane import MOST_DONE
 from stepward.domain.history import HistoryKind
+from stepward.testing.faults.record import Died
 from tests.factories import MINUTE
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
@@ -111,6 +114,23 @@ def test_a_replacement_that_comes_again_after_many_commands_loses_neither_event(
 
     bodies = [reject.body for reject in world.rejects.newest(9)]
     assert ["3.00" in bodies[1], "4.00" in bodies[0], len(bodies)] == [True, True, 2]
+
+
+def test_an_event_that_was_replaced_is_kept_though_another_one_is_replaced_before_the_command_comes_again() -> None:
+    """C6: each command has a row for what it rejected."""
+    world = poisoned(2, 3)
+    world.replace("A", 2, MENDED)
+    world.replace("A", 3, entry("A", 3, "add", amount="3.00"))
+    first, second = world.events.receive()
+    world.gate.arm(Fault.DIES_BEFORE, at="Rejects.keep")
+    with pytest.raises(Died):
+        world.work([first])
+    world.gate.calm()
+    world.work([second])
+
+    world.work([first])
+
+    assert sorted(json.loads(reject.body)["sequence"] for reject in world.rejects.newest(9)) == [2, 3]
 
 
 def test_a_later_command_does_not_reject_again_what_an_earlier_one_has(blocked: ConvoyWorld) -> None:
