@@ -68,7 +68,7 @@ def eventful() -> Lane:
         as_of=NOW - 5,
         touched_at=NOW + 3,
         due=NOW + 4,
-        done="asked-1",
+        done=("asked-1", "asked-2"),
     )
 
 

@@ -116,7 +116,7 @@ def test_what_is_throttled_or_out_of_reach_is_transient(moto_lanes: DynamoLaneWo
 
 
 def test_a_lane_that_dynamodb_can_never_take_is_refused(moto_lanes: DynamoLaneWorld) -> None:
-    too_large = applied(1, done="x" * 500_000)
+    too_large = applied(1, done=("x" * 500_000,))
 
     with pytest.raises(Rejected, match=ORDER_ID):
         moto_lanes.lanes.save(too_large, replaces=ABSENT)

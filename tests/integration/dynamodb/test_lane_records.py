@@ -38,7 +38,7 @@ def test_an_ordinary_lane_stays_below_one_kilobyte_however_long_it_gets(moto_lan
         recent=events,
         touched_at=NOW,
         due=NOW,
-        done="0123456789abcdef",
+        done=("0123456789abcdef",),
     )
     moto_lanes.lanes.save(lane, replaces=Lane(lane.order_id))
 

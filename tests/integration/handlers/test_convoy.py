@@ -127,7 +127,7 @@ def test_an_operators_command_comes_in_its_turn(deployment: Deployment) -> None:
     assert work(skip, entry(A, 4)) == []
 
     lane = deployment.lane(A)
-    assert (lane.blocked, lane.last, lane.done) == (None, 4, "asked-1")
+    assert (lane.blocked, lane.last, lane.done) == (None, 4, ("asked-1",))
     (row,) = deployment.lanes.rows(A, 2, 1)
     assert row.skipped == "skipped by ada: lost at the till"
 

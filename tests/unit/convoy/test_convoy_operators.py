@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from stepward.app.scheduler.audit_log import AuditLog
-from stepward.domain.convoy.lane import LaneRules
+from stepward.domain.convoy.lane import MOST_DONE, LaneRules
 from stepward.domain.history import HistoryKind
+from stepward.testing.faults.record import Died
 from tests.factories import of_lanes
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
@@ -136,7 +137,7 @@ def test_a_lane_that_goes_on_has_nothing_to_skip_or_retry() -> None:
 
 
 def test_a_command_that_comes_twice_has_its_effect_once() -> None:
-    """C6: the lane remembers by its name the newest command that had its effect."""
+    """C6: the lane remembers the newest commands that had their effect by their names."""
     world = poisoned(2, 3, length=4)
 
     for _ in range(2):
@@ -149,6 +150,26 @@ def test_a_command_that_comes_twice_has_its_effect_once() -> None:
     assert blocked(world)[0] == 3
     assert [applied for _, _, applied, _ in audit_log(world)] == [True, True]
     assert world.telemetry.count(HistoryKind.RETRIED) == 1
+
+
+@pytest.mark.parametrize("between", [1, MOST_DONE - 1])
+def test_a_command_that_comes_again_after_others_is_listed_by_what_it_did(between: int) -> None:
+    """C6: its consumer died before the audit log had it; seed 3586."""
+    world = poisoned(2, 3, length=4)
+    world.skip("A", 2)
+    for _ in range(between):
+        world.retry("A")
+    skip, *others = world.events.receive()
+    world.gate.arm(Fault.DIES_BEFORE, at="SharedRecords.write")
+    with pytest.raises(Died):
+        world.work([skip])
+    world.gate.calm()
+    world.work(others)
+
+    world.work([skip])
+
+    assert blocked(world)[0] == 3
+    assert set(audit_log(world)) == {("convoy retry", "", True, ""), ("convoy skip", "event 2", True, "")}
 
 
 @pytest.mark.parametrize("after", range(1, 8))

@@ -1,8 +1,12 @@
 """What a lane cannot take becomes a reject once, whoever dies, and never by a change that was not written."""
 
+import json
+
 import pytest
 
+from stepward.domain.convoy.lane import MOST_DONE
 from stepward.domain.history import HistoryKind
+from stepward.testing.faults.record import Died
 from tests.factories import MINUTE
 from tests.lab.convoy.gate import Fault
 from tests.lab.convoy.world import ConvoyWorld, entry, order
@@ -95,20 +99,38 @@ def test_an_unsequenced_event_whose_position_another_holds_becomes_a_reject_thou
     assert (world.applied(), world.lane().blocked) == ([1, 2], None)
 
 
-def test_a_replacement_that_comes_again_after_another_command_loses_neither_event() -> None:
-    """C3: the lane knows its newest command only, so an older one may replace an event again."""
+def test_a_replacement_that_comes_again_after_many_commands_loses_neither_event() -> None:
+    """C3: the lane knows its newest commands only, so an older one may replace an event again."""
     world = ConvoyWorld()
     world.run(*order("A", 1), entry("A", 2, "delete"), entry("A", 3, "add", amount="3.00"))
     world.replace("A", 3, entry("A", 3, "add", amount="4.00"))
     command = world.events.receive()
     world.work(command)
-    world.retry("A")
+    for _ in range(MOST_DONE):
+        world.retry("A")
     world.run()
 
     world.work(command)
 
     bodies = [reject.body for reject in world.rejects.newest(9)]
     assert ["3.00" in bodies[1], "4.00" in bodies[0], len(bodies)] == [True, True, 2]
+
+
+def test_an_event_that_was_replaced_is_kept_though_another_one_is_replaced_before_the_command_comes_again() -> None:
+    """C6: each command has a row for what it rejected."""
+    world = poisoned(2, 3)
+    world.replace("A", 2, MENDED)
+    world.replace("A", 3, entry("A", 3, "add", amount="3.00"))
+    first, second = world.events.receive()
+    world.gate.arm(Fault.DIES_BEFORE, at="Rejects.keep")
+    with pytest.raises(Died):
+        world.work([first])
+    world.gate.calm()
+    world.work([second])
+
+    world.work([first])
+
+    assert sorted(json.loads(reject.body)["sequence"] for reject in world.rejects.newest(9)) == [2, 3]
 
 
 def test_a_later_command_does_not_reject_again_what_an_earlier_one_has(blocked: ConvoyWorld) -> None:

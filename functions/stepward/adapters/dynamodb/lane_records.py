@@ -86,14 +86,19 @@ def decode_offsets(text: str | None) -> Mapping[str, int]:
     return {str(name): int(index) for name, index in json.loads(text or "[]")}
 
 
-def encode_positions(positions: tuple[int, ...]) -> str | None:
-    """Positions in their order; None if there are none."""
-    return json.dumps(positions, separators=(",", ":")) if positions else None
+def encode_list(values: tuple[int, ...] | tuple[str, ...]) -> str | None:
+    """Positions or names in their order; None if there are none."""
+    return json.dumps(values, separators=(",", ":")) if values else None
 
 
 def decode_positions(text: str | None) -> tuple[int, ...]:
-    """The positions that `encode_positions` wrote."""
+    """The positions that `encode_list` wrote."""
     return tuple(int(position) for position in json.loads(text or "[]"))
+
+
+def decode_names(text: str | None) -> tuple[str, ...]:
+    """The names that `encode_list` wrote."""
+    return tuple(str(name) for name in json.loads(text or "[]"))
 
 
 def _encode(text: EventText) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.following import Asked, CommandOutcome, Following, asked
 from stepward.cli.orders.show import key_named
 from stepward.cli.user_error import UserError
+from stepward.domain.convoy.apply_command import is_done
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
@@ -38,7 +39,7 @@ def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> Comma
     mine = _asked(command).entry(before.audit_log, now.audit_log)
     if mine and not mine.applied:
         return CommandOutcome(applied=False, text=mine.note)
-    if mine or now.lane.done == command.command_id:
+    if mine or is_done(now.lane, command):
         goes_on = now.lane.last < now.lane.highest and not now.lane.blocked and now.following is not None
         return CommandOutcome(applied=True, text=_words(command, before.lane, now), final=not goes_on)
     return None

@@ -6,18 +6,16 @@ import json
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import assert_never
+from zlib import crc32
 
 from stepward.domain.convoy.change import LaneChange
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
-from stepward.domain.convoy.lane import Lane
+from stepward.domain.convoy.lane import Lane, with_done
 from stepward.domain.convoy.needs import Held, ReadEvent
 from stepward.domain.errors import OtherCustomer
 from stepward.domain.history import HistoryKind
 from stepward.domain.key import TaskKey, check_customer, spoken
-
-REJECTED_BY_COMMAND = 0
-"""The position, which no event has, of what the newest command rejected: a reject that got lost is kept again."""
 
 
 class LaneRefusalCode(Enum):
@@ -60,7 +58,7 @@ def refused(lane: Lane, held: Held, command: LaneCommand) -> LaneRefusal | None:
 
 def is_done(lane: Lane, command: LaneCommand) -> bool:
     """Whether the command was applied before."""
-    return lane.done == command.command_id
+    return command.command_id in lane.done
 
 
 def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | None:
@@ -83,8 +81,9 @@ def apply_command(change: LaneChange, command: LaneCommand) -> LaneRefusal | Non
             _replace(change, command)
     for rejection in change.rejections:
         named = f"{command.command_id} {rejection.why}"
-        change.held.rows[REJECTED_BY_COMMAND] = StoredEvent(REJECTED_BY_COMMAND, rejection.event, named)
-    change.lane = replace(change.lane, done=command.command_id)
+        position = _rejected_by(command)
+        change.held.rows[position] = StoredEvent(position, rejection.event, named)
+    change.lane = with_done(change.lane, command.command_id)
     change.drain()
     change.stop_at_unsequenced()
     return None
@@ -195,9 +194,14 @@ def _never_came(command: SkipEvent) -> str:
     return json.dumps({**TaskKey.read(command.order_id).fields, "sequence": command.position, **fault})
 
 
+def _rejected_by(command: LaneCommand) -> int:
+    """The position, which no event has, of what a command rejected: a reject that got lost is kept again."""
+    return -(10**9) - crc32(command.command_id.encode())
+
+
 def _reject_again(change: LaneChange, command: LaneCommand) -> None:
     """Reject again what the command rejected: whoever wrote the lane may have died before it was kept."""
-    rejected = change.held.at(REJECTED_BY_COMMAND)
+    rejected = change.held.at(_rejected_by(command))
     command_id, _, why = rejected.skipped.partition(" ") if rejected else ("", "", "")
     if rejected and command_id == command.command_id:
         change.reject(rejected.event, why)

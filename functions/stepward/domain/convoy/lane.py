@@ -11,6 +11,8 @@ from stepward.domain.convoy.event import Op, OrderEvent, StoredEvent
 
 MOST_OFFSETS = 20
 """Ledgers whose offsets a lane without sequence numbers keeps; that an older one is done, its own record says."""
+MOST_DONE = 8
+"""Applied commands that a lane remembers, so that it knows one that comes again after others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,8 @@ class Lane:
     queue's order counts; then `offsets` says how far into each ledger its events have come. `end` is the position of
     the last event there will be, `deleted` that of the cancellation; 0 before. `unsequenced_seen` counts the
     unsequenced events, `unsequenced` are those that still wait for an operator. `attempts` counts how often the next
-    event has failed. `alerted` is the trouble that an operator was alerted to. `done` names the newest command that
-    was applied. `customer_id` is the customer of the first event that named one: the order is that customer's.
+    event has failed. `alerted` is the trouble that an operator was alerted to. `done` names the newest commands that
+    were applied, oldest first. `customer_id` is the customer of the first event that named one: the order is theirs.
     """
 
     order_id: str
@@ -79,7 +81,7 @@ class Lane:
     as_of: int | None = None
     touched_at: int = 0
     due: int | None = None
-    done: str = ""
+    done: tuple[str, ...] = ()
     customer_id: str = ""
 
     @property
@@ -159,6 +161,11 @@ def advanced(lane: Lane, stored: StoredEvent) -> Lane:
 def with_customer(lane: Lane, event: OrderEvent) -> Lane:
     """The lane with the customer of this event, unless an earlier one has named its customer."""
     return replace(lane, customer_id=event.customer_id) if event.customer_id and not lane.customer_id else lane
+
+
+def with_done(lane: Lane, command_id: str) -> Lane:
+    """The lane to which this command has now been applied."""
+    return replace(lane, done=(*lane.done, command_id)[-MOST_DONE:])
 
 
 def with_offset(lane: Lane, event: OrderEvent) -> Lane:
