@@ -63,7 +63,8 @@ class Project:
             return self._read(file)
         lacks = f"there is no {_ENVIRONMENTS / file.name}" if name else "no environment is named"
         known = [each.path.stem for each in self.environments]
-        advice = f"say {' or '.join(f'env={each}' for each in known)}" if known else f"write {_ENVIRONMENTS}/dev.toml"
+        missing = "it" if name else f"{_ENVIRONMENTS}/dev.toml"
+        advice = f"choose {' or '.join(known)}" if known else f"write {missing}"
         raise Misconfigured(f"{lacks}; {advice}")
 
     def _read(self, file: Path) -> Environment:
