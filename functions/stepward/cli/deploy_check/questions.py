@@ -107,13 +107,13 @@ def keys(change: Change) -> Iterator[str]:
     old, new = change.before.per_customer, change.after.per_customer
     for name in sorted(old - new):
         yield (
-            f"orders of workflow {name} are stored under workflow, customer and order id, so that no event or command "
-            "would reach them any more; keep that name and per_customer=True"
+            f"orders of workflow {name} are stored under workflow, customer and order id; no event or command would "
+            "reach them any more; keep that name and per_customer=True"
         )
     for name in sorted(new - old) if change.before.served and not old else ():
         yield (
-            f"orders are stored under their order id alone, so that no event or command would reach them once workflow "
-            f"{name} tells customers apart; take per_customer=True back, or give it a stack of its own"
+            f"orders are stored under their order id alone; no event or command would reach them once workflow {name} "
+            "tells customers apart; take per_customer=True back, or give it a stack of its own"
         )
 
 
