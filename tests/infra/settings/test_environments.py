@@ -112,7 +112,7 @@ def test_what_a_file_gets_wrong_is_named_with_what_to_write(files: Files, line: 
     ("option", "told"),
     [
         ({"env": "stage"}, "there is no infra/environments/stage.toml; choose dev or prod"),
-        ({"env": ""}, "no environment is named; choose dev or prod"),
+        ({"env": ""}, "no environment is named with -c env=...; choose dev or prod"),
         ({"shard": "8"}, "-c shard=... is no setting; did you mean shards?"),
         ({"alert-email": "a@b.c"}, "-c alert-email=... is no setting; did you mean alert_email?"),
         ({"shards": "many"}, "shards='many' is not a whole number"),
