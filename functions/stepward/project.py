@@ -61,9 +61,12 @@ class Project:
         """What `infra/environments/NAME.toml` says; raises Misconfigured."""
         if (file := self.root / _ENVIRONMENTS / f"{name}.toml").is_file():
             return self._read(file)
-        lacks = f"there is no {_ENVIRONMENTS / file.name}" if name else "no environment is named"
+        lacks = (
+            f"there is no {_ENVIRONMENTS / file.name}" if name else f"no environment is named with -c {ENVIRONMENT}=..."
+        )
         known = [each.path.stem for each in self.environments]
-        advice = f"say {' or '.join(f'env={each}' for each in known)}" if known else f"write {_ENVIRONMENTS}/dev.toml"
+        missing = "it" if name else f"{_ENVIRONMENTS}/dev.toml"
+        advice = f"choose {' or '.join(known)}" if known else f"write {missing}"
         raise Misconfigured(f"{lacks}; {advice}")
 
     def _read(self, file: Path) -> Environment:

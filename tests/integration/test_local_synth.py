@@ -45,7 +45,7 @@ def test_node_comes_from_the_environment_not_from_the_system(root: Path) -> None
 def test_the_complaint_of_the_application_is_passed_on(root: Path) -> None:
     (root / "broken.py").write_text('raise SystemExit("step charge waits for itself")')
 
-    with pytest.raises(Misconfigured, match="step charge waits for itself"):
+    with pytest.raises(Misconfigured, match=r"^step charge waits for itself$"):
         synthesise(root, root / "out", {}, app="broken.py")
 
 

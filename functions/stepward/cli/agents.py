@@ -21,8 +21,8 @@ STYLES = {Mode.CLOSED: "green", Mode.HALF_OPEN: "yellow", Mode.OPEN: "bold red"}
 def agents(target: Target, *, as_json: AsJson = False) -> None:
     """List the agents: the state of each circuit breaker, since when, and who paused the agent and why.
 
-    closed: calls go through · open: the service failed too often and gets no calls for a while · half-open: one probe
-    call finds out whether the service works again.
+    closed: calls go through · open: the service failed in several orders and gets no calls for a while · half-open:
+    one probe call finds out whether the service works again.
 
     Example: stepward agents
 

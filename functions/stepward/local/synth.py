@@ -17,7 +17,7 @@ SYNTH_WITHIN_S = 300
 def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str = "infra/app.py") -> str:
     """Write the cloud assembly of the script `app` in `root` to `out`; what it told people.
 
-    `context` extends that of `root`/cdk.json. Raises Misconfigured with the application's own error text.
+    `context` extends that of `root`/cdk.json. Raises Misconfigured with what the application said.
     """
     run = subprocess.run(  # noqa: S603 -- our own interpreter, the project's own script
         [sys.executable, str(root / app)],
@@ -30,7 +30,7 @@ def synthesise(root: Path, out: Path, context: Mapping[str, object], *, app: str
         check=False,
     )
     if run.returncode:
-        raise Misconfigured(f"the stack cannot be synthesised:\n{run.stderr.strip()[-4000:]}")
+        raise Misconfigured(run.stderr.strip()[-4000:] or f"{app} ended with {run.returncode}, and said nothing")
     return run.stderr
 
 
@@ -50,4 +50,7 @@ def _usual(root: Path) -> dict[str, object]:
 
 if __name__ == "__main__":
     options = dict(option.split("=", 1) for option in sys.argv[1:])
-    sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), options))
+    try:
+        sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), options))
+    except Misconfigured as error:
+        sys.exit(str(error))

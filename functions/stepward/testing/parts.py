@@ -47,7 +47,7 @@ from stepward.wire.order import order_id_hint
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
 PORTS = ("store", "queues", "rejects", "shared_records", "alerts", "notices", "lanes")
 RECEIVES, RECEIVES_IN_ORDER, RECEIVES_OF_REQUESTS = 5, 100, 1_000
-"""How often a message is received before it moves to its dead-letter queue; the second is for FIFO queues."""
+"""Receives before a message moves to its dead-letter queue: in most queues, in FIFO queues, in those of agents."""
 SWEPT_EVERY = 20 * SECOND
 HIDDEN, LONGEST_CALL_TIMES = 60, 6
 """Visibility timeouts: seconds in the engine's own queues, a multiple of the longest call in an agent's."""
@@ -125,13 +125,13 @@ class Parts:
         longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
         workflow = getattr(self.app, "workflow", None)
         urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
-        agents = self.agents()
+        of_agents = partial(self._queue, usual=longest, receives=RECEIVES_OF_REQUESTS)
         self.queues = self.make_queues(
             scheduler=self._queue("scheduler"),
             responses=self._queue("responses"),
-            agents={agent: self._queue(f"agent-{agent}", longest, receives=RECEIVES_OF_REQUESTS) for agent in agents},
+            agents={agent: of_agents(f"agent-{agent}") for agent in self.agents()},
             backlog=self.backlog,
-            lanes={agent: self._queue(f"agent-{agent}-high", longest) for agent in urgent},
+            priority_queues={agent: of_agents(f"agent-{agent}-high") for agent in urgent},
             judge=self.judge,
         )
         self.orders, self.ledgers, self.events = self._queue("orders"), self._fifo("ledgers"), self._fifo("events")
@@ -182,7 +182,7 @@ class Parts:
         }
         for agent, queue in self.queues.agents.items():
             part = Part(agent, "agent", self.copies.get("agent", 0), buried=partial(self._bury, agent))
-            high = self.queues.lanes.get(agent)
+            high = self.queues.priority_queues.get(agent)
             for its in [high, queue] if high else [queue]:
                 serve = self._each(its.name, partial(self._serve, agent))
                 found[its.name] = Line(its, part, serve, waits=partial(self.may_wait, agent))

@@ -73,7 +73,7 @@ class Worker(Construct):
             timeout=timeout,
             environment=_for_all(settings) | dict(environment),
             log_group=log,
-            # Lambda's own lines about runs that went well would be a third of the log, and each line is billed.
+            # Lambda's own lines about runs that went well would be a quarter of the log, and each line is billed.
             # Only a JSON log can be filtered; the functions' own lines are JSON already.
             logging_format=lambda_.LoggingFormat.JSON,
             system_log_level_v2=lambda_.SystemLogLevel.WARN,

@@ -99,10 +99,13 @@ def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
     callers = workflow.services
     for service, agent in callers.items():
         if service not in addresses:
-            raise Misconfigured(
-                f'service_urls: agent {agent} calls {service}, which has no address; add {service} = "https://...", '
-                f"or declare Agent({agent!r}, services=()) if it needs none"
+            near = get_close_matches(service, set(addresses) - set(callers), 1)
+            advice = (
+                f"rename {near[0]} to {service}"
+                if near
+                else f'add {service} = "https://...", or declare Agent({agent!r}, services=()) if it needs none'
             )
+            raise Misconfigured(f"service_urls: agent {agent} calls {service}, which has no address; {advice}")
     for service in addresses:
         if service not in callers:
             near = get_close_matches(service, callers, 1)

@@ -36,7 +36,7 @@ class ReplyQueues:
         lists = {"reply_accounts": self.accounts, "reply_regions": self.regions, "reply_prefixes": self.prefixes}
         missing = [name for name, values in lists.items() if not values]
         if missing and len(missing) < len(lists):
-            raise Misconfigured(f"{', '.join(missing)}: reply queues need accounts, regions and prefixes, or none")
+            raise Misconfigured(f"{', '.join(missing)}: empty; reply queues take {', '.join(lists)}, or none of them")
         self._check_parts()
         for prefix in self.prefixes:
             if self.own_prefix.startswith(prefix) or prefix.startswith(self.own_prefix):

@@ -128,19 +128,20 @@ class Settings:
         within("outage_after_ms", self.outage_after_ms, 1000, LONGEST_ATTEMPT_MS)
         within("supervise_minutes", self.supervise_minutes, 1, 60)
         within("shards", self.shards, 1, MOST_SHARDS)
-        if self.draining_shards:
-            within("draining_shards", self.draining_shards, self.shards + 1, MOST_SHARDS)
+        if self.draining_shards and not self.shards < self.draining_shards <= MOST_SHARDS:
+            wanted = f"more than shards={self.shards} and at most {MOST_SHARDS}, or 0"
+            raise Misconfigured(f"draining_shards={self.draining_shards} must be {wanted}")
         within("batch_size", self.batch_size, 1, 10)
         within("engine_concurrency", self.engine_concurrency, LEAST_CONCURRENCY, 1000)
         within("agent_batch_size", self.agent_batch_size, 1, 10)
         within("lease_ms", self.lease_ms, 1000, LEASE_PERIODS * self.supervise_minutes * 60_000)
         within("finished_days", self.finished_days, 0, 3650)
-        matches("event_bus", self.event_bus, _BUS, "the name of an event bus of up to 64 characters")
+        matches("event_bus", self.event_bus, _BUS, "the name of an event bus: 1 to 64 of A-Z a-z 0-9 . _ -")
         within("breaker_failures", self.breaker_failures, 1, 1000)
         within("breaker_open_ms", self.breaker_open_ms, 1000, self.breaker_longest_ms)
         within("breaker_longest_ms", self.breaker_longest_ms, 1000, LONGEST_ATTEMPT_MS)
         for name, table in self.restored.items():
-            matches(f"{name}_table", table, _TABLE, "the name of a table")
+            matches(f"{name}_table", table, _TABLE, "the name of a table: 3 to 255 of A-Z a-z 0-9 . _ -")
         self.replies.check()
         self.convoy.check()
         if self.reply_endpoint and self.platform != "local":
@@ -231,6 +232,6 @@ class Settings:
         for other in self.replica_regions:
             region("replica_regions", other)
         if self.replica_regions and not self.region:
-            raise Misconfigured("replica_regions: say with `region` where the stack itself goes")
+            raise Misconfigured("replica_regions needs the stack's own region; write it as region")
         if self.region in self.replica_regions:
             raise Misconfigured(f"replica_regions: {self.region!r} is the stack's own region, which needs no replica")

@@ -19,7 +19,7 @@ from stepward_cdk.watching.watched import Watched, age, depth, function_sum
 
 _ENGINE = {
     "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
-    "Failed": "Orders are in Error; see `stepward list --state Error`",
+    "Failed": "Orders are in Error; see `stepward list --needs-attention`",
     "Corrupt": "Records of the state store cannot be read; the Supervisor's log names them",
     "BreakerOpened": "An agent's service keeps failing and is not called for a while; see `stepward agents`",
     "Blocked": "Orders wait at an event that cannot be applied; see `stepward convoy list`",

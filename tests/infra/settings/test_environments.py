@@ -92,6 +92,7 @@ def test_what_has_no_default_for_every_deployment_cannot_be_forgotten(files: Fil
         ("xyzzy = 1", "xyzzy is no setting; docs/operations.md of Stepward lists all settings"),
         ('batch_size = "10"', "batch_size = '10' is not a whole number; write it like batch_size = 4"),
         ("batch_size = true", "batch_size = True is not a whole number; write it like batch_size = 4"),
+        ("draining_shards = 4", "draining_shards=4 must be more than shards=4 and at most 100, or 0"),
         ("batch_size = 11", "batch_size=11 is outside 1-10"),
         ('tracing = "yes"', "tracing = 'yes' is not true or false; write it like tracing = true"),
         ('orders_table = ["a"]', "orders_table = ['a'] is not a text; write it like orders_table = \"text\""),
@@ -110,8 +111,8 @@ def test_what_a_file_gets_wrong_is_named_with_what_to_write(files: Files, line: 
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        ({"env": "stage"}, "there is no infra/environments/stage.toml; say env=dev or env=prod"),
-        ({"env": ""}, "no environment is named; say env=dev or env=prod"),
+        ({"env": "stage"}, "there is no infra/environments/stage.toml; choose dev or prod"),
+        ({"env": ""}, "no environment is named with -c env=...; choose dev or prod"),
         ({"shard": "8"}, "-c shard=... is no setting; did you mean shards?"),
         ({"alert-email": "a@b.c"}, "-c alert-email=... is no setting; did you mean alert_email?"),
         ({"shards": "many"}, "shards='many' is not a whole number"),
@@ -156,7 +157,7 @@ def test_production_has_somebody_who_hears_its_alerts(files: Files) -> None:
 
 def test_a_file_that_is_missing_is_asked_for(tmp_path: Path) -> None:
     """D2: a project that begins has none."""
-    assert refused(Project(tmp_path)) == "there is no infra/environments/prod.toml; write infra/environments/dev.toml"
+    assert refused(Project(tmp_path)) == "there is no infra/environments/prod.toml; write it"
 
 
 def _workflow(services: tuple[str, ...] | None) -> Workflow:
@@ -184,6 +185,11 @@ def _workflow(services: tuple[str, ...] | None) -> Workflow:
                 'service_urls: agent payments calls fraud, which has no address; add fraud = "https://...", or declare '
                 "Agent('payments', services=()) if it needs none"
             ),
+        ),
+        (
+            None,
+            {"paymets": ""},
+            "service_urls: agent payments calls payments, which has no address; rename paymets to payments",
         ),
         (None, {"payments": "", "paymets": ""}, "service_urls: no agent calls paymets; did you mean payments?"),
         (

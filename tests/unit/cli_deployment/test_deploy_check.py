@@ -62,7 +62,7 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             "shards",
             (
                 "shards = 4 gives up 5, 7 of 8 shards, in which 16 orders wait; write draining_shards = 8 beside it in "
-                f"{FILE} until that has ended"
+                f"{FILE} until they are empty"
             ),
         ),
         (
@@ -98,7 +98,7 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             change(FakeFacts(queues={"Q1": 1}), changed("Q1", FifoQueue=False)),
             "queues",
             (
-                "queue agent-payments would be replaced by an empty one (FifoQueue differs), with a message in it; "
+                "queue agent-payments would be replaced by an empty one (another FifoQueue), with a message in it; "
                 "keep it until it is empty"
             ),
         ),
@@ -106,7 +106,7 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             change(None, changed("Orders", KeySchema=["Id"])),
             "data",
             (
-                "table Orders would be replaced by an empty one (KeySchema differs), with all that it holds; take the "
+                "table Orders would be replaced by an empty one (another KeySchema), with all that it holds; take the "
                 "change back"
             ),
         ),
@@ -138,7 +138,7 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             "shards",
             (
                 "shards = 4 gives up 6 of 8 shards, in which an order waits; write draining_shards = 8 beside it in "
-                f"{FILE} until that has ended"
+                f"{FILE} until they are empty"
             ),
         ),
     ],

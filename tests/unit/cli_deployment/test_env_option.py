@@ -42,7 +42,7 @@ def test_a_command_and_what_it_suggests_are_for_the_same_deployment(
 
 
 def test_an_environment_that_is_not_there_is_refused() -> None:
-    with pytest.raises(Misconfigured, match="say env=dev or env=prod"):
+    with pytest.raises(Misconfigured, match="choose dev or prod"):
         chosen(env="stage")
 
 

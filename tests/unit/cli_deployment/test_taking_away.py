@@ -101,7 +101,7 @@ def taken_away(
             ),
             "keys",
             (
-                "orders of workflow fulfilment are stored under workflow, customer and order id, so that no event or "
+                "orders of workflow fulfilment are stored under workflow, customer and order id; no event or "
                 "command would reach them any more; keep that name and per_customer=True"
             ),
         ),
@@ -114,7 +114,7 @@ def taken_away(
             ),
             "keys",
             (
-                "orders are stored under their order id alone, so that no event or command would reach them once "
+                "orders are stored under their order id alone; no event or command would reach them once "
                 "workflow fulfilment tells customers apart; take per_customer=True back, or give it a stack of its own"
             ),
         ),

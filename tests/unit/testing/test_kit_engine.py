@@ -181,6 +181,8 @@ def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_queue() -> None:
         engine.run()
 
         assert [call.order["orderId"] for call in engine.service(send).calls] == ["fast", "slow"]
+        queues = engine.parts.queues
+        assert queues.priority_queues["express"].max_receive_count == queues.agents["express"].max_receive_count
 
 
 def sends(_: Call) -> Mapping[str, Any]:

@@ -23,7 +23,6 @@ TIME_PER_ALERT = 25
 TIME_FOR_OTHERS = 20_000
 """Milliseconds that must remain to look into a shard of another deployment."""
 
-
 Check = Callable[[str], Sequence[HistoryEntry]]
 """Checks the record of one order, and acts on what is overdue there; raises Transient, Rejected or Corrupt."""
 

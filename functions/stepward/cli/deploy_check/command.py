@@ -23,8 +23,6 @@ from stepward.project import ENVIRONMENT, Project
 Context = Annotated[list[str], typer.Option("--context", "-c", help="A setting for this run only, as NAME=VALUE.")]
 Allow = Annotated[list[str], typer.Option("--allow", help=f"Pass over a refusal: {', '.join(QUESTIONS)}.")]
 CdkOptions = Annotated[list[str], typer.Argument(help="Options of `cdk deploy`; those of CDK alone are passed over.")]
-
-
 Drain = Annotated[bool, typer.Option(help="Wait until nothing is left of what this change takes away.")]
 LOOKED_AT_EVERY_S = 15
 Found = Sequence[tuple[str, str, bool]]

@@ -60,7 +60,7 @@ def shards(change: Change) -> Iterator[str]:
         waiting = "an order waits" if count == 1 else f"{count} orders wait"
         yield (
             f"shards = {new} gives up {', '.join(map(str, held))} of {old} shards, in which {waiting}; "
-            f"write draining_shards = {old} beside it in {change.file} until that has ended"
+            f"write draining_shards = {old} beside it in {change.file} until they are empty"
         )
 
 
@@ -107,13 +107,13 @@ def keys(change: Change) -> Iterator[str]:
     old, new = change.before.per_customer, change.after.per_customer
     for name in sorted(old - new):
         yield (
-            f"orders of workflow {name} are stored under workflow, customer and order id, so that no event or command "
-            "would reach them any more; keep that name and per_customer=True"
+            f"orders of workflow {name} are stored under workflow, customer and order id; no event or command would "
+            "reach them any more; keep that name and per_customer=True"
         )
     for name in sorted(new - old) if change.before.served and not old else ():
         yield (
-            f"orders are stored under their order id alone, so that no event or command would reach them once workflow "
-            f"{name} tells customers apart; take per_customer=True back, or give it a stack of its own"
+            f"orders are stored under their order id alone; no event or command would reach them once workflow {name} "
+            "tells customers apart; take per_customer=True back, or give it a stack of its own"
         )
 
 
@@ -167,7 +167,7 @@ def _lost(before: Mapping[str, Any], after: Mapping[str, Any] | None, properties
     if after is None:
         return "would leave the stack"
     differs = [key for key in properties if _given(before, key) != _given(after, key)]
-    return f"would be replaced by an empty one ({', '.join(differs)} differs)" if differs else ""
+    return f"would be replaced by an empty one (another {', '.join(differs)})" if differs else ""
 
 
 def _weaker(kind: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -199,7 +199,7 @@ QUESTIONS: Mapping[str, Question] = {
 }
 FOR_A_NEW_STACK = ("event-bus",)
 END_BY_THEMSELVES = frozenset({"in-flight", "queues", "shards"})
-"""What these questions refuse goes on, and has ended some time."""
+"""What these questions refuse ends in time, and `--drain` waits for it."""
 
 
 def refusals(change: Change, *, new: bool) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,6 @@ class Outlook:
     """
 
     absent: frozenset[str] = frozenset()
-
     unavailable: frozenset[str] = frozenset()
     queued: Mapping[str, int] = field(default_factory=dict)
 

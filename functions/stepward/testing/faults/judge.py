@@ -52,13 +52,6 @@ class Judge:
     reported: dict[Effect, int] = field(default_factory=dict)
 
     @property
-    def of_messages(
-        self,
-    ) -> tuple[Callable[[StepRequest], None], Callable[[StepRequest], None], Callable[[Reply], None]]:
-        """What hears of requests before and after they are sent, and of replies before."""
-        return self.asked, self.sent, self.replied
-
-    @property
     def diary(self) -> Diary:
         """Where the world's figures are."""
         return self.gate.diary

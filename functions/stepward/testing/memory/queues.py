@@ -17,7 +17,7 @@ from stepward.wire.messages import encode
 class MemoryQueues:
     """`ports.Queues` in memory; `agents` holds the queue of each agent by its name.
 
-    `lanes` holds the priority queues of the agents that have one. An agent is backlogged when more than `backlog`
+    `priority_queues` holds those of the agents that have one. An agent is backlogged when more than `backlog`
     requests wait in its queues.
     """
 
@@ -25,7 +25,7 @@ class MemoryQueues:
     responses: MemoryQueue
     agents: Mapping[str, MemoryQueue]
     backlog: int = BACKLOG
-    lanes: Mapping[str, MemoryQueue] = field(default_factory=dict)
+    priority_queues: Mapping[str, MemoryQueue] = field(default_factory=dict)
 
     @staticmethod
     def new(clock: Clock, agents: Iterable[str] = ()) -> MemoryQueues:
@@ -39,7 +39,7 @@ class MemoryQueues:
 
     def to_agents(self, requests: Sequence[StepRequest]) -> None:
         """Send each request to the queue of its agent."""
-        for queue, messages in by_agent(requests, self.agents, self.lanes):
+        for queue, messages in by_agent(requests, self.agents, self.priority_queues):
             send(queue, messages)
 
     def reply(self, replies: Sequence[Reply]) -> None:
@@ -59,7 +59,7 @@ class MemoryQueues:
         """How many requests wait in the agent's queues; None if it has none."""
         if agent not in self.agents:
             return None
-        return sum(queues[agent].waiting for queues in (self.agents, self.lanes) if agent in queues)
+        return sum(queues[agent].waiting for queues in (self.agents, self.priority_queues) if agent in queues)
 
 
 @dataclass(frozen=True, slots=True)
