@@ -8,6 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 import time_machine
@@ -16,6 +17,7 @@ from moto import mock_aws
 from time_machine import Traveller
 
 import orders
+from stepward.adapters.lambda_ import batch as batches
 from stepward.domain.workflow.definition import Workflow
 from stepward.testing.aws.stack import CREDENTIALS, Stack, environment
 from stepward.testing.sqs.lambda_events import LambdaContext
@@ -30,6 +32,8 @@ SHARDS = 4
 BEGINS = 1_800_000_000.123
 BETWEEN = 1.1
 """Seconds between two runs of functions: longer than an agent caches its breaker, so that each run reads it."""
+LINGER_S = 60
+"""How long the messages of a batch wait for each other here: on a busy machine, too, a full batch shares its calls."""
 LOG_OVERHEAD = 26
 """Bytes that CloudWatch adds to each event."""
 FUNCTION = {"AWS_LAMBDA_FUNCTION_NAME": "stepward-Function", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"}
@@ -136,7 +140,9 @@ class Cloud:
 @contextmanager
 def cloud(workflow: Workflow, batch: int) -> Iterator[Cloud]:
     """A deployment of `workflow` in which time moves only when the benchmark moves it."""
-    with time_machine.travel(BEGINS, tick=False) as traveller, environment(CREDENTIALS), mock_aws(), metered() as meter:
+    lingering = patch.object(batches, "LINGER_S", LINGER_S)
+    travelling = time_machine.travel(BEGINS, tick=False)
+    with lingering, travelling as traveller, environment(CREDENTIALS), mock_aws(), metered() as meter:
         forget_loggers()
         yield Cloud(Stack.new(AGENTS, ["orders"]), workflow, batch, meter, traveller)
     forget_loggers()

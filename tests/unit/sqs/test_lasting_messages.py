@@ -55,7 +55,7 @@ class Line:
 
     def handle(self, _text: str) -> None:
         if error := self.fails(self.now - T0):
-            raise error
+            raise error.with_traceback(None)  # it is raised again and again, and would grow each time
         self.handled.append(self.now - T0)
 
     def run(self, handler: Callable[[Mapping[str, Any], Any], Any]) -> None:

@@ -163,10 +163,13 @@ def test_an_agent_that_is_taken_out_while_its_request_waits_counts_nothing() -> 
     assert life.task.due is not None
 
 
-def test_a_fallback_takes_over_from_an_agent_without_a_queue() -> None:
-    """S21, D1: the first agent was never asked, so there is nothing to undo."""
+@pytest.mark.parametrize("at_the_claim", [True, False])
+def test_a_fallback_takes_over_from_an_agent_without_a_queue(at_the_claim: bool) -> None:
+    """S21, D1: the first agent was never asked, so there is nothing to undo; nor if the Supervisor finds it first."""
     life = Life(WITH_FALLBACK, absent=ABSENT)
-    assert asked(life.start()) == ["reserve"]
+    if not at_the_claim:
+        assert kinds(life.check(at=T0 + 2 * MINUTE)) == [HistoryKind.FELL_BACK]
+    assert asked(life.start() if at_the_claim else life.retry("reserve", 0)) == ["reserve"]
     assert life.request("reserve").agent == "other"
     assert list(life.task.steps) == ["reserve"]
 
