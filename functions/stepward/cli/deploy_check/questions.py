@@ -71,8 +71,9 @@ def in_flight(change: Change) -> Iterator[str]:
     found = change.facts.in_flight
     least = "at least " if found.more or found.unreadable else ""
     for (workflow, version), (count, asked) in found.needing(gone).items():
-        orders = f"{least}{count} order{'s' * (count > 1)}"
-        needs, keep = "needs" if count == 1 and not least else "need", "it" if len(asked) == 1 else "them"
+        many = count > 1 or bool(least)
+        orders = f"{least}{count} order{'s' * many}"
+        needs, keep = "need" if many else "needs", "it" if len(asked) == 1 else "them"
         yield (
             f"{orders} of {workflow} version {version} still {needs} {listed(asked)}; keep {keep} in draining=[...] of "
             "the workflow, or wait"
