@@ -132,6 +132,7 @@ def _context(services: Services, endpoint: str) -> Mapping[str, object]:
         "reply_endpoint": endpoint,
         "breaker_failures": LATE_ORDERS,
         "breaker_open_ms": 5_000,
+        "breaker_longest_ms": 5_000,
         **QUICK,
         **FEW_PROCESSES,
     }
