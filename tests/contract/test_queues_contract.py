@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters.sqs.delivery import Outgoing
-from stepward.domain.fifo_ids import fifo_id
+from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.domain.messages import Outcome, Reply, Resubmit, Retry, Start, StepRequest
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.rules import Refused

@@ -23,10 +23,7 @@ class Scheduler(Worker):
             timeout=queues.scheduler.consumer_timeout,
             in_cycle=True,
             environment={
-                "STEPWARD_ORDERS_TABLE": tables.orders.table_name,
-                "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
-                "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
-                "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                **parts.for_orders,
                 **parts.for_deciding,
                 **settings.replies.environment,
             },

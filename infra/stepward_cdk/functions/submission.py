@@ -21,10 +21,7 @@ class Submission(Worker):
             timeout=queues.orders.consumer_timeout,
             in_cycle=True,
             environment={
-                "STEPWARD_ORDERS_TABLE": tables.orders.table_name,
-                "STEPWARD_TASKS_TABLE": tables.tasks.table_name,
-                "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
-                "STEPWARD_SCHEDULER_QUEUE": queues.scheduler.queue.queue_url,
+                **parts.for_orders,
                 "STEPWARD_FINISHED_DAYS": str(settings.finished_days),
                 **settings.replies.environment,
             },

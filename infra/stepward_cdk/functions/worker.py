@@ -30,6 +30,16 @@ class Parts:
     alerts: Alerts
 
     @property
+    def for_orders(self) -> Mapping[str, str]:
+        """The variables of those that submit or change orders: Submission, Scheduler and convoy."""
+        return {
+            "STEPWARD_ORDERS_TABLE": self.tables.orders.table_name,
+            "STEPWARD_TASKS_TABLE": self.tables.tasks.table_name,
+            "STEPWARD_REJECTS_TABLE": self.tables.rejects.table_name,
+            "STEPWARD_SCHEDULER_QUEUE": self.queues.scheduler.queue.queue_url,
+        }
+
+    @property
     def for_deciding(self) -> Mapping[str, str]:
         """The variables of both functions that decide about tasks: Scheduler and Supervisor."""
         return {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep  # noqa: TID251 - the functions under test run in other processes
+from time import sleep  # noqa: TID251 - the functions under test run in other processes
 from typing import Any
 
 import boto3
@@ -23,6 +23,7 @@ from stepward.local.server import Server
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.local.services.faults import EVERYONE
 from stepward.local.synth import synthesise
+from tests.lab.chaos.reaper import awaited
 
 pytestmark = [pytest.mark.cloud, pytest.mark.lab]
 
@@ -88,13 +89,6 @@ def booking(cloud: Server, cloud_access: Access, tmp_path: Path, monkeypatch: py
         yield Booking(root, cloud, services, cloud_access)
 
 
-def awaited(condition: Callable[[], bool]) -> None:
-    give_up_at = monotonic() + WITHIN_S
-    while not condition():
-        assert monotonic() < give_up_at
-        sleep(0.5)
-
-
 def assert_refused(checked: Result) -> None:
     """By name; the requests that wait may be refused to be deleted as well."""
     assert checked.exit_code == 1
@@ -111,7 +105,7 @@ def test_an_agent_goes_once_no_order_needs_it(booking: Booking, monkeypatch: pyt
     booking.write(*AGENTS, "cards")
     outputs = booking.deploy()
     booking.send(outputs, *trips)
-    awaited(lambda: booking.states(outputs) == dict.fromkeys(trips, "Processing"))
+    assert awaited(lambda: booking.states(outputs) == dict.fromkeys(trips, "Processing"), WITHIN_S, every_s=0.5)
 
     booking.write(*AGENTS, steps=WITHOUT)
     assert_refused(booking.check("--json"))
@@ -123,7 +117,7 @@ def test_an_agent_goes_once_no_order_needs_it(booking: Booking, monkeypatch: pyt
     assert "3 orders left." in drained.stdout
     outputs = booking.deploy()
     booking.send(outputs, "trip-4")
-    awaited(lambda: booking.states(outputs).get("trip-4") == "Processed")
+    assert awaited(lambda: booking.states(outputs).get("trip-4") == "Processed", WITHIN_S, every_s=0.5)
     assert booking.states(outputs) == {**dict.fromkeys(trips, "Processing"), "trip-4": "Processed"}
 
     booking.write(*AGENTS, steps=WITHOUT)

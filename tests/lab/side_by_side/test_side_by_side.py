@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep  # noqa: TID251 - the functions under test run in other processes
 
 import boto3
 import pytest
@@ -21,6 +20,7 @@ from stepward.local.server import Server
 from stepward.local.synth import synthesise
 from stepward.stack_outputs import Deployment
 from tests.integration.handlers.deployment import order_body
+from tests.lab.chaos.reaper import awaited
 
 pytestmark = [pytest.mark.cloud, pytest.mark.lab]
 
@@ -40,12 +40,13 @@ class Shop:
     @property
     def mail(self) -> Mapping[str, str]:
         """The first mail that operators receive."""
-        give_up_at = monotonic() + WITHIN_S
-        while not self.inbox.received and monotonic() < give_up_at:
-            sleep(0.5)
-            self.inbox.receive()
+        assert awaited(self._received, WITHIN_S, every_s=0.5)
         mail: Mapping[str, str] = json.loads(self.inbox.received[0])
         return mail
+
+    def _received(self) -> bool:
+        self.inbox.receive()
+        return bool(self.inbox.received)
 
 
 @pytest.fixture(scope="module")

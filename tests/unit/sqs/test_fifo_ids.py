@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepward.domain.fifo_ids import fifo_id
+from stepward.adapters.sqs.fifo_ids import fifo_id
 
 ALLOWED = re.compile("[" + re.escape(string.ascii_letters + string.digits + string.punctuation) + "]{1,128}")
 anything = st.text(st.characters(), max_size=140) | st.text(string.ascii_letters, min_size=1).map(fifo_id)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.domain.errors import Transient
-from stepward.domain.fifo_ids import fifo_id
 from stepward.domain.key import group
 from stepward.domain.messages import Instruction, Retry, StepRequest
 from stepward.wire.messages import encode

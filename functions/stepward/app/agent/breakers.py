@@ -18,13 +18,13 @@ class Breakers:
     shared_records: SharedRecords
 
     def of(self, agent: str) -> Breaker:
-        """The agent's breaker; raises Transient or Corrupt."""
+        """The agent's breaker; raises Transient, Corrupt or NotUnderstood."""
         return _breaker(self.shared_records.read(_name(agent)))
 
     def change(self, agent: str, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
         """Write the breaker that `decide` returns, if it differs; the breaker before and after.
 
-        Raises Transient or Corrupt.
+        Raises Transient, Corrupt or NotUnderstood.
         """
         return self._record(agent).change(decide)
 

@@ -43,7 +43,8 @@ class Guard:
         if not rules.may_probe(seen, now):
             return rules.permission(seen, now)
         probe = self.new_id()
-        return rules.permission(self._change(now, lambda found: rules.probing(found, now, probe, deadline)), now, probe)
+        _, claimed = self._change(now, lambda found: rules.probing(found, now, probe, deadline))
+        return rules.permission(claimed, now, probe)
 
     def succeeded(self, call: Permit, now: int, operation: str) -> None:
         """The service answered, if only to refuse; nothing is written while the breaker knows of no failure."""
@@ -66,7 +67,7 @@ class Guard:
 
         if (seen := self._breaker(now)) == decide(seen):
             return False
-        before, after = self._changed(now, decide)
+        before, after = self._change(now, decide)
         return before != after
 
     @contextmanager
@@ -103,11 +104,7 @@ class Guard:
         if call.probe or decide(seen) != seen:
             self._change(now, decide)
 
-    def _change(self, now: int, decide: Callable[[Breaker], Breaker]) -> Breaker:
-        self._changed(now, decide)
-        return self._seen
-
-    def _changed(self, now: int, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+    def _change(self, now: int, decide: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
         """The shared breaker before and after; the same twice if it could not be written."""
         before = after = self._seen
         with self._tolerated(now):

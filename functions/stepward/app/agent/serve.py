@@ -75,8 +75,7 @@ class Serve:
                     self._report(request, deadline, fault)
                     return None
                 if waited + wait > MOST_WAITED:
-                    away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
-                    self._retry_later(request, deadline, away, "the call failed")
+                    self._retry_later(request, deadline, self._away(request, deadline), "the call failed")
                 self.sleep(wait / 1000)
                 tries, waited = tries + 1, waited + wait
         except RetryLater:
@@ -91,8 +90,7 @@ class Serve:
         """
         lacks = f"agent {request.agent} does not know operation {request.operation}; deploy it"
         self.queues.reply([_reply(request, Outcome.NOT_UNDERSTOOD, lacks)])
-        away = min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
-        self._retry_later(request, deadline, away, lacks, HistoryKind.NOT_UNDERSTOOD)
+        self._retry_later(request, deadline, self._away(request, deadline), lacks, HistoryKind.NOT_UNDERSTOOD)
 
     def _report(self, request: StepRequest, deadline: int, fault: Fault | None) -> None:
         """Have the Scheduler keep what the attempt met, once per attempt and before complete-by; it goes on."""
@@ -149,6 +147,10 @@ class Serve:
         seconds = max(1, -(-wait // 1000))
         self._log(kind, request, f"{why}; back in {seconds} s")
         raise RetryLater(seconds, why)
+
+    def _away(self, request: StepRequest, deadline: int) -> int:
+        """How long the queue keeps a request to be tried again: longer each time, and half of what is left at most."""
+        return min(absence(self._age(request), self.jitter()), (deadline - self.now()) // 2)
 
     def _age(self, request: StepRequest) -> int:
         """Milliseconds since the request was made."""

@@ -5,6 +5,7 @@ Lanes and the ledger function recognise what they have received before: sending 
 
 from __future__ import annotations
 
+from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.app.convoy.dry_run import dry_run
 from stepward.app.ledger.split import progress_of
 from stepward.cli.dead_letters.of_tasks import TEST_MESSAGE, DeadLetter, Opened
@@ -14,7 +15,6 @@ from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.sequence import Fate, reception
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, Unreadable
-from stepward.domain.fifo_ids import fifo_id
 from stepward.domain.key import ANY, Keys
 from stepward.ports import Lanes, SharedRecords
 from stepward.wire.convoy import decode_for_lane
