@@ -108,7 +108,7 @@ class Worker(Construct):
 
         The functions alone depend on each other: what else belongs to them could close a circle.
         """
-        _resource(self.function).add_dependency(_resource(other.function))
+        _resource(self.function).add_resource_dependency(_resource(other.function))
 
 
 def _resource(function: lambda_.Function) -> CfnResource:
