@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
     from stepward.domain.workflow.application import App
+    from stepward.domain.workflow.conditions import all_of, any_of, none_of
     from stepward.domain.workflow.definition import (
         Agent,
         Call,
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
         seconds,
     )
     from stepward.domain.workflow.plan import Exhausted
+    from stepward.domain.workflow.refs import ref
     from stepward.service_urls import service_url
     from stepward.wire.order import OrderMessage, ShortText
     from stepward.wire.order_event import EventMessage, Source
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
+    "stepward.domain.workflow.conditions": "all_of any_of none_of",
+    "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
     "stepward.domain.workflow.plan": "Exhausted",
     "stepward.domain.workflow.definition": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
@@ -55,7 +59,11 @@ __all__ = [
     "Wait",
     "Workflow",
     "WorkflowError",
+    "all_of",
+    "any_of",
     "minutes",
+    "none_of",
+    "ref",
     "seconds",
     "service_url",
 ]

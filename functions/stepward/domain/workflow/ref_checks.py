@@ -1,0 +1,165 @@
+"""Checks of refs and conditions when a workflow is imported: each reads what exists by then, or says what else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.conditions import JOINS, joined
+from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.refs import default_of, name_of, place_of
+from stepward.domain.workflow.shapes import UNTYPED, Shape, ShapeKind, shape_of, shape_of_result
+from stepward.domain.workflow.values import MISSING, Frozen, ValueKind, kind_of, thawed
+
+Place = tuple[str, ...]
+_COMPARABLE = {
+    ValueKind.TEXT: {ShapeKind.TEXT, ShapeKind.INSTANT, ShapeKind.ANY},
+    ValueKind.NUMBER: {ShapeKind.NUMBER, ShapeKind.TEXT, ShapeKind.ANY},
+    ValueKind.BOOLEAN: {ShapeKind.BOOLEAN, ShapeKind.ANY},
+}
+_NAMED = 10
+"""How many fields or steps an error lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the refs of one step can read: the order, the results of all steps before it, the item of an Each."""
+
+    where: str
+    order: Shape
+    results: Mapping[str, Shape]
+    steps: Collection[str]
+    item: Shape | None = None
+
+    @staticmethod
+    def of(
+        step: str,
+        plan: Plan,
+        order: type[Any] | None,
+        runs: Mapping[str, Sequence[Callable[..., Any]]],
+        skippable: Collection[str] = (),
+    ) -> Scope:
+        """The scope of `step`: `runs` are the operations that may make a step's result."""
+        before = [name for name in plan.by_name if step in plan.dependents.get(name, ())]
+        shapes = {name: shape_of_result(runs.get(name, ())) for name in before}
+        return Scope(
+            f"workflow {plan.workflow!r}, step {step!r}",
+            replace(shape_of(order), optional=False),
+            {name: replace(shape, optional=name in skippable) for name, shape in shapes.items()},
+            [each.name for each in plan.steps],
+        )
+
+
+def check_conditions(
+    plan: Plan,
+    conditions: Mapping[str, Frozen],
+    order: type[Any] | None,
+    runs: Mapping[str, Sequence[Callable[..., Any]]],
+) -> None:
+    """Refuse a step's condition that reads what is not there by then, or may be missing; `conditions` by step."""
+    for step, frozen in conditions.items():
+        check_condition(Scope.of(step, plan, order, runs, skippable=conditions), frozen)
+
+
+def check_condition(scope: Scope, frozen: Frozen) -> None:
+    """Refuse a condition that nobody could tell for some order that is valid."""
+    for ref, constants in _compared(frozen):
+        shape, places = _read(scope, ref)
+        for constant in constants:
+            if shape.kind not in _COMPARABLE[kind := kind_of(constant)]:
+                raise WorkflowError(
+                    f"{scope.where}: {name_of(ref)} is {shape.kind}, and never compares with {constant!r}; compare a "
+                    f"field that holds a {kind}"
+                )
+        for place in places:
+            if None in _outcomes(frozen, place):
+                raise WorkflowError(
+                    f"{scope.where}: {name_of(ref)} may be missing; give it a default=, or put its .exists() beside it "
+                    "in all_of(…)"
+                )
+
+
+def check_ref(scope: Scope, frozen: Frozen) -> Shape:
+    """What the value of a ref is; refuses one that may be missing and has no default."""
+    shape, places = _read(scope, frozen)
+    if places and default_of(frozen) is MISSING:
+        raise WorkflowError(f"{scope.where}: {name_of(frozen)} may be missing; give it a default=")
+    return shape
+
+
+def _read(scope: Scope, ref: Frozen) -> tuple[Shape, Sequence[Place]]:
+    """The shape of a ref's value, and each place on the way to it that may be missing."""
+    place = place_of(ref)
+    at, shape = _root(scope, place)
+    missing = [place[:at]] if shape.optional else []
+    for end in range(at, len(place)):
+        shape = _field(scope, shape, place[: end + 1])
+        if shape.optional:
+            missing.append(place[: end + 1])
+    return shape, missing
+
+
+def _root(scope: Scope, place: Place) -> tuple[int, Shape]:
+    match place:
+        case ("order", *_):
+            return 1, scope.order
+        case ("result", step, *_) if step in scope.results:
+            return 2, scope.results[step]
+        case ("result", step, *_) if step in scope.steps:
+            raise WorkflowError(
+                f"{scope.where}: reads the result of {step!r}, which may not be done by then; add it to after="
+            )
+        case ("result", step, *_):
+            raise WorkflowError(
+                f"{scope.where}: reads the result of {step!r}, which is no step; the steps are {_listed(scope.steps)}"
+            )
+    if scope.item is None:
+        raise WorkflowError(
+            f"{scope.where}: reads an item, and only a step of an Each has one; read the order or a result"
+        )
+    return 1, scope.item
+
+
+def _field(scope: Scope, shape: Shape, place: Place) -> Shape:
+    *parent, name = place
+    whole = ".".join(parent[parent[0] == "result" :])
+    if shape.kind not in {ShapeKind.OBJECT, ShapeKind.ANY}:
+        raise WorkflowError(f"{scope.where}: reads {name!r} of {whole}, which is {shape.kind}")
+    if shape.fields is None:
+        return UNTYPED
+    if name not in shape.fields:
+        raise WorkflowError(
+            f"{scope.where}: {whole} has no field {name!r}; {shape.of.__name__} has {_listed(shape.fields)}"
+        )
+    return shape.fields[name]
+
+
+def _compared(frozen: Frozen) -> Iterator[tuple[Frozen, Sequence[Any]]]:
+    """Each ref of a condition, with the constants that it is compared with."""
+    name, *parts = frozen
+    if name in JOINS:
+        for part in parts:
+            yield from _compared(part)
+    else:
+        yield parts[0], [thawed(constant) for constant in parts[1:]]
+
+
+def _outcomes(frozen: Frozen, missing: Place) -> set[bool | None]:
+    """What a condition may come to if there is nothing at `missing`, whatever is elsewhere."""
+    name, *parts = frozen
+    if name in JOINS:
+        join = "all_of" if name == "all_of" else "any_of"
+        found: set[bool | None] = {join == "all_of"}
+        for part in parts:
+            found = {joined(join, (one, other)) for one in found for other in _outcomes(part, missing)}
+        return {joined(name, (one,)) for one in found} if name == "none_of" else found
+    if place_of(parts[0])[: len(missing)] != missing or default_of(parts[0]) is not MISSING:
+        return {True, False}
+    return {False} if name == "exists" else {None}
+
+
+def _listed(names: Collection[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(list(names)[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,198 @@
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+
+import msgspec
+import pytest
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.conditions import all_of, any_of, none_of
+from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.ref_checks import Scope, check_conditions, check_ref
+from stepward.domain.workflow.refs import Condition, Ref, ref
+from stepward.domain.workflow.shapes import ShapeKind, shape_of
+from stepward.wire.order import OrderMessage, Timestamp
+from tests.factories import planned
+
+if TYPE_CHECKING:
+    from nowhere import Unknown  # type: ignore[import-not-found]
+
+
+class Address(msgspec.Struct, rename="camel"):
+    country: str
+    post_code: str | None
+
+
+class Parcel(msgspec.Struct):
+    qty: int
+    within: "list[Parcel]" = []
+
+
+class Sale(OrderMessage, frozen=True, kw_only=True):
+    total: str
+    express: bool
+    address: Address
+    bill_to: Address | None = None
+    extra: Mapping[str, Any]
+    parcels: list[Parcel]
+    window_ends: Timestamp
+    choice: Literal["a", "b"] | None
+
+
+@dataclass
+class Score:
+    score: int
+    model: str = "v1"
+
+
+class Rating(TypedDict):
+    score: Decimal
+    note: NotRequired[str]
+
+
+def typed(_: Any) -> Score: ...  # type: ignore[empty-body]
+
+
+def rated(_: Any) -> Rating: ...  # type: ignore[empty-body]
+
+
+def untyped(_: Any) -> Mapping[str, Any]: ...  # type: ignore[empty-body]
+
+
+def elsewhere(_: Any) -> "Unknown": ...
+
+
+RUNS: Mapping[str, Sequence[Callable[..., Any]]] = {
+    "screen": [typed],
+    "rate": [rated],
+    "ship": [untyped],
+    "either": [typed, rated],
+    "hidden": [elsewhere],
+}
+BEFORE = tuple(RUNS)
+PLAN = Plan("fulfilment", 1, (*map(planned, BEFORE), planned("beside"), planned("close", *BEFORE)))
+total, country = ref.order("total"), ref.order("address.country")
+bill, extra, untold = ref.order("billTo.country"), ref.order("extra.code"), ref.result("ship", "parcel")
+score = ref.result("screen", "score")
+
+
+def check(condition: Condition, **others: Condition) -> None:
+    check_conditions(
+        PLAN, {"close": condition.frozen} | {step: each.frozen for step, each in others.items()}, Sale, RUNS
+    )
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        total > 5,
+        country == "DE",
+        score > 70,
+        ref.result("rate", "score") > 70,
+        ref.order("express") == False,  # noqa: E712 - data, not a comparison
+        ref.order("parcels").exists(),
+        ref.order("billTo.country", default="DE") == "DE",
+        all_of(bill.exists(), bill == "DE"),
+        all_of(ref.order("billTo").exists(), bill == "DE"),
+        any_of(none_of(bill.exists()), bill == "DE"),
+        none_of(none_of(bill.exists()), bill == "DE"),
+        all_of(
+            any_of(country == "DE", total > 1),
+            all_of(bill.exists(), extra.exists()),
+            any_of(bill == "DE", extra == "x"),
+        ),
+        all_of(untold.exists(), untold == "x"),
+        ref.result("ship").exists(),
+        ref.result("hidden", "any", default=1) > 0,
+    ],
+    ids=repr,
+)
+def test_a_condition_that_can_always_be_told_is_accepted(condition: Condition) -> None:
+    """W4."""
+    check(condition)
+
+
+def may_be_missing(name: str) -> str:
+    return f"{name} may be missing; give it a default=, or put its .exists() beside it in all_of(…)"
+
+
+@pytest.mark.parametrize(
+    ("condition", "sentence"),
+    [
+        (ref.order("totl") > 5, "order has no field 'totl'; Sale has orderId, type, version, submittedAt, completeBy"),
+        (ref.order("address.postcode") == "1", "order.address has no field 'postcode'; Address has country, postCode"),
+        (ref.order("bill_to").exists(), "order has no field 'bill_to'"),
+        (ref.order("total.amount") > 5, "reads 'amount' of order.total, which is a text"),
+        (ref.order("parcels") == "x", "is a list, and never compares with 'x'; compare a field that holds a text"),
+        (ref.order("express") > 1, "order.express is a bool, and never compares with 1"),
+        (ref.order("windowEnds") > 1, "order.windowEnds is a zoned time, and never compares with 1"),
+        (score == "high", "screen.score is a number, and never compares with 'high'"),
+        (ref.result("screen", "scor") > 1, "screen has no field 'scor'; Score has score, model"),
+        (bill == "DE", may_be_missing("order.billTo.country")),
+        (ref.order("address.postCode") == "1", may_be_missing("order.address.postCode")),
+        (ref.order("priority") == "high", may_be_missing("order.priority")),
+        (ref.order("choice") == "a", may_be_missing("order.choice")),
+        (ref.order("extra.code") == "1", may_be_missing("order.extra.code")),
+        (untold == "x", may_be_missing("ship.parcel")),
+        (ref.result("either", "score") > 1, may_be_missing("either.score")),
+        (ref.result("hidden", "score") > 1, may_be_missing("hidden.score")),
+        (ref.result("rate", "note") == "x", may_be_missing("rate.note")),
+        (ref.result("screen", "model") == "x", may_be_missing("screen.model")),
+        (any_of(bill.exists(), bill == "DE"), may_be_missing("order.billTo.country")),
+        (all_of(none_of(bill.exists()), bill == "DE"), may_be_missing("order.billTo.country")),
+        (all_of(extra.exists(), bill == "DE"), may_be_missing("order.billTo.country")),
+        (ref.result("beside", "x", default=1) > 0, "reads the result of 'beside', which may not be done by then"),
+        (ref.result("close", "x", default=1) > 0, "reads the result of 'close', which may not be done by then"),
+        (ref.result("scren", "x") > 1, "reads the result of 'scren', which is no step; the steps are screen, rate"),
+        (ref.item("x") > 1, "reads an item, and only a step of an Each has one"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_condition_that_may_not_be_told_is_refused_with_its_mend(condition: Condition, sentence: str) -> None:
+    """W4."""
+    with pytest.raises(WorkflowError) as caught:
+        check(condition)
+    assert str(caught.value).startswith("workflow 'fulfilment', step 'close': ")
+    assert sentence in str(caught.value)
+
+
+def test_the_result_of_a_step_that_may_be_skipped_may_be_missing() -> None:
+    """W4, I12."""
+    with pytest.raises(WorkflowError, match=r"screen\.score may be missing"):
+        check(score > 1, screen=total > 1)
+    check(all_of(ref.result("screen").exists(), score > 1), screen=total > 1)
+    check(ref.result("screen", "score", default=0) > 1, screen=total > 1)
+
+
+def test_a_workflow_without_a_class_for_its_orders_knows_no_field() -> None:
+    with pytest.raises(WorkflowError, match=r"order\.total may be missing"):
+        check_conditions(PLAN, {"close": (total > 5).frozen}, None, RUNS)
+    check_conditions(PLAN, {"close": (ref.order("total", default=0) > 5).frozen}, None, RUNS)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (ref.order("windowEnds"), ShapeKind.INSTANT),
+        (ref.order("parcels"), ShapeKind.LIST),
+        (ref.order("address"), ShapeKind.OBJECT),
+        (ref.order("completeBy", default="2026-01-01T00:00:00Z"), ShapeKind.INSTANT),
+    ],
+    ids=repr,
+)
+def test_a_ref_alone_tells_what_its_value_is(value: Ref, kind: ShapeKind) -> None:
+    scope = Scope.of("close", PLAN, Sale, RUNS)
+
+    assert check_ref(scope, value.frozen).kind is kind
+    with pytest.raises(WorkflowError, match=r"step 'close': order\.billTo may be missing; give it a default="):
+        check_ref(scope, ref.order("billTo").frozen)
+
+
+def test_the_element_of_a_list_is_the_item_of_an_each() -> None:
+    parcels = check_ref(Scope.of("close", PLAN, Sale, RUNS), ref.order("parcels").frozen)
+    scope = Scope("here", shape_of(Sale), {}, (), item=parcels.element)
+
+    assert check_ref(scope, ref.item("qty").frozen).kind is ShapeKind.NUMBER
+    with pytest.raises(WorkflowError, match=r"item\.within may be missing"):
+        check_ref(scope, ref.item("within").frozen)
