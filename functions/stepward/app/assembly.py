@@ -137,6 +137,7 @@ class Assembly:
             plan=self.app.plan(self.settings.complete_within),
             timing=self.settings.timing,
             now=self.now,
+            signals=self.app.signals,
             reply_queues=self.settings.reply_queues,
         )
 
@@ -147,7 +148,7 @@ class Assembly:
 
         look = cache(self._look)  # made when first needed: few workflows have a fallback
         transition = replace(self.transition(instance, notices=self.notices), look=lambda agents: look().at(agents))
-        return Schedule(transition, AuditLog(self.shared_records), self.app.signals)
+        return Schedule(transition, AuditLog(self.shared_records))
 
     def _look(self) -> Look:
         from stepward.app.agent.breakers import Breakers

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
 
 from stepward.app.optimistic import Race
 from stepward.domain.errors import OtherCustomer, Rejected
@@ -21,7 +22,7 @@ from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import Accepted, OrderMessage, accept, sender_of
+from stepward.wire.order import Accepted, OrderMessage, accept, check_signal, sender_of
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
@@ -30,7 +31,7 @@ _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: Hi
 class Submit:
     """Accepts order messages of `schema` and freezes `plan` with each; submitters may be notified on `reply_queues`.
 
-    `keys` makes the keys of their tasks.
+    `keys` makes the keys of their tasks, `signals` knows the classes of the signals that each may be given, by name.
     """
 
     store: TaskStore
@@ -41,6 +42,7 @@ class Submit:
     plan: Plan
     timing: Timing
     now: Callable[[], int]
+    signals: Callable[[str], Mapping[str, type[Any]]]
     reply_queues: Allowed = field(default_factory=Allowed)
 
     def handle(self, text: str) -> None:
@@ -56,7 +58,10 @@ class Submit:
         match wanted:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))
-            case Cancel() | SignalGiven():
+            case SignalGiven():
+                check_signal(wanted, self.signals(wanted.order_id).get(wanted.step))
+                self.queues.to_scheduler([wanted])
+            case Cancel():
                 self.queues.to_scheduler([wanted])
             case Accepted():
                 self.accept(wanted)

@@ -120,7 +120,7 @@ def _signal(message: SignalMessage, keys: Keys) -> SignalGiven:
     )
 
 
-def check_signal(signal: SignalGiven, schema: type[Any] | None) -> None:
+def check_signal(signal: SignalGiven, schema: type[Any] | None = None) -> None:
     """Refuse data that does not fit its class, or is too large; raises Rejected with the field."""
     text = strict_json.canonical(signal.data)
     if len(text) > MOST_DATA_BYTES:

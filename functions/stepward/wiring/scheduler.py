@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 from botocore.config import Config as ClientConfig
 
 import stepward.app.alerting
-import stepward.app.scheduler.schedule  # noqa: F401
+import stepward.app.scheduler.schedule
+import stepward.domain.steps.call  # noqa: F401
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.sqs.notices import CheckedNotices, SqsReplyQueues
 from stepward.adapters.sqs.outbox import Outbox

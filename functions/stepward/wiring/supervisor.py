@@ -9,7 +9,8 @@ from functools import partial
 
 import stepward.app.supervisor.defect_sweep
 import stepward.app.supervisor.lane_sweep
-import stepward.app.supervisor.task_sweep  # noqa: F401
+import stepward.app.supervisor.task_sweep
+import stepward.domain.steps.call  # noqa: F401
 from stepward.adapters.lambda_.sweep import SweepWorker
 from stepward.wiring import Handler
 from stepward.wiring.alerts import alerts

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
@@ -21,8 +19,6 @@ class Schedule:
 
     transition: Transition
     audit_log: AuditLog
-    signals: Callable[[str], Mapping[str, type[Any]]]
-    """The classes of the signals that a task may be given, by their names, for its key."""
 
     def handle(self, text: str) -> None:
         """Apply the message in `text`; raises Rejected or Transient.
@@ -36,7 +32,7 @@ class Schedule:
                 self.transition.notices.post(message)
             return
         if isinstance(message, SignalGiven):
-            check_signal(message, self.signals(message.order_id).get(message.step))
+            check_signal(message)
         history = self.transition.apply(message.order_id, message)
         if isinstance(message, Command) and not (isinstance(message, SignalGiven) and message.door == SUBMITTERS):
             self.audit_log.keep(message.order_id, message, history, lambda: self._task(message.order_id))
