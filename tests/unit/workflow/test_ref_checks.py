@@ -66,6 +66,7 @@ def elsewhere(_: Any) -> "Unknown": ...
 RUNS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "screen": [typed],
     "rate": [rated],
+    "approve": [Score],
     "ship": [untyped],
     "either": [typed, rated],
     "hidden": [elsewhere],
@@ -89,6 +90,7 @@ def check(condition: Condition, **others: Condition) -> None:
         total > 5,
         country == "DE",
         score > 70,
+        ref.result("approve", "score") > 70,
         ref.result("rate", "score") > 70,
         ref.order("express") == False,  # noqa: E712 - data, not a comparison
         ref.order("parcels").exists(),
@@ -128,6 +130,7 @@ def may_be_missing(name: str) -> str:
         (ref.order("express") > 1, "order.express is a bool, and never compares with 1"),
         (ref.order("windowEnds") > 1, "order.windowEnds is a zoned time, and never compares with 1"),
         (score == "high", "screen.score is a number, and never compares with 'high'"),
+        (ref.result("approve", "scor") > 1, "approve has no field 'scor'; Score has score, model"),
         (ref.result("screen", "scor") > 1, "screen has no field 'scor'; Score has score, model"),
         (bill == "DE", may_be_missing("order.billTo.country")),
         (ref.order("address.postCode") == "1", may_be_missing("order.address.postCode")),
