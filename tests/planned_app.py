@@ -37,5 +37,8 @@ class PlannedApp:
     def plan(self, _complete_within: timedelta | None = None) -> Plan:
         return self.frozen
 
+    def signals(self, _key: str, /) -> Mapping[str, type[Any]]:
+        return {}
+
     def operations(self, agent: str) -> Mapping[str, Operation]:
         return {name: operation for (of, name), operation in self.known.items() if of == agent}

@@ -70,6 +70,9 @@ class Application(Protocol):
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations of an agent, by name."""
 
+    def signals(self, key: str, /) -> Mapping[str, type[Any]]:
+        """The classes of the signals that the task of this key may be given, by name."""
+
 
 class Settings(Protocol):
     """The settings of a deployment; see `stepward.config` for the meaning of each."""
@@ -144,7 +147,7 @@ class Assembly:
 
         look = cache(self._look)  # made when first needed: few workflows have a fallback
         transition = replace(self.transition(instance, notices=self.notices), look=lambda agents: look().at(agents))
-        return Schedule(transition, AuditLog(self.shared_records))
+        return Schedule(transition, AuditLog(self.shared_records), self.app.signals)
 
     def _look(self) -> Look:
         from stepward.app.agent.breakers import Breakers

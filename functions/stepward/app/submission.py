@@ -11,7 +11,7 @@ from stepward.app.optimistic import Race
 from stepward.domain.errors import OtherCustomer, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys, TaskKey, check_customer
-from stepward.domain.messages import Cancel, ReportReject, Start
+from stepward.domain.messages import Cancel, ReportReject, SignalGiven, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
@@ -56,7 +56,7 @@ class Submit:
         match wanted:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))
-            case Cancel():
+            case Cancel() | SignalGiven():
                 self.queues.to_scheduler([wanted])
             case Accepted():
                 self.accept(wanted)
@@ -101,7 +101,7 @@ class Submit:
             check_customer(wish.customer_id, content.get("customerId") if isinstance(content, dict) else None)
         except OtherCustomer as error:
             return task, (HistoryEntry(now, HistoryKind.UNMET, by=by, note=str(error)),)
-        decision = decide(task, self.plan, wish.cancel, now=now, by=by, timing=timing, claims=False)
+        decision = decide(task, self.plan, wish.cancel, now=now, by=by, timing=timing, order=None)
         return decision.task, decision.history
 
     def _tell(self, text: str, error: Rejected) -> None:

@@ -8,6 +8,7 @@ StepwardError
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
 │   └── OtherCustomer  it names another customer than that of its order
+├── Untellable       a condition or an instant that cannot be told from the data; the step ends in Error
 ├── Corrupt          a record that cannot be understood; the others go on, an operator looks at it
 ├── WorkflowError    a workflow definition that cannot work; fix the definition
 └── Misconfigured    the deployment lacks a setting; fix the setting it names
@@ -73,6 +74,10 @@ class Rejected(StepwardError):
 
 class OtherCustomer(Rejected):
     """A message that names another customer than that of its order; the order stays untouched."""
+
+
+class Untellable(StepwardError):
+    """A condition or an instant that the data at hand does not tell; the message names the field."""
 
 
 class Corrupt(StepwardError):

@@ -17,10 +17,10 @@ from stepward.domain.messages import (
     StepRequest,
     ToScheduler,
 )
+from stepward.domain.steps.call import is_claimed_by, is_wanted
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import ProcessState, Task
 from stepward.domain.task.refusals import Refusal, RefusalCode
-from stepward.domain.task.reply import is_claimed_by, is_wanted
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 

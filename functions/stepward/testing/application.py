@@ -26,10 +26,15 @@ class Staged:
     keys: Keys
     frozen: Plan
     known: Callable[[str], Mapping[str, Operation]]
+    given: Callable[[str], Mapping[str, type[Any]]]
 
     def plan(self, _complete_within: timedelta | None = None) -> Plan:
         """The plan; see Workflow.plan."""
         return self.frozen
+
+    def signals(self, key: str) -> Mapping[str, type[Any]]:
+        """The classes of the signals; see App.signals."""
+        return self.given(key)
 
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations of an agent; see Workflow.operations."""
@@ -38,7 +43,7 @@ class Staged:
 
 def staged(app: Application, frozen: Plan, known: Callable[[str], Mapping[str, Operation]]) -> Staged:
     """The application with another plan and other operations."""
-    return Staged(app.order, app.event, app.sources, app.keys, frozen, known)
+    return Staged(app.order, app.event, app.sources, app.keys, frozen, known, app.signals)
 
 
 def through(

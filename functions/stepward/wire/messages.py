@@ -23,6 +23,7 @@ from stepward.domain.messages import (
     Resubmit,
     Resume,
     Retry,
+    SignalGiven,
     Start,
     StepRequest,
     ToScheduler,
@@ -68,9 +69,13 @@ _FIELDS: Mapping[str, Any] = {
     "name": _Name,
     "reason": str,
     "at": _Count,
+    "signal_id": _Name,
+    "data": dict[str, Any],
+    "refused": str,
+    "door": str,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
-_FREE = ("who", "why", "error", "reason")
+_FREE = ("who", "why", "error", "reason", "refused")
 _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
     message: form(message, tag, _FIELDS)
     for tag, message in {
@@ -79,6 +84,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "step.resubmit": Resubmit,
         "task.undo": Undo,
         "task.cancel": Cancel,
+        "step.signal": SignalGiven,
         "task.pause": Pause,
         "task.resume": Resume,
         "task.report": Report,
@@ -96,7 +102,7 @@ _ANY_FORM: Any = Union[tuple(_MESSAGES)]  # noqa: UP007 - of a list
 def encode(message: ToScheduler | StepRequest) -> str:
     """The text of a message; raises Rejected for values that JSON cannot hold exactly.
 
-    Free text (who, why, error, reason) is cut and cleaned instead: a fault must get through, whatever its text.
+    Free text (who, why, error, reason, refused) is cut and cleaned instead: a fault must get through.
     """
     content = fields(message, _FORMS[type(message)])
     if isinstance(message, Reply):
@@ -108,7 +114,7 @@ def encode(message: ToScheduler | StepRequest) -> str:
 def decode_for_scheduler(text: str) -> ToScheduler:
     """A message to the Scheduler; raises Rejected with field and reason, or NotUnderstood."""
     message: ToScheduler = _decoded(
-        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply
+        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply, SignalGiven
     )
     return message
 

@@ -7,14 +7,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, LONGEST_KEY, Keys
-from stepward.domain.messages import Cancel
+from stepward.domain.messages import Cancel, SignalGiven
 from stepward.domain.submission import Order, check_complete_by
+from stepward.domain.workflow.plan import MOST_DATA_BYTES, SUBMITTERS
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
@@ -65,6 +66,19 @@ class Cancellation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reason: Annotated[str, msgspec.Meta(max_length=200)] | None = None
 
 
+class SignalMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A submitter gives a signal that a step waits for, or refuses it; `signal_id` is the sender's own name for it."""
+
+    order_id: OrderId
+    type: Literal["order.signal"]
+    name: Annotated[str, msgspec.Meta(pattern=rf"\A{_WORKFLOW}\Z")]
+    signal_id: ShortText
+    data: dict[str, Any] | None = None
+    refused: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    workflow: WorkflowName | None = None
+    customer_id: ShortText | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """An order, the reply queue and correlation id of its message, or "", and its complete-by (epoch ms), or None."""
@@ -75,8 +89,8 @@ class Accepted:
     complete_by: int | None = None
 
 
-def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted | Cancel | Ignored:
-    """The order in a message, or its cancellation, or a notice; raises Rejected with field and reason."""
+def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted | Cancel | SignalGiven | Ignored:
+    """The order in a message, or its cancellation, a signal, or a notice; raises Rejected with field and reason."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
         return content
@@ -85,7 +99,37 @@ def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted 
         customer_id = cancelled.customer_id or ""
         key = keys.key(cancelled.order_id, customer_id, cancelled.workflow or "")
         return Cancel(key, "the submitter", cancelled.reason or "cancelled", customer_id)
+    if isinstance(content, dict) and content.get("type") == "order.signal":
+        return _signal(converted(content, SignalMessage), keys)
     return accepted(content, schema, keys)
+
+
+def _signal(message: SignalMessage, keys: Keys) -> SignalGiven:
+    """The signal, which came by the submitters' door."""
+    if (message.data is None) == (message.refused is None):
+        raise Rejected("data", "is the signal's answer, and refused says why there is none; send one of the two")
+    return SignalGiven(
+        order_id=keys.key(message.order_id, message.customer_id or "", message.workflow or ""),
+        step=message.name,
+        signal_id=message.signal_id,
+        data=message.data or {},
+        refused=message.refused or "",
+        who="the submitter",
+        door=SUBMITTERS,
+        customer_id=message.customer_id or "",
+    )
+
+
+def check_signal(signal: SignalGiven, schema: type[Any] | None) -> None:
+    """Refuse data that does not fit its class, or is too large; raises Rejected with the field."""
+    text = strict_json.canonical(signal.data)
+    if len(text) > MOST_DATA_BYTES:
+        raise Rejected("data", f"is {len(text):,} bytes of JSON; the limit is {MOST_DATA_BYTES:,}")
+    if schema is not None and not signal.refused:
+        try:
+            converted(signal.data, schema)
+        except Rejected as error:
+            raise Rejected(f"data.{error.field}" if error.field != BODY else "data", error.reason) from error
 
 
 def accepted(content: Mapping[str, object], schema: type[OrderMessage], keys: Keys = ANY) -> Accepted:

@@ -8,7 +8,7 @@ from stepward.domain.task.record import ProcessState
 from tests.decisions import asked, kinds, requests, retries
 from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, sequence, started, undoable
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 
 
 @pytest.fixture

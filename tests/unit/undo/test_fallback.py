@@ -13,7 +13,7 @@ from stepward.domain.task.record import ProcessState, StepRecord, Task
 from tests.decisions import alerts, asked, kinds, requests, retries
 from tests.factories import ALERTS, MINUTE, ORDER_ID, OTHER, UNDOES, Life, answer, paying, waits
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan
 from tests.factories import ORDER_ID, UNDOES, answer, asked, kinds, planned, requests, retries, shipping, started
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 
 
 def test_a_forward_reply_after_the_undo_began_completes_nothing() -> None:

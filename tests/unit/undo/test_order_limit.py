@@ -31,7 +31,7 @@ from tests.factories import (
     started,
 )
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 LIMIT = T0 + 90 * SECOND
 LATE = LIMIT + Timing().skew_margin
 """The moment from which the Supervisor may act."""

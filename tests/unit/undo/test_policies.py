@@ -10,7 +10,7 @@ from stepward.domain.workflow.plan import Exhausted, Plan, Policy
 from tests.decisions import alerts, asked, kinds, requests, retries
 from tests.factories import ALERTS, HOUR, MINUTE, OTHER, UNDOES, Life, again, paying, planned, sequence, started, waits
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 
 
 def without(life: Life, agent: str, minutes: int = 2) -> Decision:

@@ -8,7 +8,7 @@ from stepward.domain.workflow.plan import Plan
 from tests.decisions import alerts, asked, requests, retries
 from tests.factories import HOUR, MINUTE, ORDER_ID, T0, Life, diamond, planned, shipping, started, undoable
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 
 
 @pytest.fixture

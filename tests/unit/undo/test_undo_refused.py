@@ -10,7 +10,7 @@ from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from tests.factories import UNDOES, Life, alerts, planned, requests, shipping, started, undoable
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 
 
 def note(decision: Decision) -> str:

@@ -11,7 +11,7 @@ from pynamodb.constants import MAP
 
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.task.record import Early, ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
 
 _TEXTS = {"LockedBy": "locked_by", "Token": "token", "Error": "error", "Raised": "raised"}
@@ -26,7 +26,8 @@ _COUNTS = {"FailureCount": "failure_count", "Attempt": "attempt", "Fence": "fenc
 _RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds", "Untried": "untried"}
 _RARE_TEXTS = {"Lacks": "lacks"}
 """These and the rare counts are left out while they are 0 or empty, as they are on the happy path."""
-_KNOWN = {"ProcessState", "Result", *_TEXTS, *_NUMBERS, *_COUNTS, *_RARE_COUNTS, *_RARE_TEXTS}
+_EARLY = {"id": "signal_id", "data": "data", "refused": "refused", "who": "who"}
+_KNOWN = {"ProcessState", "Result", "Early", *_TEXTS, *_NUMBERS, *_COUNTS, *_RARE_COUNTS, *_RARE_TEXTS}
 
 Wire = dict[str, dict[str, Any]]
 
@@ -59,6 +60,8 @@ def _encode(record: StepRecord) -> Wire:
                 item[key] = {kind: str(value)}
     if record.result is not None:
         item["Result"] = {"S": canonical(record.result)}
+    if record.early is not None:
+        item["Early"] = {"S": canonical({key: getattr(record.early, name) for key, name in _EARLY.items()})}
     return item
 
 
@@ -74,6 +77,9 @@ def _decode(name: str, item: Wire) -> StepRecord:
         result = parse(item["Result"]["S"]) if "Result" in item else None
         if not isinstance(result, dict | None):
             raise Corrupt(f"step {name!r}: its result is not an object")
+        if "Early" in item:
+            early: Any = parse(item["Early"]["S"])
+            fields["early"] = Early(**{name: early[key] for key, name in _EARLY.items()})
         state = known(ProcessState, item["ProcessState"]["S"], f"step {name!r} in state")
         return StepRecord("", name, process_state=state, result=result, **fields)
     except (KeyError, TypeError, ValueError, Rejected) as error:

@@ -10,7 +10,7 @@ from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.shared_record import SharedRecord, read_as
 from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.task.record import Task
 from stepward.ports import SharedRecords
 from stepward.wire.checked_text import cleaned
@@ -25,6 +25,7 @@ DONE_AS = {
     Pause: HistoryKind.PAUSED,
     Resume: HistoryKind.RESUMED,
     Resubmit: HistoryKind.RESUBMITTED,
+    SignalGiven: HistoryKind.SIGNALLED,
 }
 """The history entry that an order keeps of each command that was applied."""
 EARLY = HistoryKind.EARLY
@@ -109,8 +110,11 @@ def _with(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntr
 
 def _asked(command: Command) -> dict[str, Any]:
     step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
+    name = type(command).__name__.lower()
+    if isinstance(command, SignalGiven):
+        name, step = "signal", command.step
     who, why = cleaned(command.who, LONGEST_TEXT), cleaned(command.why, LONGEST_TEXT)
-    return {"command": type(command).__name__.lower(), "step": step, "attempt": attempt, "who": who, "why": why}
+    return {"command": name, "step": step, "attempt": attempt, "who": who, "why": why}
 
 
 def _asked_by(command: Command, entry: HistoryEntry) -> bool:

@@ -12,7 +12,7 @@ from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
-from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
+from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, SignalGiven, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
 from stepward.domain.task.deadlines import DeadlineCheck
@@ -60,7 +60,9 @@ class Transition:
         race = Race(order_id)
         while True:
             if loaded := self.store.load(order_id, with_order=claims):
-                if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
+                if isinstance(
+                    event, Cancel | SignalGiven
+                ):  # an order never changes its customer, so nobody can be faster
                     check_customer(event.customer_id, loaded.order.get("customerId"))
                 decision = self._decide(loaded, event)
                 if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
@@ -79,7 +81,7 @@ class Transition:
             now=self.now(),
             by=self.instance,
             timing=self.timing,
-            claims=self.claims,
+            order=loaded.order if self.claims else None,
         )
         here = Outlook(absent=frozenset(loaded.plan.agents).difference(self.queues.reachable))
         decision = decided(outlook=here)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.key import ANY, Keys
-from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, StepRequest, ToScheduler
+from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, SignalGiven, StepRequest, ToScheduler
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
 from stepward.wire.envelope import Ignored
@@ -79,9 +79,10 @@ def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
         return Opened(dead_letter, "an order message", order_id_hint(dead_letter.body), judgement, dead_letter.body)
     if isinstance(taken, Ignored):
         return Opened(dead_letter, "a test message", "", TEST_MESSAGE, dead_letter.body)
-    if isinstance(taken, Cancel):
+    if isinstance(taken, Cancel | SignalGiven):
         judgement = judge(taken, load(taken.order_id), now=now)
-        return Opened(dead_letter, "a cancellation by the submitter", taken.order_id, judgement, dead_letter.body)
+        what = "a cancellation" if isinstance(taken, Cancel) else f"the signal {taken.step}"
+        return Opened(dead_letter, f"{what} by the submitter", taken.order_id, judgement, dead_letter.body)
     order_id = taken.order.order_id
     known = "the order exists; Submission will treat it as a duplicate" if load(order_id) else "there is no such order"
     return Opened(dead_letter, "an order", order_id, Judgement(Staleness.CURRENT, known), dead_letter.body)
@@ -93,6 +94,8 @@ def _words(message: ToScheduler | StepRequest) -> str:
             return f"a request to {message.agent}: {message.step}, attempt {message.attempt}"
         case Reply():
             return f"a reply: {message.step}, attempt {message.attempt}, {message.outcome}"
+        case SignalGiven():
+            return f"the signal {message.step}, {message.signal_id}"
         case Retry() | Resubmit():
             return f"the command to {type(message).__name__.lower()} {message.step}, after attempt {message.attempt}"
         case _:

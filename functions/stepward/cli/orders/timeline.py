@@ -8,9 +8,9 @@ from itertools import chain
 
 from stepward.cli.terminal import span
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
+from stepward.domain.steps.overdue import IT_RAISED
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
-from stepward.domain.task.deadlines import IT_RAISED
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, forward_name
@@ -63,14 +63,14 @@ def all_records(task: Task, plan: Plan) -> list[StepRecord]:
 
 def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
     """The agents of the steps that run or are next."""
-    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
+    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing(), {}))}
     working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in waiting]
     return {plan.by_name[record.name].executor(record.policy).agent for record in working}
 
 
 def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     """What the order waits for: a sentence for each step that runs or is next."""
-    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing()))}
+    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing(), {}))}
     paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
     sentences = [*([paused] if task.paused else []), *_overdue(task, plan, now)]
     for record in all_records(task, plan):

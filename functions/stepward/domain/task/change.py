@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
 from stepward.domain.messages import Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.task.notices import notices
-from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import DONE, HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, forward_name
@@ -31,8 +32,8 @@ class Decision:
 class TaskChange:
     """The steps of `task` on their way to its next revision, changed by the instance `by` at `now` (epoch ms).
 
-    `claims` is False for the Supervisor: it asks the Scheduler to claim what is ready. `outlook` is what is known of
-    the agents that a claim may ask.
+    `order` is the submitted order; the Supervisor has none, so it asks the Scheduler to claim what is ready. `outlook`
+    is what is known of the agents that a claim may ask.
     """
 
     task: Task
@@ -40,7 +41,7 @@ class TaskChange:
     now: int
     by: str
     timing: Timing
-    claims: bool = True
+    order: Mapping[str, Any] | None
     outlook: Outlook = field(default_factory=Outlook)
     steps: dict[str, StepRecord] = field(init=False)
     messages: list[Message] = field(init=False, default_factory=list)
@@ -59,6 +60,11 @@ class TaskChange:
         self.undoing = self.task.undoing
         self.paused = self.task.paused
         self.time_limit = self.task.time_limit
+
+    @property
+    def claims(self) -> bool:
+        """Whether it claims what is ready, and does not ask the Scheduler to."""
+        return self.order is not None
 
     @property
     def absent(self) -> frozenset[str]:
@@ -91,8 +97,12 @@ class TaskChange:
         return self.limit is not None and self.limit <= seen
 
     def is_done(self, name: str) -> bool:
-        """Whether this record is Processed."""
-        return self.steps[name].process_state is ProcessState.PROCESSED
+        """Whether nothing waits for this record any more: it is Processed, or Skipped."""
+        return self.steps[name].process_state in DONE
+
+    def results(self) -> dict[str, Mapping[str, Any]]:
+        """The results of the steps done so far, by their names."""
+        return {name: done.result for name, done in self.steps.items() if done.result is not None}
 
     def compensations(self) -> list[str]:
         """The names of the records that undo steps."""
@@ -148,12 +158,13 @@ class TaskChange:
     def decision(self, waiting: Iterable[PlannedStep], times_out: int | None) -> Decision:
         """The finished change, with the steps that still wait to be claimed, and when the whole order times out.
 
-        Only the Supervisor, who checks all deadlines, may move the due time forward.
+        The Supervisor moves the due time forward. Whoever claims does so only for a deadline that is far away: that
+        costs two index units, and saves the Supervisor its looks at a long wait.
         """
         deadlines = [*self._deadlines(waiting), *([] if times_out is None else [times_out])]
         deadline = min(deadlines, default=None)
         due = deadline
-        if self.claims and deadline is not None and self.task.due is not None:
+        if self.claims and deadline is not None and self.task.due is not None and not self._is_far(deadline):
             due = min(deadline, self.task.due)
         troubles = tuple(entry for entry in self.history if REMEMBERED in entry.kind.marks)
         task = replace(
@@ -171,6 +182,9 @@ class TaskChange:
             return Decision(self.task, tuple(self.messages), tuple(self.history), self.refusal)
         task = replace(task, revision=self.task.revision + 1)
         return Decision(task, (*self.messages, *notices(task, self.history)), tuple(self.history))
+
+    def _is_far(self, deadline: int) -> bool:
+        return deadline - self.now > self.timing.longest_delay
 
     def _deadlines(self, waiting: Iterable[PlannedStep]) -> Iterator[int]:
         """When each thing that waits is overdue; a step whose claim nobody requested waits until the task is due."""

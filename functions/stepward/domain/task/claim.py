@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from stepward.domain.errors import Untellable
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
+from stepward.domain.steps import kind_of
 from stepward.domain.task.change import Decision, TaskChange
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -40,10 +42,13 @@ def _undo_waits_for(change: TaskChange, compensation: str) -> Iterator[str]:
 
 
 def claim_ready(change: TaskChange, causation_id: str) -> None:
-    """Claim every ready step whose backoff is over; the Supervisor has the Scheduler do it."""
+    """Claim every ready step whose backoff is over; the Supervisor has the Scheduler do it.
+
+    A step that ends with its claim lets others follow: one that is skipped, or a timer whose instant has passed.
+    """
     for planned in list(ready(change)):
         record = change.steps[planned.name]
-        if (record.not_before or 0) > change.now or change.halted:
+        if (record.not_before or 0) > change.now or change.halted or record.process_state is not ProcessState.PENDING:
             continue
         if change.claims:
             claim(change, planned, causation_id)
@@ -52,11 +57,15 @@ def claim_ready(change: TaskChange, causation_id: str) -> None:
 
 
 def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
-    """Lock the step for one attempt and request it of its agent; past the task's bound of claims, end it in Error.
+    """Lock the step for one attempt and begin it; past the task's bound of claims, end it in Error.
 
-    A step whose agent has no queue, and no fallback either, is not claimed; it waits for that.
+    A step whose condition does not hold is skipped. A step whose agent has no queue, and no fallback either, is not
+    claimed; it waits for that. The condition is asked before the first attempt only, so no later one changes its mind.
     """
-    record = _by_whom(change, planned, change.steps[planned.name])
+    record = change.steps[planned.name]
+    if planned.when and not record.attempt and not _applies(change, planned, record, causation_id):
+        return
+    record = _by_whom(change, planned, record)
     if (agent := planned.executor(record.policy).agent) in change.absent:
         change.steps[planned.name] = no_queue(change, record, agent)
         return
@@ -65,13 +74,19 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
     if change.fence - change.fence_base >= CLAIMS_PER_THRESHOLD * expected:
         change.fail(record, "the task was claimed too often; something drives it in a circle")
         return
+    kind = kind_of(planned.kind)
+    try:
+        deadline = kind.deadline(change, planned)
+    except Untellable as error:
+        change.fail(replace(record, attempt=record.attempt + 1), str(error))
+        return
     change.fence += 1
     attempt = record.attempt + 1
     change.steps[planned.name] = replace(
         record,
         process_state=ProcessState.PROCESSING,
         locked_by=change.by,
-        complete_by=change.now + planned.complete_within,
+        complete_by=deadline,
         attempt=attempt,
         token=claim_token(change.task, causation_id, planned.name, attempt),
         fence=change.fence,
@@ -80,7 +95,34 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
         raised=None,
     )
     change.log(HistoryKind.CLAIMED, planned.name, attempt)
-    change.messages.append(_request(change, planned))
+    kind.begin(change, planned, change.steps[planned.name])
+
+
+def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causation_id: str) -> bool:
+    """Whether the step's condition holds. If not, the step is skipped; if that cannot be told, it ends in Error."""
+    from stepward.domain.workflow.conditions import holds, words
+
+    match holds(planned.when, change.order or {}, change.results()):
+        case None:
+            asked = replace(record, attempt=record.attempt + 1)
+            change.fail(asked, f"cannot tell whether {words(planned.when)}; a resubmission runs the step")
+            return False
+        case False:
+            change.steps[record.name] = replace(
+                record.supplied(), process_state=ProcessState.SKIPPED, complete_by=None, ended_at=change.now
+            )
+            change.log(HistoryKind.STEP_SKIPPED, record.name, note=f"not {words(planned.when)}")
+            claim_ready(change, causation_id)
+            log_if_processed(change)
+            return False
+    return True
+
+
+def log_if_processed(change: TaskChange) -> None:
+    """Log the end of a task once every step is done, once."""
+    ended = all(map(change.is_done, change.steps)) and not change.undoing
+    if ended and not any(entry.kind is HistoryKind.PROCESSED for entry in change.history):
+        change.log(HistoryKind.PROCESSED, value=change.now - change.task.created_at)
 
 
 def in_question(decision: Decision, before: Task, plan: Plan) -> frozenset[str]:
@@ -145,24 +187,5 @@ def resend(change: TaskChange, causation_id: str) -> None:
     for name, record in change.steps.items() if change.claims else ():
         running = record.process_state is ProcessState.PROCESSING
         if running and record.token == claim_token(change.task, causation_id, name, record.attempt):
-            change.messages.append(_request(change, change.plan.by_name[name]))
-
-
-def _request(change: TaskChange, planned: PlannedStep) -> StepRequest:
-    """Asks the agent for the step's running attempt."""
-    record = change.steps[planned.name]
-    executor = planned.executor(record.policy)
-    complete_by = record.complete_by or change.now
-    return StepRequest(
-        order_id=change.task.order_id,
-        step=planned.name,
-        agent=executor.agent,
-        operation=executor.operation,
-        attempt=record.attempt,
-        token=record.token or "",
-        fence=record.fence,
-        idempotency_key=f"{change.task.order_id}/{executor.effect}",
-        complete_by=complete_by,
-        budget=complete_by - change.now,
-        results={name: done.result for name, done in change.steps.items() if done.result is not None},
-    )
+            planned = change.plan.by_name[name]
+            change.messages.extend(kind_of(planned.kind).asks(change, planned, record))

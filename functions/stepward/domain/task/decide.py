@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.errors import Rejected
@@ -16,9 +17,11 @@ from stepward.domain.messages import (
     Resubmit,
     Resume,
     Retry,
+    SignalGiven,
     Start,
     Undo,
 )
+from stepward.domain.steps import kind_of
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
@@ -26,7 +29,6 @@ from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.task.reply import answer
 from stepward.domain.task.undo import begin_undo, no_return
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
@@ -40,10 +42,11 @@ class AlertSent:
     attempt: int
 
 
-OfStep = Retry | Resubmit | Reply | AlertSent
+OfStep = Retry | Resubmit | Reply | SignalGiven | AlertSent
 OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
 NOTHING_KNOWN = Outlook()
+NO_ORDER: Mapping[str, Any] = {}
 
 
 def decide(
@@ -54,17 +57,17 @@ def decide(
     now: int,
     by: str,
     timing: Timing,
-    claims: bool = True,
+    order: Mapping[str, Any] | None = NO_ORDER,
     outlook: Outlook = NOTHING_KNOWN,
 ) -> Decision:
     """What `event` makes of `task` at `now` (epoch ms), on behalf of the instance `by`.
 
-    Without `claims` the Scheduler is asked to claim what is ready. `outlook` is what is known of agents, see
-    `in_question`. The task in the answer is the same object if nothing is to be written. Raises Rejected if the event
-    names a step that the task does not have.
+    `order` is the submitted order, which a claim needs; with None the Scheduler is asked to claim what is ready.
+    `outlook` is what is known of agents, see `in_question`. The task in the answer is the same object if nothing is to
+    be written. Raises Rejected if the event names a step that the task does not have.
     """
-    claims = claims and not isinstance(event, DeadlineCheck)
-    change = TaskChange(task, plan, now, by, timing, claims=claims, outlook=outlook)
+    order = None if isinstance(event, DeadlineCheck) else order
+    change = TaskChange(task, plan, now, by, timing, order, outlook)
     if isinstance(event, OfStep):
         _of_step(change, event)
     else:
@@ -81,8 +84,9 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
-        case Reply():
-            answer(change, record, event)
+        case Reply() | SignalGiven():
+            planned = change.plan.by_name[record.name]
+            kind_of(planned.kind).hears(change, planned, record, event)
         case AlertSent():
             _confirm_alert(change, record, event)
         case _:
@@ -158,6 +162,9 @@ def _retry(change: TaskChange, record: StepRecord, event: Retry) -> None:
     causation_id = f"retry {event.step} {event.attempt}"
     resend(change, causation_id)
     planned = change.plan.by_name[record.name]
+    if record.runs:
+        kind_of(planned.kind).hears(change, planned, record, event)
+        return
     if record.attempt != event.attempt or planned not in ready(change):
         return
     if (early := (record.not_before or 0) - change.now) > 0:

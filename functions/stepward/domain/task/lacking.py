@@ -50,6 +50,8 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
     asked = {(undo.agent, undo.operation) for undo in undos}
     for step in () if task.undoing else plan.steps:
         record = task.steps[step.name]
+        if record.process_state is ProcessState.SKIPPED:
+            continue
         done = record.process_state is ProcessState.PROCESSED
         for executor in step.executors_from(record.policy)[: 1 if done else None]:
             asked.update(executor.operations[done:])

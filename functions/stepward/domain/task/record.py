@@ -18,7 +18,8 @@ HISTORY_LIMIT = 20
 class ProcessState(StrEnum):
     """The state of a step, or of a whole task.
 
-    Only a step can be Stopped: an undo fenced it, or it never began. Only a task can be Undoing, Undone or UndoFailed.
+    Only a step can be Stopped: an undo fenced it, or it never began; or Skipped: its condition did not hold. Only a
+    task can be Undoing, Undone or UndoFailed.
     """
 
     PENDING = "Pending"
@@ -29,6 +30,11 @@ class ProcessState(StrEnum):
     UNDOING = "Undoing"
     UNDONE = "Undone"
     UNDO_FAILED = "UndoFailed"
+    SKIPPED = "Skipped"
+
+
+DONE = frozenset({ProcessState.PROCESSED, ProcessState.SKIPPED})
+"""The states in which nothing waits for a step any more."""
 
 
 class TimeLimit(StrEnum):
@@ -40,6 +46,16 @@ class TimeLimit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Early:
+    """A signal, kept until its step begins: the id that its sender gave it, its data or why it refuses, and who."""
+
+    signal_id: str
+    data: Mapping[str, Any]
+    refused: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
 class StepRecord:
     """One step of one order; `order_id` is the task's key. Times are epoch milliseconds.
 
@@ -48,7 +64,8 @@ class StepRecord:
     `policy` counts the policies applied so far, `rounds` the waits under the present one. `raised` is what the
     operation raised in the newest attempt, as its agent reported it; a step that is Processed has none. `lacks` says
     what the deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it
-    lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards.
+    lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards. `early` is a
+    signal that came before the step began.
     """
 
     order_id: str
@@ -71,6 +88,12 @@ class StepRecord:
     lacks: str = ""
     untried: int = 0
     raised: str | None = None
+    early: Early | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether an attempt holds the step, or a wait has begun."""
+        return self.process_state is ProcessState.PROCESSING
 
     @property
     def is_compensation(self) -> bool:
@@ -125,7 +148,7 @@ class Task:
         states = {record.process_state for record in self.steps.values() if not record.is_compensation}
         if any(record.process_state is ProcessState.ERROR for record in self.steps.values()):
             return ProcessState.ERROR
-        if states == {ProcessState.PROCESSED}:
+        if states <= DONE:
             return ProcessState.PROCESSED
         begun = any(record.attempt for record in self.steps.values())
         return ProcessState.PROCESSING if begun else ProcessState.PENDING
@@ -184,7 +207,8 @@ def new_task(
     It is due when its first steps would be if they were claimed at once, so that their claim need not touch the index,
     or at its complete-by.
     """
-    first = now + min(timing.claim_within, *(step.complete_within for step in plan.steps if not step.after))
+    begin = [step.complete_within for step in plan.steps if not step.after and step.complete_within]
+    first = now + min(timing.claim_within, *begin)
     task = Task(
         order_id=order_id,
         plan_id=plan.plan_id,

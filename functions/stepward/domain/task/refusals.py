@@ -18,6 +18,8 @@ class RefusalCode(StrEnum):
     NOT_IN_ERROR = "not-in-error"
     TIMED_OUT = "timed-out"
     NO_SUCH_STEP = "no-such-step"
+    WRONG_DOOR = "wrong-door"
+    GIVEN = "given"
     LATE = "late"
     MOVED_ON = "moved-on"
 

@@ -28,7 +28,7 @@ def exhaust(change: TaskChange, planned: PlannedStep, record: StepRecord, reason
             begin_undo(change, "exhausted", f"{record.name}: {reason}")
         case Exhausted.UNDO:
             change.fail(record, f"{reason}; it cannot be undone past {stuck}", overdue)
-        case Exhausted.ALERT:
+        case _:
             change.fail(record, reason, overdue)
 
 

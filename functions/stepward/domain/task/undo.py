@@ -8,7 +8,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Reply
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import claim_ready, claim_token, resend
-from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.task.record import DONE, ProcessState, StepRecord
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 
 
@@ -25,7 +25,7 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
     change.undoing = (why or "no reason given")[:LONGEST_NOTE]
     change.log(HistoryKind.UNDO_BEGUN, by=who, note=change.undoing)
     for record in [record for record in change.steps.values() if not record.is_compensation]:
-        if record.process_state is not ProcessState.PROCESSED:
+        if record.process_state not in DONE:
             change.steps[record.name] = replace(
                 record.supplied(),
                 process_state=ProcessState.STOPPED,

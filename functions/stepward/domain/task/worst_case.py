@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from stepward.domain.backoff import backoff
 from stepward.domain.history import NEW_START
+from stepward.domain.steps import kind_of
 from stepward.domain.task.record import Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
@@ -29,10 +30,10 @@ def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:
     """
 
     def forward(step: PlannedStep) -> int:
-        return _attempts(step, timing) * step.rounds + _waits(step)
+        return kind_of(step.kind).longest(step, timing)
 
     def back(step: PlannedStep) -> int:
-        return _attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
+        return attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
 
     ahead = _longest_path(plan, forward)
     if within is not None:
@@ -49,7 +50,7 @@ def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
     return max(reached.values(), default=0)
 
 
-def _attempts(step: PlannedStep, timing: Timing) -> int:
+def attempts(step: PlannedStep, timing: Timing) -> int:
     """One round of attempts, each claimed, found overdue and freed as late as can be, and followed by its backoff."""
     backoffs = sum(backoff(failures, 1.0) for failures in range(1, step.threshold + 1))
     return step.threshold * (timing.claim_within + step.complete_within + _found_late(timing)) + backoffs
@@ -59,5 +60,6 @@ def _found_late(timing: Timing) -> int:
     return timing.skew_margin + timing.claim_within
 
 
-def _waits(step: PlannedStep) -> int:
+def waits(step: PlannedStep) -> int:
+    """The waits between the rounds."""
     return sum(policy.wait * policy.rounds for policy in step.exhausted if policy.kind is Exhausted.WAIT)

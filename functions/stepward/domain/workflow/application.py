@@ -44,6 +44,10 @@ class App:
         """The plan that is frozen with an order; see Workflow.plan."""
         return self.workflow.plan(complete_within)
 
+    def signals(self, _key: str, /) -> Mapping[str, type[Any]]:
+        """The classes of the signals that the task of this key may be given, by their names."""
+        return self.workflow.signals
+
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations of an agent; see Workflow.operations."""
         return self.workflow.operations(agent)

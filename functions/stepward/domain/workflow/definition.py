@@ -8,12 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
+from stepward.domain.workflow.refs import Condition
 from stepward.domain.workflow.validation import (
     check_agent_name,
     check_draining,
     check_unambiguous,
     check_workflow,
 )
+from stepward.domain.workflow.waits import Signal, Timer, milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class Step:
     Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
     `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
     complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
-    Permanent error. Once a `point_of_no_return` has begun, the order only goes forward.
+    Permanent error. Once a `point_of_no_return` has begun, the order only goes forward. A step whose condition `when`
+    does not hold is skipped.
     """
 
     operation: Operation
@@ -107,6 +110,7 @@ class Step:
     on_permanent: Exhausted = Exhausted.ALERT
     point_of_no_return: bool = False
     name: str = ""
+    when: Condition | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -127,6 +131,9 @@ class Step:
         return [operation for pair in both for operation in pair if operation]
 
 
+AnyStep = Step | Timer | Signal
+
+
 @dataclass(frozen=True)
 class Workflow:
     """The steps of one kind of order, checked when the module is imported.
@@ -141,7 +148,7 @@ class Workflow:
 
     name: str
     version: int
-    steps: Sequence[Step]
+    steps: Sequence[AnyStep]
     order: type[Any] | None = None
     per_customer: bool = False
     complete_within: timedelta | None = None
@@ -164,9 +171,14 @@ class Workflow:
             workflow=self.name,
             version=self.version,
             steps=tuple(_planned(step, self.steps[:at], complete_within) for at, step in enumerate(self.steps)),
-            complete_within=None if self.complete_within is None else _milliseconds(self.complete_within),
+            complete_within=None if self.complete_within is None else milliseconds(self.complete_within),
             on_timeout=self.on_timeout,
         )
+
+    @property
+    def signals(self) -> Mapping[str, type[Any]]:
+        """The class of each signal's data, by the signal's name."""
+        return {step.name: step.message for step in self.steps if isinstance(step, Signal)}
 
     @property
     def agents(self) -> Sequence[Agent]:
@@ -216,29 +228,45 @@ def minutes(count: float) -> timedelta:
     return timedelta(minutes=count)
 
 
-def _planned(step: Step, before: Sequence[Step] = (), complete_within: timedelta | None = None) -> PlannedStep:
-    limit = complete_within if complete_within and step.complete_within else step.complete_within
+def hours(count: float) -> timedelta:
+    """`count` hours, to read well in a workflow."""
+    return timedelta(hours=count)
+
+
+def days(count: float) -> timedelta:
+    """`count` days of 24 hours, to read well in a workflow."""
+    return timedelta(days=count)
+
+
+def _planned(step: AnyStep, before: Sequence[AnyStep] = (), complete_within: timedelta | None = None) -> PlannedStep:
     after = [before[-1].name] if step.after is None and before else step.after or []
+    names = tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after)
+    return _called(step, names, complete_within) if isinstance(step, Step) else step.planned(names)
+
+
+def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | None) -> PlannedStep:
+    limit = complete_within if complete_within and step.complete_within else step.complete_within
     return PlannedStep(
         name=step.name,
         agent=step.operation.agent.name,
         operation=step.operation.name,
         undo_agent=step.undo.agent.name if step.undo else "",
         undo=step.undo.name if step.undo else "",
-        after=tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after),
-        complete_within=_milliseconds(limit) if limit else 0,
+        after=after,
+        complete_within=milliseconds(limit) if limit else 0,
         threshold=step.threshold,
         exhausted=tuple(_policy(policy) for policy in step.policies),
         on_permanent=step.on_permanent,
         point_of_no_return=step.point_of_no_return,
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
+        when=step.when.frozen if step.when is not None else (),
     )
 
 
 def _policy(policy: LastResort) -> Policy:
     match policy:
         case Wait():
-            return Policy(Exhausted.WAIT, wait=_milliseconds(policy.delay), rounds=policy.rounds)
+            return Policy(Exhausted.WAIT, wait=milliseconds(policy.delay), rounds=policy.rounds)
         case Fallback():
             undo = policy.undo
             return Policy(
@@ -251,7 +279,3 @@ def _policy(policy: LastResort) -> Policy:
             )
         case Exhausted():
             return Policy(policy)
-
-
-def _milliseconds(span: timedelta) -> int:
-    return round(span.total_seconds() * 1000)

@@ -11,15 +11,26 @@ from functools import cached_property
 from typing import Any
 
 from stepward.domain.errors import NotUnderstood, known
+from stepward.domain.workflow.values import Frozen
+
+
+class StepKind(StrEnum):
+    """What a step does: each kind is the module of its name in `stepward.domain.steps`."""
+
+    CALL = "call"
+    TIMER = "timer"
+    SIGNAL = "signal"
 
 
 class Exhausted(StrEnum):
-    """What happens to a step whose attempts are used up."""
+    """What happens to a step whose attempts are used up, or whose wait has passed."""
 
     ALERT = "alert"
     WAIT = "wait"
     UNDO = "undo"
     FALLBACK = "fallback"
+    REMIND = "remind"
+    DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +50,16 @@ class Executor:
     @property
     def operations(self) -> tuple[tuple[str, str], ...]:
         """What it asks for, forward and undo, as (agent, operation)."""
-        forward = (self.agent, self.operation)
-        return (forward, (self.undo_agent, self.undo)) if self.undo else (forward,)
+        pairs = ((self.agent, self.operation), (self.undo_agent, self.undo))
+        return tuple(pair for pair in pairs if all(pair))
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What to do when attempts are used up; a step has a list of policies and applies the next one each time.
 
-    WAIT tries the step again after `wait` milliseconds, `rounds` times; FALLBACK gives it to another agent.
+    WAIT tries the step again after `wait` milliseconds, `rounds` times; FALLBACK gives it to another agent. REMIND
+    alerts an operator and waits as long again; DEFAULT ends a wait with `answer`, a JSON text.
     """
 
     kind: Exhausted
@@ -58,11 +70,16 @@ class Policy:
     undo_agent: str = ""
     undo: str = ""
     at_once: int = 0
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One step of a plan. `complete_within` is in milliseconds, per attempt."""
+    """One step of a plan. `complete_within` is in milliseconds, per attempt; of a timer, it is how long it runs.
+
+    A step without an agent is a wait. `when` is the condition of the step, `until` refers to the instant at which a
+    timer ends. A signal is accepted only `by` one of DOORS, or by either if that is empty.
+    """
 
     name: str
     agent: str
@@ -76,6 +93,10 @@ class PlannedStep:
     undo: str = ""
     point_of_no_return: bool = False
     at_once: int = 0
+    kind: StepKind = StepKind.CALL
+    when: Frozen = ()
+    until: Frozen = ()
+    by: str = ""
 
     def executor(self, policy: int) -> Executor:
         """Who does the step once `policy` of its policies are applied."""
@@ -111,6 +132,10 @@ class PlannedStep:
 
 
 UNDO_SUFFIX = "/undo"
+MOST_DATA_BYTES = 2_000
+"""How much data a signal carries, as JSON."""
+OPERATORS, SUBMITTERS = DOORS = ("operators", "submitters")
+"""Who may give a signal: those who may send to the Scheduler's queue, or to the orders queue."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +235,16 @@ def _planned(raw: Any) -> PlannedStep:
         found["exhausted"] = tuple(map(_policy, found["exhausted"]))
     if "on_permanent" in found:
         found["on_permanent"] = known(Exhausted, found["on_permanent"], "a policy")
+    if "kind" in found:
+        found["kind"] = known(StepKind, found["kind"], "a step")
+    if "when" in found:
+        from stepward.domain.workflow.conditions import read_condition  # most plans have none
+
+        found["when"] = read_condition(found["when"])
+    if "until" in found:
+        from stepward.domain.workflow.refs import read_ref
+
+        found["until"] = read_ref(found["until"])
     return PlannedStep(**found)
 
 

@@ -10,7 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
+from stepward.domain.workflow.waits import check_wait
 
 MAX_STEPS = 50
 MAX_THRESHOLD = 100
@@ -82,11 +83,11 @@ def _check_limit(where: str, step: PlannedStep) -> None:
 def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
     if not _STEP_NAME.fullmatch(step.name):
         raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
-    _check_limit(where, step)
-    if not 1 <= step.threshold <= MAX_THRESHOLD:
-        raise WorkflowError(f"{where}: threshold {step.threshold} is outside 1-{MAX_THRESHOLD}")
-    _check_policies(where, step)
-    _check_executors(where, step)
+    if step.kind is StepKind.CALL:
+        _check_call(where, step)
+    else:
+        check_wait(where, step)
+    _check_ends(where, step)
     for wanted in step.after:
         if wanted not in {other.name for other in plan.steps}:
             raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
@@ -100,13 +101,26 @@ def _check_limit_of_orders(where: str, plan: Plan) -> None:
         raise WorkflowError(f"{where}: on_timeout is ALERT or UNDO, not {plan.on_timeout.name}")
 
 
-def _check_policies(where: str, step: PlannedStep) -> None:
+def _check_call(where: str, step: PlannedStep) -> None:
+    _check_limit(where, step)
+    if not 1 <= step.threshold <= MAX_THRESHOLD:
+        raise WorkflowError(f"{where}: threshold {step.threshold} is outside 1-{MAX_THRESHOLD}")
+    _check_policies(where, step)
+    _check_executors(where, step)
+
+
+def _check_ends(where: str, step: PlannedStep) -> None:
     if step.on_permanent not in {Exhausted.ALERT, Exhausted.UNDO}:
         raise WorkflowError(f"{where}: on_permanent is ALERT or UNDO, not {step.on_permanent.name}")
     for policy in step.exhausted[:-1]:
-        if policy.kind in {Exhausted.ALERT, Exhausted.UNDO}:
+        if policy.kind in {Exhausted.ALERT, Exhausted.UNDO, Exhausted.DEFAULT}:
             raise WorkflowError(f"{where}: exhausted goes on after {policy.kind.name}, which is an end")
+
+
+def _check_policies(where: str, step: PlannedStep) -> None:
     for policy in step.exhausted:
+        if policy.kind in {Exhausted.REMIND, Exhausted.DEFAULT}:
+            raise WorkflowError(f"{where}: {policy.kind.name} is a signal's; an operation takes a Wait or a Fallback")
         if policy.kind is Exhausted.WAIT and not (0 < policy.wait <= LONGEST_WAIT_MS and 0 < policy.rounds <= 100):
             raise WorkflowError(f"{where}: a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)")
         if policy.kind is Exhausted.FALLBACK and not policy.operation:

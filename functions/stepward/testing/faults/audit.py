@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from stepward.domain.history import OVERDUE, HistoryKind
 from stepward.domain.messages import Notice, Outcome, Reply, Resubmit, Retry, Status
-from stepward.domain.task.deadlines import UNCOUNTED_PER_THRESHOLD
+from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
 
-PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED = ProcessState
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 REACHED = {
     Status.COMPLETED: ProcessState.PROCESSED,
     Status.FAILED: ProcessState.ERROR,
@@ -45,7 +45,7 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
             continue
         waits_for = _waits_for(plan, write.after, after.name)
         states = {write.after.steps[name].process_state for name in waits_for}
-        if states - {PROCESSED}:
+        if states - {PROCESSED, SKIPPED}:
             yield f"{after.name} was claimed while {waits_for} were {states}"
         if write.after.paused or write.after.process_state in (ERROR, UNDO_FAILED):
             yield f"{after.name} was claimed beside a step in Error, or in a pause"
@@ -153,7 +153,7 @@ def _waits_for(plan: Plan, task: Task, name: str) -> list[str]:
 
 def _waits_for_others(plan: Plan, task: Task, record: StepRecord) -> bool:
     states = {task.steps[name].process_state for name in _waits_for(plan, task, record.name)}
-    return record.process_state is PENDING and bool(states - {PROCESSED})
+    return record.process_state is PENDING and bool(states - {PROCESSED, SKIPPED})
 
 
 def _is_claim(write: Write, before: StepRecord, after: StepRecord) -> bool:

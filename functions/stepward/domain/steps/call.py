@@ -1,22 +1,79 @@
-"""What an Agent's reply makes of its step: it counts from the attempt that holds the step, and until complete-by."""
+"""A call: a step that an Agent does; its reply counts from the attempt that holds the step, and until complete-by."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Outcome, Reply, StepRequest
+from stepward.domain.messages import Message, Outcome, Reply, Retry, StepRequest
+from stepward.domain.steps.overdue import recover
+from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
-from stepward.domain.task.claim import claim_ready, resend
+from stepward.domain.task.claim import resend
+from stepward.domain.task.complete import complete, refused
 from stepward.domain.task.lacking import not_understood
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from stepward.domain.task.undo import begin_undo, log_if_undone, no_return, undo_late_effect
-from stepward.domain.workflow.plan import Exhausted
+from stepward.domain.task.undo import undo_late_effect
+from stepward.domain.task.worst_case import attempts, waits
+
+if TYPE_CHECKING:
+    from stepward.domain.task.deadlines import DeadlineCheck
+    from stepward.domain.timing import Timing
+    from stepward.domain.workflow.plan import PlannedStep
 
 
-def answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+def deadline(change: TaskChange, step: PlannedStep) -> int:
+    """When the attempt has to be answered."""
+    return change.now + step.complete_within
+
+
+def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
+    """Ask its agent."""
+    change.messages.extend(asks(change, step, record))
+
+
+def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
+    """The request of the running attempt."""
+    executor = step.executor(record.policy)
+    complete_by = record.complete_by or change.now
+    request = StepRequest(
+        order_id=change.task.order_id,
+        step=step.name,
+        agent=executor.agent,
+        operation=executor.operation,
+        attempt=record.attempt,
+        token=record.token or "",
+        fence=record.fence,
+        idempotency_key=f"{change.task.order_id}/{executor.effect}",
+        complete_by=complete_by,
+        budget=complete_by - change.now,
+        results=change.results(),
+    )
+    return [request]
+
+
+def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+    """Free it for the next attempt; at the threshold, apply its next policy."""
+    recover(change, step, record, check)
+
+
+def longest(step: PlannedStep, timing: Timing) -> int:
+    """Every round of attempts, and the waits between them."""
+    return attempts(step, timing) * step.rounds + waits(step)
+
+
+def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any) -> None:
     """Take a reply of the step's agent."""
+    if isinstance(event, Retry):
+        return
+    if not isinstance(event, Reply):
+        raise not_taken(step, event)
+    _answer(change, record, event)
+
+
+def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     match reply.outcome:
         case Outcome.NOT_UNDERSTOOD:
             if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply):
@@ -84,29 +141,6 @@ def _is_in_time(record: StepRecord, now: int) -> bool:
 
 def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     if reply.outcome is Outcome.PERMANENT:
-        _refused(change, record, reply)
-        return
-    change.steps[record.name] = replace(
-        record.supplied(),
-        process_state=ProcessState.PROCESSED,
-        locked_by=None,
-        complete_by=None,
-        ended_at=change.now,
-        result=reply.result,
-        raised=None,
-    )
-    took = change.now - (record.started_at or change.now)
-    change.log(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)
-    claim_ready(change, reply.token)
-    log_if_undone(change)
-    if all(step.process_state is ProcessState.PROCESSED for step in change.steps.values()) and not change.undoing:
-        change.log(HistoryKind.PROCESSED, value=change.now - change.task.created_at)
-
-
-def _refused(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    reason = reply.error or "the agent gave no reason"
-    on_permanent = change.plan.by_name[record.name].on_permanent
-    if on_permanent is Exhausted.UNDO and not change.undoing and not no_return(change):
-        begin_undo(change, reply.token, f"{record.name}: {reason}")
+        refused(change, record, reply.error or "the agent gave no reason", reply.token)
     else:
-        change.fail(record, reason)
+        complete(change, record, reply.result, reply.token)

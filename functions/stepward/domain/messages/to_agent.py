@@ -1,0 +1,31 @@
+"""Messages to Agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """To an Agent: run one attempt of a step.
+
+    `complete_by` is epoch milliseconds by the Scheduler's clock; `budget` is the milliseconds that were left
+    when the request was made, so that an agent whose clock is behind does not overrun by the difference.
+    """
+
+    order_id: str
+    step: str
+    agent: str
+    operation: str
+    attempt: int
+    token: str
+    fence: int
+    idempotency_key: str
+    complete_by: int
+    budget: int
+    results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    order: Mapping[str, Any] = field(default_factory=dict)
+    priority: str = "normal"
+    tenant: str = ""

@@ -1,0 +1,146 @@
+"""Messages to the Scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """To the Scheduler: an order was submitted."""
+
+    order_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """To the Scheduler: this step is Pending again after `attempt`; claim it."""
+
+    order_id: str
+    step: str
+    attempt: int
+    delay: int = 0
+    """Milliseconds for which the queue holds it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    order_id: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undo(_Asked):
+    """To the Scheduler: an operator wants all that this order did undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel(_Asked):
+    """To the Scheduler: the submitter no longer wants the order."""
+
+    customer_id: str = ""
+    """The customer that the submitter named, or empty; an order of another customer is not cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedAt(_Asked):
+    asked_at: int = 0
+    """When it was asked for, epoch ms; one that comes after a newer opposite is refused. 0 is always new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause(_AskedAt):
+    """To the Scheduler: start nothing new for this order until it is resumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume(_AskedAt):
+    """To the Scheduler: go on with an order that was paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """To the Scheduler: notify the submitter of the order's status."""
+
+    order_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportReject:
+    """To the Scheduler: notify a submitter that its own message was rejected; `name` is the same each time."""
+
+    order_id: str
+    correlation_id: str
+    reply_to: str
+    name: str
+    reason: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resubmit:
+    """To the Scheduler: an operator has fixed the cause; run the step again that ended in Error at `attempt`."""
+
+    order_id: str
+    step: str
+    attempt: int
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignalGiven:
+    """To the Scheduler: somebody gives the signal that `step` waits for, or refuses it, if `refused` says why.
+
+    `signal_id` is the sender's own name for it, so that twice is once. `door` is one of DOORS: whoever passes the
+    message on sets it, and no sender can.
+    """
+
+    order_id: str
+    step: str
+    signal_id: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    refused: str = ""
+    who: str = ""
+    door: str = ""
+    customer_id: str = ""
+
+    @property
+    def why(self) -> str:
+        """What the audit log says of it."""
+        return self.refused or self.signal_id
+
+
+class Outcome(StrEnum):
+    """How an attempt ended: done, or refused for good; or that it has not.
+
+    One that was not understood has not begun: the agent's code does not know it. One that is failing goes on to
+    complete-by.
+    """
+
+    OK = "ok"
+    PERMANENT = "permanent"
+    NOT_UNDERSTOOD = "not-understood"
+    FAILING = "failing"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks."""
+
+    order_id: str
+    step: str
+    attempt: int
+    token: str
+    outcome: Outcome
+    result: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+
+Command = Resubmit | Undo | Cancel | Pause | Resume | SignalGiven
+Instruction = Start | Retry | Report | ReportReject | Command
+ToScheduler = Instruction | Reply
