@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
+from stepward.domain.workflow.conditions import words
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
+from stepward.domain.workflow.refs import default_of, name_of
+from stepward.domain.workflow.values import MISSING, Frozen
 
 WIDTH = 80
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
@@ -21,11 +24,13 @@ class Drawn:
     does: str
     after: tuple[str, ...]
     facts: tuple[str, ...]
+    shape: str = '["{}"]'
+    """Its node in Mermaid."""
 
 
 def drawn(plan: Plan) -> Sequence[Drawn]:
     """The steps of a workflow in words, in the order in which they were written."""
-    return [Drawn(step.name, f"{step.agent}.{step.operation}", step.after, _facts(step)) for step in plan.steps]
+    return [_DRAWN[step.kind](step) for step in plan.steps]
 
 
 def title(plan: Plan) -> str:
@@ -64,30 +69,67 @@ def as_mermaid(plan: Plan) -> str:
     """The workflow as a flowchart for Mermaid; ids are numbers, since names may be reserved words there."""
     steps = drawn(plan)
     ids = {step.name: f"s{at}" for at, step in enumerate(steps)}
-    nodes = [f"  {ids[step.name]}{_label(step.name, step.does, *step.facts)}" for step in steps]
+    nodes = [f"  {ids[step.name]}{step.shape.format(_label(step.name, step.does, *step.facts))}" for step in steps]
     arrows = [f"  {ids[wanted]} --> {ids[step.name]}" for step in steps for wanted in step.after]
     return "\n".join(["flowchart TD", *nodes, *arrows])
 
 
 def _label(*lines: str) -> str:
-    return f'["{"<br/>".join(line.translate(_ESCAPES) for line in lines)}"]'
+    return "<br/>".join(line.translate(_ESCAPES) for line in lines)
 
 
-def _facts(step: PlannedStep) -> tuple[str, ...]:
-    policies = ", then ".join(map(_policy, step.exhausted))
+def _call(step: PlannedStep) -> Drawn:
     failures = "failure" if step.threshold == 1 else "failures"
     undo = f"undone by {step.undo_agent}.{step.undo}" if step.undo else "no undo"
-    return (
-        f"{_span(step.complete_within)} an attempt; after {step.threshold} {failures}: {policies}",
+    facts = (
+        f"{_span(step.complete_within)} an attempt; after {step.threshold} {failures}: {_policies(step)}",
         f"if refused: {_end(step.on_permanent)}",
         f"{undo}; point of no return" if step.point_of_no_return else undo,
     )
+    return Drawn(step.name, f"{step.agent}.{step.operation}", step.after, (*_when(step), *facts))
+
+
+def _timer(step: PlannedStep) -> Drawn:
+    fact = f"ends at {_value(step.until)}" if step.until else f"ends {_span(step.complete_within)} after it begins"
+    return Drawn(step.name, "timer", step.after, (*_when(step), fact), '(["{}"])')
+
+
+def _signal(step: PlannedStep) -> Drawn:
+    facts = (
+        f"given within {_span(step.complete_within)}, else: {_policies(step)}",
+        f"if refused: {_end(step.on_permanent)}",
+        *([f"given by {step.by} only"] if step.by else ()),
+    )
+    return Drawn(step.name, "signal", step.after, (*_when(step), *facts), '[/"{}"/]')
+
+
+_DRAWN: Mapping[StepKind, Callable[[PlannedStep], Drawn]] = {
+    StepKind.CALL: _call,
+    StepKind.TIMER: _timer,
+    StepKind.SIGNAL: _signal,
+}
+
+
+def _when(step: PlannedStep) -> Sequence[str]:
+    return (words(step.when),) if step.when else ()
+
+
+def _value(ref: Frozen) -> str:
+    default = default_of(ref)
+    return name_of(ref) if default is MISSING else f"{name_of(ref)} ({default} if missing)"
+
+
+def _policies(step: PlannedStep) -> str:
+    return ", then ".join(map(_policy, step.exhausted))
 
 
 def _policy(policy: Policy) -> str:
     match policy.kind:
-        case Exhausted.WAIT:
-            return f"wait {_span(policy.wait)}" + (f" ({policy.rounds} times)" if policy.rounds > 1 else "")
+        case Exhausted.WAIT | Exhausted.REMIND:
+            waits = f"wait {_span(policy.wait)}" + (f" ({policy.rounds} times)" if policy.rounds > 1 else "")
+            return f"alert and {waits}" if policy.kind is Exhausted.REMIND else waits
+        case Exhausted.DEFAULT:
+            return f"go on with {policy.answer if len(policy.answer) <= WIDTH // 2 else 'its default answer'}"
         case Exhausted.FALLBACK:
             undo = f" (undone by {policy.undo_agent}.{policy.undo})" if policy.undo else ""
             return f"{policy.agent}.{policy.operation} takes over{undo}"
