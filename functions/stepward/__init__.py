@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         Step,
         Wait,
         Workflow,
-        minutes,
-        seconds,
     )
     from stepward.domain.workflow.plan import Exhausted
     from stepward.domain.workflow.refs import ref
+    from stepward.domain.workflow.spans import days, hours, minutes, seconds
+    from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
     from stepward.service_urls import service_url
     from stepward.wire.order import OrderMessage, ShortText
     from stepward.wire.order_event import EventMessage, Source
@@ -33,7 +33,9 @@ _NAMES = {
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
     "stepward.domain.workflow.plan": "Exhausted",
-    "stepward.domain.workflow.definition": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
+    "stepward.domain.workflow.definition": "Agent Call Fallback Operation Step Wait Workflow",
+    "stepward.domain.workflow.spans": "days hours minutes seconds",
+    "stepward.domain.workflow.waits": "Default Remind Signal Timer",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
     "stepward.wire.order_event": "EventMessage Source",
@@ -44,6 +46,7 @@ __all__ = [
     "Agent",
     "App",
     "Call",
+    "Default",
     "EventMessage",
     "Exhausted",
     "Fallback",
@@ -52,15 +55,20 @@ __all__ = [
     "OrderMessage",
     "Permanent",
     "Rejected",
+    "Remind",
     "ShortText",
+    "Signal",
     "Source",
     "Step",
+    "Timer",
     "Transient",
     "Wait",
     "Workflow",
     "WorkflowError",
     "all_of",
     "any_of",
+    "days",
+    "hours",
     "minutes",
     "none_of",
     "ref",

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow
+from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward_cdk.settings.settings import Settings
 

@@ -146,6 +146,13 @@ class Order:
         message = {"type": "order.cancelled", **TaskKey.read(self.order_id).fields, "reason": reason}
         self.engine.post("orders", json.dumps(message))
 
+    def signal(self, name: str, data: Mapping[str, Any] | None = None, *, refused: str = "", id: str = "") -> None:  # noqa: A002
+        """Give it a signal, or refuse it, as its submitter does; `id` is the sender's own name for the signal."""
+        answer = {"refused": refused} if refused else {"data": data or {}}
+        named = {"name": name, "signalId": id or f"signal-{next(self.engine.names)}"}
+        message = {"type": "order.signal", **TaskKey.read(self.order_id).fields, **named, **answer}
+        self.engine.post("orders", json.dumps(message))
+
     def undo(self, why: str = "as the test wants", who: str = "operator") -> None:
         """Undo it, as an operator does."""
         self._command(Undo(self.order_id, who, why))

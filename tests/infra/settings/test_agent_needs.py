@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.definition import Agent, Step, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Step, Workflow
+from stepward.domain.workflow.spans import minutes
 from stepward_cdk.settings.agent_needs import agents_of
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 from tests.infra.sample import workflow

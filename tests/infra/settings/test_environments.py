@@ -12,7 +12,8 @@ import pytest
 
 from orders import app
 from stepward.domain.errors import Misconfigured
-from stepward.domain.workflow.definition import Agent, Call, Step, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
+from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward_cdk.settings.agent_needs import check_addresses
 from stepward_cdk.settings.chosen import REQUIRED, choose, in_file

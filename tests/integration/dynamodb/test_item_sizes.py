@@ -17,8 +17,9 @@ from stepward.domain.submission import Submission
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import ProcessState, new_task
-from stepward.domain.workflow.definition import Agent, Call, Step, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
 from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import Accepted, accept
 from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write

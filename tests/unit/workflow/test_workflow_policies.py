@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Wait, Workflow, minutes
+from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Wait, Workflow
 from stepward.domain.workflow.plan import Exhausted, Policy
+from stepward.domain.workflow.spans import minutes
 from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, waits
 
 bank, broker, post = Agent("bank"), Agent("broker"), Agent("post")

@@ -100,18 +100,18 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
 
 def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causation_id: str) -> bool:
     """Whether the step's condition holds. If not, the step is skipped; if that cannot be told, it ends in Error."""
-    from stepward.domain.workflow.conditions import holds, words
+    from stepward.domain.workflow.conditions import holds, said
 
     match holds(planned.when, change.order or {}, change.results()):
         case None:
             asked = replace(record, attempt=record.attempt + 1)
-            change.fail(asked, f"cannot tell whether {words(planned.when)}; a resubmission runs the step")
+            change.fail(asked, f"cannot tell whether {said(planned.when)}; a resubmission runs the step")
             return False
         case False:
             change.steps[record.name] = replace(
                 record.supplied(), process_state=ProcessState.SKIPPED, complete_by=None, ended_at=change.now
             )
-            change.log(HistoryKind.STEP_SKIPPED, record.name, note=f"not {words(planned.when)}")
+            change.log(HistoryKind.STEP_SKIPPED, record.name, note=f"it is not so that {said(planned.when)}")
             claim_ready(change, causation_id)
             log_if_processed(change)
             return False

@@ -208,7 +208,7 @@ def new_task(
     or at its complete-by.
     """
     begin = [step.complete_within for step in plan.steps if not step.after and step.complete_within]
-    first = now + min(timing.claim_within, *begin)
+    first = now + min([timing.claim_within, *begin])
     task = Task(
         order_id=order_id,
         plan_id=plan.plan_id,

@@ -91,19 +91,20 @@ def joined(name: str, answers: Sequence[bool | None]) -> bool | None:
 
 def words(frozen: Frozen) -> str:
     """A frozen condition in words: `when screen.score is over 70 (100 if missing)`."""
-    return f"when {_said(frozen)}"
+    return f"when {said(frozen)}"
 
 
-def _said(frozen: Frozen, *, inner: bool = False) -> str:
+def said(frozen: Frozen, *, inner: bool = False) -> str:
+    """A frozen condition, as part of a sentence."""
     name, *parts = frozen
     match name:
         case "exists":
             return f"{name_of(parts[0])} exists"
         case "none_of":
-            return f"none of ({', '.join(map(_said, parts))})" if len(parts) > 1 else f"not ({_said(parts[0])})"
+            return f"none of ({', '.join(map(said, parts))})" if len(parts) > 1 else f"not ({said(parts[0])})"
         case "all_of" | "any_of":
-            said = f" {'and' if name == 'all_of' else 'or'} ".join(_said(part, inner=True) for part in parts)
-            return f"({said})" if inner and len(parts) > 1 else said
+            both = f" {'and' if name == 'all_of' else 'or'} ".join(said(part, inner=True) for part in parts)
+            return f"({both})" if inner and len(parts) > 1 else both
         case _:
             default = default_of(parts[0])
             constants = " or ".join(_constant(thawed(part)) for part in parts[1:])

@@ -9,13 +9,14 @@ from typing import Any
 
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
+from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
     check_agent_name,
     check_draining,
     check_unambiguous,
     check_workflow,
 )
-from stepward.domain.workflow.waits import Signal, Timer, milliseconds
+from stepward.domain.workflow.waits import Signal, Timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,11 @@ class Step:
         return listed if ends else [*listed, Exhausted.ALERT]
 
     @property
+    def forward(self) -> Sequence[Operation]:
+        """The operations that may do the step: its own, and those of its fallbacks."""
+        return [self.operation, *(policy.operation for policy in self.policies if isinstance(policy, Fallback))]
+
+    @property
     def operations(self) -> Sequence[Operation]:
         """Every operation that the step may ask for."""
         fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
@@ -157,6 +163,7 @@ class Workflow:
 
     def __post_init__(self) -> None:
         check_workflow(self.plan(), per_customer=self.per_customer)
+        self._check_refs()
         check_draining(self.name, map(_planned, self.draining), {(each.agent.name, each.name) for each in self._begun})
         asked = set(self._asked())
         check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
@@ -210,32 +217,23 @@ class Workflow:
         """Every step that the agents serve: those of the plan, then the draining ones."""
         return (*self.plan(complete_within).steps, *(_planned(step, (), complete_within) for step in self.draining))
 
+    def _check_refs(self) -> None:
+        """Refuse refs to what is not there by then; only a workflow that has some loads what that needs."""
+        conditions = {step.name: step.when.frozen for step in self.steps if step.when is not None}
+        instants = {step.name: step.until.frozen for step in self.steps if isinstance(step, Timer) and step.until}
+        if conditions or instants:
+            from stepward.domain.workflow.ref_checks import check_conditions, check_instants
+
+            runs = {step.name: [each.run for each in step.forward] for step in self.steps if isinstance(step, Step)}
+            check_conditions(self.plan(), conditions, self.order, runs)
+            check_instants(self.plan(), instants, self.order, runs, conditions)
+
     @property
     def _begun(self) -> set[Operation]:
         return {operation for step in self.steps for operation in step.operations}
 
     def _asked(self) -> list[Operation]:
         return [operation for step in (*self.steps, *self.draining) for operation in step.operations]
-
-
-def seconds(count: float) -> timedelta:
-    """`count` seconds, to read well in a workflow."""
-    return timedelta(seconds=count)
-
-
-def minutes(count: float) -> timedelta:
-    """`count` minutes, to read well in a workflow."""
-    return timedelta(minutes=count)
-
-
-def hours(count: float) -> timedelta:
-    """`count` hours, to read well in a workflow."""
-    return timedelta(hours=count)
-
-
-def days(count: float) -> timedelta:
-    """`count` days of 24 hours, to read well in a workflow."""
-    return timedelta(days=count)
 
 
 def _planned(step: AnyStep, before: Sequence[AnyStep] = (), complete_within: timedelta | None = None) -> PlannedStep:

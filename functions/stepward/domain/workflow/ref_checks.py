@@ -63,6 +63,20 @@ def check_conditions(
         check_condition(Scope.of(step, plan, order, runs, skippable=conditions), frozen)
 
 
+def check_instants(
+    plan: Plan,
+    instants: Mapping[str, Frozen],
+    order: type[Any] | None,
+    runs: Mapping[str, Sequence[Callable[..., Any]]],
+    skippable: Collection[str],
+) -> None:
+    """Refuse a timer whose ref is no zoned time, or may be missing; `instants` by step."""
+    for step, frozen in instants.items():
+        scope = Scope.of(step, plan, order, runs, skippable)
+        if (shape := check_ref(scope, frozen)).kind not in {ShapeKind.INSTANT, ShapeKind.ANY}:
+            raise WorkflowError(f"{scope.where}: {name_of(frozen)} is {shape.kind}; a timer ends at a zoned time")
+
+
 def check_condition(scope: Scope, frozen: Frozen) -> None:
     """Refuse a condition that nobody could tell for some order that is valid."""
     for ref, constants in _compared(frozen):

@@ -12,6 +12,7 @@ from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import DAY_MS
 from stepward.domain.workflow.plan import DOORS, MOST_DATA_BYTES, Exhausted, PlannedStep, Policy, StepKind
 from stepward.domain.workflow.refs import Condition, Ref
+from stepward.domain.workflow.spans import milliseconds
 
 LONGEST_TIMER_MS = 2 * 366 * DAY_MS
 LONGEST_SIGNAL_MS = 366 * DAY_MS
@@ -108,11 +109,6 @@ class Signal:
             when=self.when.frozen if self.when is not None else (),
             by=self.by,
         )
-
-
-def milliseconds(span: timedelta) -> int:
-    """The span in whole milliseconds."""
-    return round(span.total_seconds() * 1000)
 
 
 def check_wait(where: str, step: PlannedStep) -> None:

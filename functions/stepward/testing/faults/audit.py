@@ -12,6 +12,7 @@ from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimi
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
+from stepward.testing.faults.waits import is_condition, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 REACHED = {
@@ -26,22 +27,26 @@ BURIED = "it was undone before it was done"
 """Why a service refuses what is too late."""
 
 
-def held_wrongly(write: Write) -> Iterator[str]:
-    """I2, of one write."""
+def held_wrongly(plan: Plan, write: Write) -> Iterator[str]:
+    """I2, of one write; of a wait, I11, and of a step that is skipped, I12."""
     if write.after.revision != write.before.revision + 1:
         yield f"revision {write.before.revision} was replaced by {write.after.revision}"
     for before, after in changes(write):
         if (after.process_state is PROCESSING) != (after.locked_by is not None):
             yield f"{after} is held by {after.locked_by}"
         allowed = (_is_claim, _is_end, _is_late, _is_note, _is_report)
-        if not any(each(write, before, after) for each in allowed):
+        planned = plan.by_name[after.name]
+        if planned.when and is_condition(write, before, after):
+            continue
+        fits = any(each(write, before, after) for each in allowed) if planned.agent else waited(planned, write, after)
+        if not fits:
             yield f"{before} became {after} by {write.cause}"
 
 
 def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
     """I3, of one write."""
     for before, after in changes(write):
-        if after.attempt == before.attempt:
+        if after.attempt == before.attempt or after.token is None:
             continue
         waits_for = _waits_for(plan, write.after, after.name)
         states = {write.after.steps[name].process_state for name in waits_for}
@@ -73,6 +78,8 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
     """I5, of one write; `trouble` says that agents had a backlog or a breaker, which leaves failures uncounted."""
     yield from _timed_out_wrongly(plan, write)
     for before, after in changes(write):
+        if not plan.by_name[after.name].agent:
+            continue  # a wait makes no attempts
         threshold = plan.by_name[after.name].threshold
         ends = after.process_state in (ERROR, STOPPED)
         if after.failure_count > threshold or (after.failure_count == threshold and not ends):
@@ -106,7 +113,9 @@ def _times_out(plan: Plan, task: Task) -> list[int]:
     states = [task.steps[step.name].process_state for step in plan.steps]
     begun = any(step.point_of_no_return and task.steps[step.name].attempt for step in plan.steps)
     goes_back = plan.on_timeout is Exhausted.UNDO and not begun
-    stops = set(states) != {PROCESSED} if goes_back else PENDING in states and task.process_state is not ERROR
+    stops = (
+        bool(set(states) - {PROCESSED, SKIPPED}) if goes_back else PENDING in states and task.process_state is not ERROR
+    )
     return [limit] if limit is not None and stops else []
 
 
@@ -167,7 +176,14 @@ def _is_claim(write: Write, before: StepRecord, after: StepRecord) -> bool:
     higher = write.before.fence < after.fence <= write.after.fence
     taken = after.process_state is PROCESSING and after.attempt == before.attempt + 1
     meant = not isinstance(cause, Retry) or (cause.step, cause.attempt) == (before.name, before.attempt)
+    meant = meant or (isinstance(cause, Retry) and _is_over(write, cause.step))
     return free and taken and higher and meant and after.token != before.token
+
+
+def _is_over(write: Write, name: str) -> bool:
+    """Whether the write ended this step: others follow it."""
+    done = (PROCESSED, SKIPPED)
+    return write.after.steps[name].process_state in done and write.before.steps[name].process_state not in done
 
 
 def _is_end(write: Write, before: StepRecord, after: StepRecord) -> bool:

@@ -70,7 +70,7 @@ class Judge:
             self.claims.setdefault(record.token or "", write.cause)
         if self.diary.is_kept:
             self.diary.note(task.order_id, f"revision {task.revision} by {self.gate.here.instance}: {_changes(write)}")
-        self._check("I2", task.order_id, audit.held_wrongly(write))
+        self._check("I2", task.order_id, audit.held_wrongly(plan, write))
         self._check("I3", task.order_id, audit.claimed_out_of_turn(plan, write))
         self._check("I4", task.order_id, self._without_effect(write, plan))
         self._check("I5", task.order_id, audit.counted_wrongly(plan, write, self.timing, trouble=self.uncounted))
@@ -112,7 +112,9 @@ class Judge:
             self._check("I6", order_id, self._undone_early(task, plan, effect))
             return
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
-        if missing := set(plan.by_name[forward_name(effect)].after) - (happened & call.results.keys()):
+        expected = {name for name in plan.by_name[forward_name(effect)].after if not _skipped(task, name)}
+        happened |= {step.name for step in plan.steps if not step.agent}
+        if missing := expected - (happened & call.results.keys()):
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
 
     def heard(self, notice: Notice) -> None:
@@ -174,7 +176,10 @@ class Judge:
     def _unasked(self, cause: ToScheduler) -> Iterator[str]:
         """Claims of a handled message, perhaps by an earlier delivery, whose requests were never sent."""
         for record in self.tasks.tasks[cause.order_id].steps.values() if cause.order_id in self.tasks.tasks else ():
-            ours = record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
+            agent = self.plan(self.tasks.tasks[cause.order_id]).by_name[record.name].agent
+            ours = (
+                agent and record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
+            )
             if ours and record.token not in self.requested:
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
@@ -211,7 +216,7 @@ class Judge:
                 yield f"{after.name} was refused by its own fence"
             if after.error == BURIED:
                 yield f"{after.name} is asked for though it was undone"
-            if after.process_state is PROCESSED is not before.process_state:
+            if after.process_state is PROCESSED is not before.process_state and plan.by_name[after.name].agent:
                 effect = plan.by_name[after.name].executor(after.policy).effect
                 known = self.ledger.buried if after.is_compensation else self.ledger.done
                 if (after.order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
@@ -237,7 +242,11 @@ class Judge:
         remaining, plan = self.ledger.remaining_of(task.order_id), self.plan(task)
         meant: set[str] = set()
         if task.process_state is PROCESSED:
-            meant = {plan.by_name[step.name].executor(task.steps[step.name].policy).effect for step in plan.steps}
+            meant = {
+                plan.by_name[step.name].executor(task.steps[step.name].policy).effect
+                for step in plan.steps
+                if step.agent and not _skipped(task, step.name)
+            }
         elif task.process_state is not UNDONE:
             return
         if missing := meant - remaining:
@@ -266,6 +275,10 @@ class Judge:
     def _check(self, invariant: str, order_id: str, faults: Iterator[str]) -> None:
         for fault in faults:
             raise Broken(invariant, order_id, fault)
+
+
+def _skipped(task: Task, name: str) -> bool:
+    return task.steps[name].process_state is ProcessState.SKIPPED
 
 
 def _undone_past_return(write: Write, plan: Plan) -> Iterator[str]:

@@ -1,0 +1,54 @@
+"""I11 and I12, of one write: how a wait may change, and a step with a condition."""
+
+from __future__ import annotations
+
+from stepward.domain.messages import Resubmit, SignalGiven
+from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.workflow.plan import Exhausted, PlannedStep, StepKind
+from stepward.testing.faults.record import Write
+
+PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_, SKIPPED = ProcessState
+
+
+def is_condition(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether a step was skipped before anybody had begun it, or its condition could not be told."""
+    fresh = before.process_state is PENDING and before.token is None is after.token and write.cause is not None
+    return fresh and (after.process_state is SKIPPED or (after.process_state is ERROR and after.attempt == 1))
+
+
+def waited(planned: PlannedStep, write: Write, after: StepRecord) -> bool:
+    """Whether a wait may become what it is `after` the write."""
+    before = write.before.steps[after.name]
+    same = after.attempt == before.attempt and after.token == before.token
+    match before.process_state, after.process_state:
+        case ProcessState.PENDING, ProcessState.PENDING:
+            fits = same and (after.early == before.early or _is_given(write, after))
+        case ProcessState.PENDING, ProcessState.PROCESSING:
+            fits = after.attempt == before.attempt + 1 and write.cause is not None
+        case ProcessState.PROCESSING, ProcessState.PROCESSING:
+            fits = same
+        case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR, ProcessState.PROCESSED:
+            fits = _ends(planned, write, before, after)
+        case ProcessState.ERROR, ProcessState.PENDING:
+            fits = isinstance(write.cause, Resubmit)
+        case _, ProcessState.STOPPED:
+            fits = bool(write.after.undoing) and before.process_state not in (PROCESSED, SKIPPED)
+        case _:
+            fits = after.process_state is ERROR and before.process_state not in (PROCESSED, SKIPPED, STOPPED)
+    return fits
+
+
+def _is_given(write: Write, after: StepRecord) -> bool:
+    given, kept = write.cause, after.early
+    return isinstance(given, SignalGiven) and kept is not None and given.signal_id == kept.signal_id
+
+
+def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether it is over: a timer not early, a signal by what was given, or by its policy."""
+    if planned.kind is StepKind.TIMER:
+        limit = before.complete_by if before.process_state is PROCESSING else after.started_at
+        return before.process_state is not ERROR and (after.ended_at or 0) >= (limit or 0)
+    kept = before.early.signal_id if before.early else None
+    given = write.cause.signal_id if isinstance(write.cause, SignalGiven) and write.cause.step == after.name else kept
+    policies = [policy.kind for policy in planned.exhausted]
+    return after.token == given or (write.cause is None and Exhausted.DEFAULT in policies)
