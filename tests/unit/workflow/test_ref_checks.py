@@ -1,13 +1,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.conditions import all_of, any_of, none_of
+from stepward.domain.workflow.conditions import all_of, any_of, none_of, words
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.ref_checks import Scope, check_conditions, check_ref
 from stepward.domain.workflow.refs import Condition, Ref, ref
@@ -199,3 +200,14 @@ def test_the_element_of_a_list_is_the_item_of_an_each() -> None:
     assert check_ref(scope, ref.item("qty").frozen).kind is ShapeKind.NUMBER
     with pytest.raises(WorkflowError, match=r"item\.within may be missing"):
         check_ref(scope, ref.item("within").frozen)
+
+
+def test_the_example_in_the_docs_is_accepted() -> None:
+    """W4."""
+    page = (Path(__file__).parents[3] / "docs" / "conditions.md").read_text()
+    example: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], example)  # noqa: S102 - our own page
+
+    assert words(example["risky"].frozen) == (
+        'when screen.score is over 70 or (screen.list_name exists and screen.list_name is not "trusted")'
+    )
