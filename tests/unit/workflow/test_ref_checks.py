@@ -1,5 +1,8 @@
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
@@ -9,10 +12,12 @@ import pytest
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.workflow.conditions import all_of, any_of, none_of, words
+from stepward.domain.workflow.definition import Agent, AnyStep, Operation, Step, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.ref_checks import Scope, check_conditions, check_ref
 from stepward.domain.workflow.refs import Condition, Ref, ref
 from stepward.domain.workflow.shapes import ShapeKind, shape_of
+from stepward.domain.workflow.waits import Signal
 from stepward.wire.order import OrderMessage, Timestamp
 from tests.factories import planned
 
@@ -200,6 +205,27 @@ def test_the_element_of_a_list_is_the_item_of_an_each() -> None:
     assert check_ref(scope, ref.item("qty").frozen).kind is ShapeKind.NUMBER
     with pytest.raises(WorkflowError, match=r"item\.within may be missing"):
         check_ref(scope, ref.item("within").frozen)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (ref.result("approval", "score"), ""),
+        (ref.result("approval", "scor"), "approval has no field 'scor'; Score has score, model"),
+        (ref.result("charge", "paid"), "charge.paid may be missing"),
+        (ref.order("version"), ""),
+        (ref.order("versoin"), "order has no field 'versoin'"),
+    ],
+    ids=repr,
+)
+def test_a_workflow_checks_its_refs_when_it_is_imported(value: Ref, sentence: str) -> None:
+    """W4: also those to what a signal brings."""
+    minute, bank = timedelta(minutes=1), Agent("bank")
+    charge, close = (Step(Operation(bank, name, untyped), complete_within=minute) for name in ("charge", "close"))
+    steps: list[AnyStep] = [Signal("approval", Score, complete_within=minute), charge, replace(close, when=value > 1)]
+
+    with pytest.raises(WorkflowError, match=re.escape(sentence)) if sentence else nullcontext():
+        Workflow("sales", 1, steps, order=Sale)
 
 
 def test_the_example_in_the_docs_is_accepted() -> None:
