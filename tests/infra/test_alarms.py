@@ -183,7 +183,8 @@ def test_the_dashboard_shows_every_step_queue_and_function(template: Template) -
     """S21: it is derived from the workflow, so it shows a new step by itself."""
     (board,) = template.properties("CloudWatch::Dashboard").values()
     shown = json.dumps(board["DashboardBody"])
-    for name in [*template.of("SQS::Queue"), *template.of("Lambda::Function"), "reserve", "charge", "ship"]:
+    steps = ["inventory.reserve", "undone by refunds.refund", "courier.carry takes over"]
+    for name in [*template.of("SQS::Queue"), *template.of("Lambda::Function"), *steps]:
         assert name in shown, name
     for metric in ("Submitted", "Processed", "Failed", "Recovered", "LateReplies", "SubmissionToEnd", "Alerted"):
         assert metric in shown, metric

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli import local
+from stepward.cli import local, workflow
 from stepward.cli.agents import agents
 from stepward.cli.convoy import commands as convoy
 from stepward.cli.cost.command import cost
@@ -34,6 +34,7 @@ for command in (resubmit, undo, cancel, pause, resume, audit_log, agents):
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")
 app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(workflow.app, name="workflow")
 app.add_typer(local.app, name="local")
 app.command()(cost)
 app.command(context_settings={"ignore_unknown_options": True})(deploy_check)

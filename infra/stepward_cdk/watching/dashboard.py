@@ -8,6 +8,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from stepward.domain.workflow.drawing import as_markdown, title
 from stepward.domain.workflow.plan import Plan
 from stepward_cdk.watching.watched import Watched, age, depth, function_sum
 
@@ -60,18 +61,8 @@ class Dashboard(Construct):
 
 
 def describe(plan: Plan, stack: str) -> str:
-    """The deployment and its workflow as a Markdown table, one line a step."""
-    head = [
-        f"### {stack}: {plan.workflow}, version {plan.version}",
-        "",
-        "| step | agent | after | complete within | threshold |",
-    ]
-    rows = [
-        f"| {step.name} | {step.agent} | {', '.join(step.after) or '-'} | {step.complete_within / 1000:g} s "
-        f"| {step.threshold} |"
-        for step in plan.steps
-    ]
-    return "\n".join([*head, "|---|---|---|---|---|", *rows])
+    """The deployment and its workflow in Markdown."""
+    return f"### {stack}: {title(plan)}\n\n{as_markdown(plan)}"
 
 
 def _health_graphs(agent: str, watched: Watched) -> Sequence[cloudwatch.GraphWidget]:

@@ -1,17 +1,23 @@
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.conditions import all_of, any_of, none_of
+from stepward.domain.workflow.conditions import all_of, any_of, none_of, words
+from stepward.domain.workflow.definition import Agent, AnyStep, Operation, Step, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.ref_checks import Scope, check_conditions, check_ref
 from stepward.domain.workflow.refs import Condition, Ref, ref
 from stepward.domain.workflow.shapes import ShapeKind, shape_of
+from stepward.domain.workflow.waits import Signal
 from stepward.wire.order import OrderMessage, Timestamp
 from tests.factories import planned
 
@@ -66,6 +72,7 @@ def elsewhere(_: Any) -> "Unknown": ...
 RUNS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "screen": [typed],
     "rate": [rated],
+    "approve": [Score],
     "ship": [untyped],
     "either": [typed, rated],
     "hidden": [elsewhere],
@@ -89,6 +96,7 @@ def check(condition: Condition, **others: Condition) -> None:
         total > 5,
         country == "DE",
         score > 70,
+        ref.result("approve", "score") > 70,
         ref.result("rate", "score") > 70,
         ref.order("express") == False,  # noqa: E712 - data, not a comparison
         ref.order("parcels").exists(),
@@ -128,6 +136,7 @@ def may_be_missing(name: str) -> str:
         (ref.order("express") > 1, "order.express is a bool, and never compares with 1"),
         (ref.order("windowEnds") > 1, "order.windowEnds is a zoned time, and never compares with 1"),
         (score == "high", "screen.score is a number, and never compares with 'high'"),
+        (ref.result("approve", "scor") > 1, "approve has no field 'scor'; Score has score, model"),
         (ref.result("screen", "scor") > 1, "screen has no field 'scor'; Score has score, model"),
         (bill == "DE", may_be_missing("order.billTo.country")),
         (ref.order("address.postCode") == "1", may_be_missing("order.address.postCode")),
@@ -196,3 +205,35 @@ def test_the_element_of_a_list_is_the_item_of_an_each() -> None:
     assert check_ref(scope, ref.item("qty").frozen).kind is ShapeKind.NUMBER
     with pytest.raises(WorkflowError, match=r"item\.within may be missing"):
         check_ref(scope, ref.item("within").frozen)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (ref.result("approval", "score"), ""),
+        (ref.result("approval", "scor"), "approval has no field 'scor'; Score has score, model"),
+        (ref.result("charge", "paid"), "charge.paid may be missing"),
+        (ref.order("version"), ""),
+        (ref.order("versoin"), "order has no field 'versoin'"),
+    ],
+    ids=repr,
+)
+def test_a_workflow_checks_its_refs_when_it_is_imported(value: Ref, sentence: str) -> None:
+    """W4: also those to what a signal brings."""
+    minute, bank = timedelta(minutes=1), Agent("bank")
+    charge, close = (Step(Operation(bank, name, untyped), complete_within=minute) for name in ("charge", "close"))
+    steps: list[AnyStep] = [Signal("approval", Score, complete_within=minute), charge, replace(close, when=value > 1)]
+
+    with pytest.raises(WorkflowError, match=re.escape(sentence)) if sentence else nullcontext():
+        Workflow("sales", 1, steps, order=Sale)
+
+
+def test_the_example_in_the_docs_is_accepted() -> None:
+    """W4."""
+    page = (Path(__file__).parents[3] / "docs" / "conditions.md").read_text()
+    example: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], example)  # noqa: S102 - our own page
+
+    assert words(example["risky"].frozen) == (
+        'when screen.score is over 70 or (screen.list_name exists and screen.list_name is not "trusted")'
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from stepward.domain.errors import NotUnderstood, WorkflowError
@@ -111,13 +113,7 @@ def said(frozen: Frozen, *, inner: bool = False) -> str:
 
 
 def _constant(constant: Constant) -> str:
-    match constant:
-        case bool():
-            return "true" if constant else "false"
-        case str():
-            return f'"{constant}"'
-        case _:
-            return str(constant)
+    return str(constant) if isinstance(constant, Decimal) else json.dumps(constant, ensure_ascii=False)
 
 
 def _join(name: str, conditions: Sequence[Condition]) -> Condition:

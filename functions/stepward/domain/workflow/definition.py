@@ -224,7 +224,8 @@ class Workflow:
         if conditions or instants:
             from stepward.domain.workflow.ref_checks import check_conditions, check_instants
 
-            runs = {step.name: [each.run for each in step.forward] for step in self.steps if isinstance(step, Step)}
+            called = {step.name: [each.run for each in step.forward] for step in self.steps if isinstance(step, Step)}
+            runs = called | {name: [message] for name, message in self.signals.items()}
             check_conditions(self.plan(), conditions, self.order, runs)
             check_instants(self.plan(), instants, self.order, runs, conditions)
 

@@ -41,7 +41,7 @@ class Scope:
         runs: Mapping[str, Sequence[Callable[..., Any]]],
         skippable: Collection[str] = (),
     ) -> Scope:
-        """The scope of `step`: `runs` are the operations that may make a step's result."""
+        """The scope of `step`: `runs` are the functions that may make a step's result, or its class."""
         before = [name for name in plan.by_name if step in plan.dependents.get(name, ())]
         shapes = {name: shape_of_result(runs.get(name, ())) for name in before}
         return Scope(

@@ -89,9 +89,9 @@ def shape_of(annotation: Any) -> Shape:
     return UNTYPED
 
 
-def shape_of_result(runs: Sequence[Callable[..., Any]]) -> Shape:
-    """The shape of what one of `runs` returns, as far as their annotations tell."""
-    shapes = [shape_of(_hints(run).get("return")) for run in runs]
+def shape_of_result(makers: Sequence[Callable[..., Any]]) -> Shape:
+    """The shape of a result: what one of several functions returns, or a class itself, as far as annotations tell."""
+    shapes = [shape_of(maker if isinstance(maker, type) else _hints(maker).get("return")) for maker in makers]
     return shapes[0] if shapes and all(each == shapes[0] for each in shapes) else UNTYPED
 
 
