@@ -45,7 +45,15 @@ workflow = Workflow(
     ],
 )
 application = App("sample", workflow)
-drained = App("sample", replace(workflow, version=4, steps=workflow.steps[:2], draining=workflow.steps[2:]))
+drained = App(
+    "sample",
+    replace(
+        workflow,
+        version=4,
+        steps=workflow.steps[:2],
+        draining=[step for step in workflow.steps[2:] if isinstance(step, Step)],
+    ),
+)
 
 DEVELOPMENT = Settings(
     stack="orders-dev",

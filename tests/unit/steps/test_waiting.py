@@ -91,8 +91,9 @@ Begin = Callable[..., tuple[Engine, Order]]
 @pytest.fixture
 def begin() -> Begin:
     def begun(*steps: Step | Signal | Timer, **order: Any) -> tuple[Engine, Order]:
-        engine = Engine(app(*steps))
-        found = engine.submit(engine.app.workflow, {"orderId": "1", "total": 10, **order})
+        shop = app(*steps)
+        engine = Engine(shop)
+        found = engine.submit(shop.workflow, {"orderId": "1", "total": 10, **order})
         engine.clock.move(30)
         return engine, found
 

@@ -8,7 +8,7 @@ import pytest
 
 from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
-from stepward.domain.messages import Cancel
+from stepward.domain.messages import Cancel, SignalGiven
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, accept
 
@@ -24,7 +24,7 @@ def outcome(body: str) -> dict[str, str]:
     match taken:
         case Accepted():
             return {"outcome": "accepted", "orderId": taken.order.order_id}
-        case Cancel():
+        case Cancel() | SignalGiven():
             return {"outcome": "cancelled", "orderId": taken.order_id}
         case Ignored():
             return {"outcome": "ignored", "what": taken.what}
