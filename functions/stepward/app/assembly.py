@@ -122,6 +122,8 @@ class Assembly:
     ledgers: Ledgers = _ABSENT
     sleep: Callable[[float], None] = _ABSENT
     jitter: Callable[[], float] = _ABSENT
+    callback_keys: Callable[[], Sequence[bytes]] | None = None
+    """Reads the keys of callback tokens, the newest first; None if no step is answered later."""
 
     def submission(self) -> Submit:
         """Accepts orders of the application, and freezes its plan with each."""
@@ -148,6 +150,10 @@ class Assembly:
 
         look = cache(self._look)  # made when first needed: few workflows have a fallback
         transition = replace(self.transition(instance, notices=self.notices), look=lambda agents: look().at(agents))
+        if self.callback_keys is not None:
+            from stepward.app.scheduler.tokens import Tokens
+
+            transition = replace(transition, tokens=Tokens(self.callback_keys, self.now))
         return Schedule(transition, AuditLog(self.shared_records))
 
     def _look(self) -> Look:

@@ -11,7 +11,7 @@ from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import Reject
 from stepward.ports import Rejects, Telemetry
-from stepward.wire.order import order_id_hint
+from stepward.wire.order import masked, order_id_hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def keep(message: Received, error: Rejected, rejects: Rejects, telemetry: Teleme
         received_at=message.received_at,
         field=error.field,
         reason=error.reason,
-        body=message.body,
+        body=masked(message.body),
         order_id=order_id,
     )
     rejects.keep(reject)

@@ -12,7 +12,7 @@ from stepward.app.optimistic import Race
 from stepward.domain.errors import OtherCustomer, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys, TaskKey, check_customer
-from stepward.domain.messages import Cancel, ReportReject, SignalGiven, Start
+from stepward.domain.messages import Callback, Cancel, ReportReject, SignalGiven, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
@@ -61,7 +61,7 @@ class Submit:
             case SignalGiven():
                 check_signal(wanted, self.signals(wanted.order_id).get(wanted.step))
                 self.queues.to_scheduler([wanted])
-            case Cancel():
+            case Cancel() | Callback():
                 self.queues.to_scheduler([wanted])
             case Accepted():
                 self.accept(wanted)

@@ -8,6 +8,7 @@ StepwardError
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
 │   └── OtherCustomer  it names another customer than that of its order
+├── Forged           a callback token that no key of the deployment made; it is counted and dropped
 ├── Untellable       a condition or an instant that cannot be told from the data; the step ends in Error
 ├── Corrupt          a record that cannot be understood; the others go on, an operator looks at it
 ├── WorkflowError    a workflow definition that cannot work; fix the definition
@@ -74,6 +75,10 @@ class Rejected(StepwardError):
 
 class OtherCustomer(Rejected):
     """A message that names another customer than that of its order; the order stays untouched."""
+
+
+class Forged(StepwardError):
+    """A callback token that no key of the deployment made. Nothing was read for it."""
 
 
 class Untellable(StepwardError):

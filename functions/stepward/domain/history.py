@@ -63,6 +63,8 @@ class HistoryKind(StrEnum):
     REMINDED = "Reminded", "Reminded", WARNING | REMEMBERED | OVERDUE
     WAITING = "Waiting", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
     FELL_BACK = "FellBack", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
+    HANDED_OVER = "HandedOver", "HandedOver"
+    FORGED = "Forged", "Forged", WARNING
     STEP_SKIPPED = "StepSkipped", "StepsSkipped", PLAIN, ("Pending", "Skipped")
     SIGNALLED = "Signalled", "Signalled", REMEMBERED
     UNDO_BEGUN = "UndoBegun", "", REMEMBERED | MILESTONE | NEW_START

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import (
+    Callback,
     Command,
     Pause,
     Report,
@@ -41,7 +42,7 @@ def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: i
     """
     if isinstance(message, StepRequest):
         return None if is_wanted(message, task, now) else _moved_on(message, task)
-    if isinstance(message, ReportReject):
+    if isinstance(message, ReportReject | Callback):
         return None
     try:
         decision = decide(task, plan, message, now=now, by="", timing=Timing())
@@ -53,7 +54,7 @@ def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: i
 
 
 def _moved_on(message: ToScheduler | StepRequest, task: Task) -> Refusal:
-    if isinstance(message, Start | Report | ReportReject | Command):
+    if isinstance(message, Start | Report | ReportReject | Callback | Command):
         return Refusal(RefusalCode.MOVED_ON, f"nothing is left to do about it: the order is {task.process_state}")
     if (record := task.steps.get(message.step)) is None:
         return Refusal(RefusalCode.NO_SUCH_STEP, f"{message.step!r} is not a step of this task")

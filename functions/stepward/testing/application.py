@@ -10,7 +10,7 @@ from typing import Any
 
 from stepward.app.assembly import Application
 from stepward.domain.key import Keys
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation, Result
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source
@@ -46,9 +46,7 @@ def staged(app: Application, frozen: Plan, known: Callable[[str], Mapping[str, O
     return Staged(app.order, app.event, app.sources, app.keys, frozen, known, app.signals)
 
 
-def through(
-    app: Application, call: Callable[[Operation, Call], Mapping[str, Any]], frozen: Plan | None = None
-) -> Staged:
+def through(app: Application, call: Callable[[Operation, Call], Result], frozen: Plan | None = None) -> Staged:
     """The application with each of its operations called through `call`, and with this plan or its own."""
 
     def known(agent: str) -> Mapping[str, Operation]:

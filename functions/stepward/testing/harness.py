@@ -153,6 +153,14 @@ class Order:
         message = {"type": "order.signal", **TaskKey.read(self.order_id).fields, **named, **answer}
         self.engine.post("orders", json.dumps(message))
 
+    def answer(
+        self, step: Operation | str, result: Mapping[str, Any] | None = None, *, error: str = "", attempt: int = 0
+    ) -> None:
+        """Have the service answer that took a step over, with the token of its latest call or of `attempt`."""
+        token = self.engine.services.callbacks[self.order_id, _name(step)][attempt - 1]
+        done = {"type": "step.failed", "error": error} if error else {"type": "step.completed", "result": result or {}}
+        self.engine.post("orders", json.dumps({**done, "callback": token}))
+
     def undo(self, why: str = "as the test wants", who: str = "operator") -> None:
         """Undo it, as an operator does."""
         self._command(Undo(self.order_id, who, why))

@@ -16,7 +16,7 @@ from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation, Result
 from stepward.testing.application import through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.judge import Judge
@@ -117,7 +117,7 @@ class Parts:
         """The agents that have a queue."""
         return list(self.plan.agents)
 
-    def served(self) -> Callable[[Operation, Call], Mapping[str, Any]]:
+    def served(self) -> Callable[[Operation, Call], Result]:
         """What calls a service; here each call is counted, as those of ports are."""
         return self.pulse.tap(self.services, "service", ConnectionError).call
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation, Result
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.ledger import Effect, Ledger
@@ -20,8 +19,8 @@ HANGS_PAST = 10
 """How many seconds after complete-by a service that is late acts or answers."""
 
 
-Answer = Callable[[Call], Mapping[str, Any]]
-Do = Callable[[], Mapping[str, Any]]
+Answer = Callable[[Call], Result]
+Do = Callable[[], Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Service:
     _seconds: float = 0
     _answer: Answer | None = None
 
-    def returns(self, answer: Mapping[str, Any] | Answer) -> Service:
+    def returns(self, answer: Result | Answer) -> Service:
         """Give this answer, or that of a function of the Call, once per key, instead of running the operation."""
         self._answer = answer if callable(answer) else lambda _: answer
         return self
@@ -104,7 +103,7 @@ class Service:
         mood, why = self._next.pop(0) if self._next else self._always or (None, "")
         return Behaviour(mood, why, self._seconds)
 
-    def answer(self, call: Call) -> Mapping[str, Any]:
+    def answer(self, call: Call) -> Result:
         """The answer of the operation, or of what replaces it."""
         return self._answer(call) if self._answer else self.operation.run(call)
 
@@ -140,20 +139,24 @@ class Services:
     log: list[Effect] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     fences: dict[str, int] = field(default_factory=dict)
-    answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    answers: dict[str, Result] = field(default_factory=dict)
+    callbacks: dict[Effect, list[str]] = field(default_factory=dict)
+    """The tokens that each effect's calls had, oldest first."""
     by_operation: dict[tuple[str, str], Service] = field(default_factory=dict)
 
     def of(self, operation: Operation) -> Service:
         """The service behind an operation."""
         return self.by_operation.setdefault((operation.agent.name, operation.name), Service(operation))
 
-    def call(self, operation: Operation, call: Call) -> Mapping[str, Any]:
+    def call(self, operation: Operation, call: Call) -> Result:
         """Call the service, and have it misbehave as it was told."""
         order_id, effect = in_idempotency_key(call.idempotency_key)
         service = self.of(operation)
         service.calls.append(call)
         self.called(order_id, effect, call)
         self.calls.append(effect)
+        if call.callback:
+            self.callbacks.setdefault((order_id, effect), []).append(call.callback)
         behaviour = self.behaviour_of(service, order_id, effect, call)
         note = f"the service of {effect} is called: attempt {call.attempt}"
         self.note(order_id, f"{note}; it {behaviour.mood}" if behaviour.mood else note)
@@ -165,7 +168,7 @@ class Services:
         """The behaviour of the call that begins now."""
         return service.behaviour()
 
-    def _misbehave(self, behaviour: Behaviour, late: float, do: Do) -> Mapping[str, Any]:
+    def _misbehave(self, behaviour: Behaviour, late: float, do: Do) -> Result:
         match behaviour.mood:
             case Mood.FAILS:
                 raise Transient(behaviour.why)
@@ -182,7 +185,7 @@ class Services:
             case _:
                 return self._misbehave_after(behaviour, late, do)
 
-    def _misbehave_after(self, behaviour: Behaviour, late: float, do: Do) -> Mapping[str, Any]:
+    def _misbehave_after(self, behaviour: Behaviour, late: float, do: Do) -> Result:
         answer = do()
         match behaviour.mood:
             case Mood.BREAKS:
@@ -197,7 +200,7 @@ class Services:
                 pass
         return answer
 
-    def _act(self, named: Effect, service: Service, call: Call) -> Mapping[str, Any]:
+    def _act(self, named: Effect, service: Service, call: Call) -> Result:
         (order_id, effect), key = named, call.idempotency_key
         undoes, slot = effect.endswith(UNDO_SUFFIX), (order_id, effect.removesuffix(UNDO_SUFFIX))
         if self.honest and call.fence < self.fences.get(key, 0):
@@ -219,13 +222,13 @@ class Services:
             self.note(order_id, f"the service has done {effect}")
         return answer
 
-    def _compare(self, named: Effect, key: str, answer: Mapping[str, Any]) -> None:
+    def _compare(self, named: Effect, key: str, answer: Result) -> None:
         """Note a second, different answer under one key: the operation has not given the key to its service."""
         first = self.answers.setdefault(key, answer)
-        if dict(first) != dict(answer):
+        if first != answer:
             self.fault(
                 named,
-                f"{named[1]} answered {dict(first)} and then {dict(answer)} under one idempotency key: "
+                f"{named[1]} answered {first} and then {answer} under one idempotency key: "
                 "pass call.idempotency_key on to the service",
             )
 

@@ -14,6 +14,7 @@ import msgspec
 
 from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
+    Callback,
     Cancel,
     Outcome,
     Pause,
@@ -69,6 +70,7 @@ _FIELDS: Mapping[str, Any] = {
     "name": _Name,
     "reason": str,
     "at": _Count,
+    "callback": str,
     "signal_id": _Name,
     "data": dict[str, Any],
     "refused": str,
@@ -89,6 +91,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "task.resume": Resume,
         "task.report": Report,
         "order.rejected": ReportReject,
+        "step.callback": Callback,
         "step.reply": Reply,
         "step.request": StepRequest,
     }.items()
@@ -114,7 +117,7 @@ def encode(message: ToScheduler | StepRequest) -> str:
 def decode_for_scheduler(text: str) -> ToScheduler:
     """A message to the Scheduler; raises Rejected with field and reason, or NotUnderstood."""
     message: ToScheduler = _decoded(
-        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply, SignalGiven
+        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply, SignalGiven, Callback
     )
     return message
 

@@ -13,7 +13,7 @@ import msgspec
 
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, LONGEST_KEY, Keys
-from stepward.domain.messages import Cancel, SignalGiven
+from stepward.domain.messages import Callback, Cancel, SignalGiven
 from stepward.domain.submission import Order, check_complete_by
 from stepward.domain.workflow.plan import MOST_DATA_BYTES, SUBMITTERS
 from stepward.wire import strict_json
@@ -30,11 +30,14 @@ _KEY = rf"(?:{_WORKFLOW}~(?:{_SHORT})?~)?{_ID}"
 # Bounded runs: a text of nothing but backslashes must not cost the square of its length.
 _ID_SOMEWHERE = re.compile(rf'"orderId\\{{0,7}}"\s{{0,9}}:\s{{0,9}}\\{{0,7}}"({_KEY})\\{{0,7}}"')
 
+_TOKEN = re.compile(r'(\\{0,7}"callback\\{0,7}"\s{0,9}:\s{0,9}\\{0,7}")[^"\\]*')
+
 OrderId = Annotated[str, msgspec.Meta(pattern=rf"\A{_ID}\Z")]
 KeyText = Annotated[str, msgspec.Meta(pattern=rf"\A{_KEY}\Z", max_length=LONGEST_KEY)]
 WorkflowName = Annotated[str, msgspec.Meta(max_length=40)]
 ShortText = Annotated[str, msgspec.Meta(pattern=rf"\A{_SHORT}\Z")]
 Address = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][!-~]{0,255}\Z")]
+CallbackToken = Annotated[str, msgspec.Meta(pattern=r"\A[!-~]{1,600}\Z")]
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 
@@ -79,6 +82,22 @@ class SignalMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     customer_id: ShortText | None = None
 
 
+class StepCompleted(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A service has done the step that it took over; `callback` is the token that came with the call."""
+
+    type: Literal["step.completed"]
+    callback: CallbackToken
+    result: dict[str, Any] = {}
+
+
+class StepRefused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A service has refused the step that it took over."""
+
+    type: Literal["step.failed"]
+    callback: CallbackToken
+    error: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """An order, the reply queue and correlation id of its message, or "", and its complete-by (epoch ms), or None."""
@@ -89,7 +108,9 @@ class Accepted:
     complete_by: int | None = None
 
 
-def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted | Cancel | SignalGiven | Ignored:
+def accept(
+    text: str, schema: type[OrderMessage], keys: Keys = ANY
+) -> Accepted | Cancel | SignalGiven | Callback | Ignored:
     """The order in a message, or its cancellation, a signal, or a notice; raises Rejected with field and reason."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
@@ -101,7 +122,20 @@ def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted 
         return Cancel(key, "the submitter", cancelled.reason or "cancelled", customer_id)
     if isinstance(content, dict) and content.get("type") == "order.signal":
         return _signal(converted(content, SignalMessage), keys)
+    if isinstance(content, dict) and content.get("type") in {"step.completed", "step.failed"}:
+        return _callback(content)
     return accepted(content, schema, keys)
+
+
+def _callback(content: Mapping[str, object]) -> Callback:
+    """A service's answer, whose token only the Scheduler can check."""
+    if content["type"] == "step.failed":
+        failed = converted(content, StepRefused)
+        return Callback(failed.callback, error=failed.error)
+    done = converted(content, StepCompleted)
+    if len(text := strict_json.canonical(done.result)) > MOST_DATA_BYTES:
+        raise Rejected("result", f"is {len(text):,} bytes of JSON; the limit is {MOST_DATA_BYTES:,}")
+    return Callback(done.callback, done.result)
 
 
 def _signal(message: SignalMessage, keys: Keys) -> SignalGiven:
@@ -162,6 +196,11 @@ def sender_of(text: str) -> Sender | None:
         return None if isinstance(content, Ignored) else converted(content, Sender)
     except Rejected:
         return None
+
+
+def masked(text: str) -> str:
+    """The text of a message without its callback token, which is a secret."""
+    return _TOKEN.sub(r"\1(a token)", text)
 
 
 def sized(body: str) -> str:

@@ -16,7 +16,7 @@ from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
 from stepward.domain.errors import Permanent, RetryLater, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Call, Later, Operation
 from stepward.ports import Queues, Telemetry
 from stepward.wire.messages import decode_request, encode_result
 
@@ -110,13 +110,16 @@ class Serve:
             self._retry_later(request, deadline, permit.wait, permit.why)
         try:
             result = operation(self._call_of(request, deadline))
-            encode_result(result)
+            if not isinstance(result, Later):
+                encode_result(result)
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
             return _reply(request, Outcome.PERMANENT, str(error))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             return self._failed(request, permit, error, traced=first)
         self.guard.succeeded(permit, self.now(), request.operation)
+        if isinstance(result, Later):
+            return _later(request)
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
 
     def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
@@ -136,6 +139,7 @@ class Serve:
             fence=request.fence,
             attempt=request.attempt,
             remaining=lambda: (deadline - self.now()) / 1000,
+            callback=request.callback,
         )
 
     def _retry_later(
@@ -163,6 +167,13 @@ class Serve:
 
 def _reply(request: StepRequest, outcome: Outcome, error: str) -> Reply:
     return Reply(request.order_id, request.step, request.attempt, request.token, outcome, error=error)
+
+
+def _later(request: StepRequest) -> Reply:
+    """The work is handed over, if the service has something to answer with."""
+    if request.callback:
+        return _reply(request, Outcome.LATER, "")
+    return _reply(request, Outcome.PERMANENT, "the operation returned Later; give its step an answer_within")
 
 
 def _trace(error: Exception, *, keep_text: bool) -> str:

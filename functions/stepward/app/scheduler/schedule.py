@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
-from stepward.domain.messages import Command, ReportReject, SignalGiven
+from stepward.domain.errors import Forged, Rejected
+from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.messages import Callback, Command, ReportReject, SignalGiven
+from stepward.domain.steps.later import Answered
 from stepward.domain.task.record import Task
-from stepward.domain.workflow.plan import SUBMITTERS
+from stepward.domain.workflow.plan import SUBMITTERS, forward_name
 from stepward.wire.messages import decode_for_scheduler
 from stepward.wire.order import check_signal
 
@@ -31,11 +34,28 @@ class Schedule:
             if self.transition.notices is not None:
                 self.transition.notices.post(message)
             return
+        if isinstance(message, Callback):
+            self._answered(message)
+            return
         if isinstance(message, SignalGiven):
             check_signal(message)
         history = self.transition.apply(message.order_id, message)
         if isinstance(message, Command) and not (isinstance(message, SignalGiven) and message.door == SUBMITTERS):
             self.audit_log.keep(message.order_id, message, history, lambda: self._task(message.order_id))
+
+    def _answered(self, message: Callback) -> None:
+        """Apply a service's answer. A forged token is counted, and costs no read; it is not worth a reject either."""
+        transition = self.transition
+        if transition.tokens is None:
+            raise Rejected("callback", "no step of this deployment is answered later")
+        try:
+            token = transition.tokens.check(message.callback)
+        except Forged as error:
+            transition.telemetry.record("", HistoryEntry(transition.now(), HistoryKind.FORGED, note=str(error)))
+            return
+        step, result = forward_name(token.effect), message.result
+        answered = Answered(step, token.effect, token.attempt, token.created_at, result, message.error)
+        transition.apply(token.order_id, answered)
 
     def _task(self, order_id: str) -> Task | None:
         loaded = self.transition.store.load(order_id, with_order=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepward.app.optimistic import Race
 from stepward.app.scheduler.wishes import Wishes
@@ -20,6 +20,9 @@ from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
+
+if TYPE_CHECKING:  # a function without such steps does not load it
+    from stepward.app.scheduler.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Transition:
     """Whether it claims ready steps; otherwise it has the Scheduler do it."""
     look: Callable[[Collection[str]], Outlook] | None = None
     """What it looks at agents with before it claims a step that has a fallback."""
+    tokens: Tokens | None = None
+    """Makes the tokens of steps that are answered later; only the Scheduler has their key."""
 
     def apply(self, order_id: str, event: Event) -> tuple[HistoryEntry, ...]:
         """Write what `event` makes of the task, then send what follows; the history. Raises Rejected or Transient.
@@ -66,7 +71,7 @@ class Transition:
                     check_customer(event.customer_id, loaded.order.get("customerId"))
                 decision = self._decide(loaded, event)
                 if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
-                    return _with_order(decision.messages, loaded.order), decision.history
+                    return self._complete(decision.messages, loaded), decision.history
             elif (early := Wishes(self.store, self.now).take(order_id, event)) is not None:
                 return (), early
             race.lost()
@@ -88,6 +93,19 @@ class Transition:
         if self.look is None or not (agents := in_question(decision, loaded.task, loaded.plan)):
             return decision
         return decided(outlook=replace(self.look(agents), absent=here.absent))
+
+    def _complete(self, messages: Sequence[Message], loaded: Loaded) -> tuple[Message, ...]:
+        """The messages with the order, and with the tokens of steps that are answered later."""
+        full = _with_order(messages, loaded.order)
+        if self.tokens is None or not any(step.answer_within for step in loaded.plan.steps):
+            return full
+        answered = {step.name for step in loaded.plan.steps if step.answer_within}
+        return tuple(
+            replace(each, callback=self.tokens.issue(each, loaded.task.created_at))
+            if isinstance(each, StepRequest) and each.step in answered
+            else each
+            for each in full
+        )
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.key import ANY, Keys
-from stepward.domain.messages import Cancel, Reply, Resubmit, Retry, SignalGiven, StepRequest, ToScheduler
+from stepward.domain.messages import Callback, Cancel, Reply, Resubmit, Retry, SignalGiven, StepRequest, ToScheduler
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
 from stepward.wire.envelope import Ignored
@@ -79,6 +79,9 @@ def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
         return Opened(dead_letter, "an order message", order_id_hint(dead_letter.body), judgement, dead_letter.body)
     if isinstance(taken, Ignored):
         return Opened(dead_letter, "a test message", "", TEST_MESSAGE, dead_letter.body)
+    if isinstance(taken, Callback):
+        judgement = Judgement(Staleness.CURRENT, "the Scheduler will check its token")
+        return Opened(dead_letter, "a service's answer", "", judgement, dead_letter.body)
     if isinstance(taken, Cancel | SignalGiven):
         judgement = judge(taken, load(taken.order_id), now=now)
         what = "a cancellation" if isinstance(taken, Cancel) else f"the signal {taken.step}"

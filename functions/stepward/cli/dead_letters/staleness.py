@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stepward.domain.messages import Cancel, ReportReject, StepRequest, ToScheduler
+from stepward.domain.messages import Callback, Cancel, ReportReject, StepRequest, ToScheduler
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded
 
@@ -33,6 +33,8 @@ def judge(message: ToScheduler | StepRequest, loaded: Loaded | None, *, now: int
         return Judgement(Staleness.CURRENT, f"there is no order {message.order_id}; it will wait for it")
     if isinstance(message, ReportReject):
         return Judgement(Staleness.CURRENT, "its submitter has not been told")
+    if isinstance(message, Callback):
+        return Judgement(Staleness.CURRENT, "the Scheduler will check its token")
     if loaded is None:
         return Judgement(Staleness.STALE, f"there is no order {message.order_id}")
     if refusal := staleness(message, loaded.task, loaded.plan, now):

@@ -29,3 +29,5 @@ class StepRequest:
     order: Mapping[str, Any] = field(default_factory=dict)
     priority: str = "normal"
     tenant: str = ""
+    callback: str = ""
+    """The token with which the service may answer later; empty if the step does not let it."""

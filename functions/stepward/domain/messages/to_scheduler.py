@@ -118,11 +118,13 @@ class SignalGiven:
 class Outcome(StrEnum):
     """How an attempt ended: done, or refused for good; or that it has not.
 
+    One that is later has been handed over: the service itself answers it by a callback.
     One that was not understood has not begun: the agent's code does not know it. One that is failing goes on to
     complete-by.
     """
 
     OK = "ok"
+    LATER = "later"
     PERMANENT = "permanent"
     NOT_UNDERSTOOD = "not-understood"
     FAILING = "failing"
@@ -141,6 +143,23 @@ class Reply:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """To the Scheduler: a service that took a step over says how it ended; `error` says why one failed.
+
+    `callback` is the token that the service got with the call; only the Scheduler can read it.
+    """
+
+    callback: str
+    result: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def order_id(self) -> str:
+        """None that anybody else could read."""
+        return ""
+
+
 Command = Resubmit | Undo | Cancel | Pause | Resume | SignalGiven
-Instruction = Start | Retry | Report | ReportReject | Command
+Instruction = Start | Retry | Report | ReportReject | Callback | Command
 ToScheduler = Instruction | Reply

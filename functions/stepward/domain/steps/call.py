@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Message, Outcome, Reply, Retry, StepRequest
+from stepward.domain.steps.later import Answered, hand_over, hear_service
 from stepward.domain.steps.overdue import recover
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
@@ -66,11 +67,15 @@ def longest(step: PlannedStep, timing: Timing) -> int:
 
 def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any) -> None:
     """Take a reply of the step's agent."""
-    if isinstance(event, Retry):
-        return
-    if not isinstance(event, Reply):
-        raise not_taken(step, event)
-    _answer(change, record, event)
+    match event:
+        case Retry():
+            pass
+        case Reply():
+            _answer(change, record, event)
+        case Answered():
+            hear_service(change, step, record, event)
+        case _:
+            raise not_taken(step, event)
 
 
 def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
@@ -140,7 +145,9 @@ def _is_in_time(record: StepRecord, now: int) -> bool:
 
 
 def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    if reply.outcome is Outcome.PERMANENT:
+    if reply.outcome is Outcome.LATER:
+        hand_over(change, record)
+    elif reply.outcome is Outcome.PERMANENT:
         refused(change, record, reply.error or "the agent gave no reason", reply.token)
     else:
         complete(change, record, reply.result, reply.token)

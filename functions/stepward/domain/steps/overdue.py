@@ -11,7 +11,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import request_claim
 from stepward.domain.task.lacking import no_queue
-from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.task.record import SERVICE, ProcessState, StepRecord
 from stepward.domain.task.threshold import exhaust
 from stepward.domain.workflow.plan import Exhausted, PlannedStep
 
@@ -30,6 +30,9 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
     such failures are uncounted, up to a bound. So are all failures while the agent is unsettled. While the agent
     takes no requests, the step waits or goes to its fallback. A defect of the code or a setting is nobody's failure.
     """
+    if record.locked_by == SERVICE:
+        _unanswered(change, planned, record)
+        return
     executor = planned.executor(record.policy)
     agent, overdue = executor.agent, change.now - (record.complete_by or change.now)
     if agent in event.unavailable | change.absent:
@@ -53,6 +56,17 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
         return
     kind = HistoryKind.UNCOUNTED if uncounted else HistoryKind.RECOVERED
     change.log(kind, record.name, record.attempt, record.locked_by or "", _why(record, overdue), overdue)
+    request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
+
+
+def _unanswered(change: TaskChange, planned: PlannedStep, record: StepRecord) -> None:
+    """Free a step whose service took it over and did not answer in time; nobody else is to blame for that."""
+    counted, overdue = replace(record, failure_count=record.failure_count + 1), change.now - (record.complete_by or 0)
+    if counted.failure_count >= planned.threshold:
+        times = f"{counted.failure_count} of {planned.threshold} times"
+        exhaust(change, planned, counted, f"its service took it over and never answered, {times}", overdue)
+        return
+    change.log(HistoryKind.RECOVERED, record.name, record.attempt, SERVICE, "its service never answered", overdue)
     request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
 
 

@@ -22,6 +22,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.steps import kind_of
+from stepward.domain.steps.later import Answered
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
@@ -42,7 +43,7 @@ class AlertSent:
     attempt: int
 
 
-OfStep = Retry | Resubmit | Reply | SignalGiven | AlertSent
+OfStep = Retry | Resubmit | Reply | SignalGiven | Answered | AlertSent
 OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
 NOTHING_KNOWN = Outlook()
@@ -84,7 +85,7 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
-        case Reply() | SignalGiven():
+        case Reply() | SignalGiven() | Answered():
             planned = change.plan.by_name[record.name]
             kind_of(planned.kind).hears(change, planned, record, event)
         case AlertSent():

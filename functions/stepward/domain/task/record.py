@@ -33,6 +33,8 @@ class ProcessState(StrEnum):
     SKIPPED = "Skipped"
 
 
+SERVICE = "service"
+"""Who holds a step whose agent has handed it over."""
 DONE = frozenset({ProcessState.PROCESSED, ProcessState.SKIPPED})
 """The states in which nothing waits for a step any more."""
 

@@ -53,7 +53,10 @@ def _longest_path(plan: Plan, weight: Callable[[PlannedStep], int]) -> int:
 def attempts(step: PlannedStep, timing: Timing) -> int:
     """One round of attempts, each claimed, found overdue and freed as late as can be, and followed by its backoff."""
     backoffs = sum(backoff(failures, 1.0) for failures in range(1, step.threshold + 1))
-    return step.threshold * (timing.claim_within + step.complete_within + _found_late(timing)) + backoffs
+    return (
+        step.threshold * (timing.claim_within + step.complete_within + step.answer_within + _found_late(timing))
+        + backoffs
+    )
 
 
 def _found_late(timing: Timing) -> int:

@@ -35,9 +35,17 @@ class Call:
     attempt: int
     remaining: Callable[[], float]
     """Seconds until complete-by; zero or less when it has passed."""
+    callback: str = ""
+    """The token with which the service may answer later: a secret. Empty if the step has no `answer_within`."""
 
 
-Run = Callable[[Call], Mapping[str, Any]]
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What an operation returns that has handed its work over: the service itself answers, with `call.callback`."""
+
+
+Result = Mapping[str, Any] | Later
+Run = Callable[[Call], Result]
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class Operation:
     name: str
     run: Run
 
-    def __call__(self, call: Call) -> Mapping[str, Any]:
+    def __call__(self, call: Call) -> Result:
         """Run it."""
         return self.run(call)
 
@@ -99,7 +107,7 @@ class Step:
     `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
     complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
     Permanent error. Once a `point_of_no_return` has begun, the order only goes forward. A step whose condition `when`
-    does not hold is skipped.
+    does not hold is skipped. With `answer_within` the operation may return Later: its service has so long to answer.
     """
 
     operation: Operation
@@ -112,6 +120,7 @@ class Step:
     point_of_no_return: bool = False
     name: str = ""
     when: Condition | None = None
+    answer_within: timedelta | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -258,6 +267,7 @@ def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | Non
         on_permanent=step.on_permanent,
         point_of_no_return=step.point_of_no_return,
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
+        answer_within=milliseconds(step.answer_within) if step.answer_within else 0,
         when=step.when.frozen if step.when is not None else (),
     )
 

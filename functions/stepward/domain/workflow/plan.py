@@ -78,7 +78,8 @@ class PlannedStep:
     """One step of a plan. `complete_within` is in milliseconds, per attempt; of a timer, it is how long it runs.
 
     A step without an agent is a wait. `when` is the condition of the step, `until` refers to the instant at which a
-    timer ends. A signal is accepted only `by` one of DOORS, or by either if that is empty.
+    timer ends. `answer_within` (milliseconds) is how long a service may take that answers later; 0 if it may not. A
+    signal is accepted only `by` one of DOORS, or by either if that is empty.
     """
 
     name: str
@@ -94,6 +95,7 @@ class PlannedStep:
     point_of_no_return: bool = False
     at_once: int = 0
     kind: StepKind = StepKind.CALL
+    answer_within: int = 0
     when: Frozen = ()
     until: Frozen = ()
     by: str = ""

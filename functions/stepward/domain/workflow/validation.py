@@ -17,6 +17,7 @@ MAX_STEPS = 50
 MAX_THRESHOLD = 100
 LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
 SHORTEST_ATTEMPT_MS = 1000
+LONGEST_ANSWER_MS = 366 * DAY_MS
 LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
 LONGEST_EFFECT = 255 - LONGEST_KEY - len("/")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -103,6 +104,8 @@ def _check_limit_of_orders(where: str, plan: Plan) -> None:
 
 def _check_call(where: str, step: PlannedStep) -> None:
     _check_limit(where, step)
+    if step.answer_within and not SHORTEST_ATTEMPT_MS <= step.answer_within <= LONGEST_ANSWER_MS:
+        raise WorkflowError(f"{where}: answer_within {step.answer_within} ms is outside 1 s to 366 days")
     if not 1 <= step.threshold <= MAX_THRESHOLD:
         raise WorkflowError(f"{where}: threshold {step.threshold} is outside 1-{MAX_THRESHOLD}")
     _check_policies(where, step)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stepward.domain.history import OVERDUE, HistoryKind
-from stepward.domain.messages import Notice, Outcome, Reply, Resubmit, Retry, Status
+from stepward.domain.messages import Callback, Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
 from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import is_condition, waited
+from stepward.testing.faults.waits import is_condition, later, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 REACHED = {
@@ -36,7 +36,9 @@ def held_wrongly(plan: Plan, write: Write) -> Iterator[str]:
             yield f"{after} is held by {after.locked_by}"
         allowed = (_is_claim, _is_end, _is_late, _is_note, _is_report)
         planned = plan.by_name[after.name]
-        if planned.when and is_condition(write, before, after):
+        if (planned.when and is_condition(write, before, after)) or (
+            planned.answer_within and later(write, before, after)
+        ):
             continue
         fits = any(each(write, before, after) for each in allowed) if planned.agent else waited(planned, write, after)
         if not fits:
@@ -81,7 +83,7 @@ def counted_wrongly(plan: Plan, write: Write, timing: Timing, *, trouble: bool) 
         if not plan.by_name[after.name].agent:
             continue  # a wait makes no attempts
         threshold = plan.by_name[after.name].threshold
-        ends = after.process_state in (ERROR, STOPPED)
+        ends = after.process_state in (ERROR, STOPPED) or isinstance(write.cause, Callback)
         if after.failure_count > threshold or (after.failure_count == threshold and not ends):
             yield f"{after} goes on though its threshold is {threshold}"
         if isinstance(write.cause, Resubmit):
@@ -223,6 +225,8 @@ def _is_report(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 def _undone_too_early(write: Write, compensation: StepRecord) -> bool:
     cause = write.cause
+    if isinstance(cause, Callback) and compensation.is_compensation:
+        return not cause.error and write.before.steps[forward_name(compensation.name)].process_state is STOPPED
     if not isinstance(cause, Reply) or cause.outcome is not Outcome.OK or not compensation.is_compensation:
         return False
     forward = write.before.steps[cause.step]

@@ -1,9 +1,9 @@
-"""I11 and I12, of one write: how a wait may change, and a step with a condition."""
+"""I11 and I12, of one write: how a wait may change, a step that is answered later, and one with a condition."""
 
 from __future__ import annotations
 
-from stepward.domain.messages import Resubmit, SignalGiven
-from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.messages import Callback, Outcome, Reply, Resubmit, SignalGiven
+from stepward.domain.task.record import SERVICE, ProcessState, StepRecord
 from stepward.domain.workflow.plan import Exhausted, PlannedStep, StepKind
 from stepward.testing.faults.record import Write
 
@@ -14,6 +14,19 @@ def is_condition(write: Write, before: StepRecord, after: StepRecord) -> bool:
     """Whether a step was skipped before anybody had begun it, or its condition could not be told."""
     fresh = before.process_state is PENDING and before.token is None is after.token and write.cause is not None
     return fresh and (after.process_state is SKIPPED or (after.process_state is ERROR and after.attempt == 1))
+
+
+def later(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether a step was handed over to its service by the attempt that holds it, or ended by that service."""
+    same = (after.attempt, after.token) == (before.attempt, before.token)
+    match write.cause:
+        case Reply(outcome=Outcome.LATER, token=token):
+            handed = before.process_state is PROCESSING is after.process_state and after.locked_by == SERVICE
+            return same and handed and token == before.token
+        case Callback(error=""):
+            ends = after.process_state is PROCESSED and before.process_state in (PENDING, PROCESSING, ERROR)
+            return same and before.attempt > 0 and (ends or before.process_state is STOPPED is after.process_state)
+    return False
 
 
 def waited(planned: PlannedStep, write: Write, after: StepRecord) -> bool:

@@ -36,5 +36,6 @@ def memory_assembly(now: Callable[[], int], agents: Iterable[str] = (), **ports:
         "lanes": MemoryLanes(),
         "lane_queue": MemoryLaneQueue(MemoryFifoQueue(name="order-events.fifo", clock=now)),
         "ledgers": MemoryLedgers(),
+        "callback_keys": lambda: [b"a key of the twins"],
     }
     return Assembly(now=now, **(twins | ports))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import StepRequest
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation, Result
 from stepward.testing.application import Staged, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger
@@ -152,7 +152,7 @@ class Instances(Parts):
         known = self.release_of(self.gate.here.instance).agents
         return [agent for agent in known if not lines[f"agent-{agent}"].part.is_gone]
 
-    def served(self) -> Callable[[Operation, Call], Mapping[str, Any]]:
+    def served(self) -> Callable[[Operation, Call], Result]:
         """What calls a service: services misbehave on their own."""
         return self.services.call
 

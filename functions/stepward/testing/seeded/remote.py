@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from stepward.domain.errors import Permanent
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Call, Operation, Result
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect
@@ -30,7 +28,7 @@ class Remote(Services):
     refused: set[str]
     times: Counter[str] = field(default_factory=Counter)
 
-    def call(self, operation: Operation, call: Call) -> Mapping[str, Any]:
+    def call(self, operation: Operation, call: Call) -> Result:
         """Call the service, and have it misbehave by chance."""
         try:
             return Services.call(self, operation, call)

@@ -1,0 +1,182 @@
+"""Steps that their service answers later: W6, I4, I11."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from stepward import Agent, App, Call, Exhausted, Later, Step, Workflow, days, minutes
+from stepward.app.scheduler.tokens import KEYS_LAST, REREAD_AFTER, Tokens
+from stepward.domain.errors import Forged
+from stepward.domain.messages import StepRequest
+from stepward.testing import Engine
+from stepward.testing.harness import Order
+from stepward.wire.order import masked
+
+carrier = Agent("carrier")
+DAY = 86_400
+
+
+@carrier.operation
+def ship(call: Call) -> Later:
+    assert call.callback, "the service gets it"
+    return Later()
+
+
+@carrier.operation
+def recall(_: Call) -> Mapping[str, Any]:
+    return {}
+
+
+@carrier.operation
+def bill(call: Call) -> Mapping[str, Any]:
+    return {"billed": call.results["ship"]["parcel"]}
+
+
+def app(**shipping: Any) -> App:
+    steps = [
+        Step(ship, undo=recall, complete_within=minutes(1), threshold=2, answer_within=days(3), **shipping),
+        Step(bill, complete_within=minutes(1)),
+    ]
+    return App("shop", workflow=Workflow("parcels", version=1, steps=steps))
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(app(on_permanent=Exhausted.UNDO)) as made:
+        yield made
+
+
+@pytest.fixture
+def order(engine: Engine) -> Order:
+    """One that the carrier has taken over."""
+    found = engine.submit(engine.app.workflow, {"orderId": "1"})  # type: ignore[attr-defined]
+    engine.clock.move(30)
+    assert found.step(ship).locked_by == "service"
+    return found
+
+
+def test_the_service_ends_the_step(engine: Engine, order: Order) -> None:
+    """W6, I11: meanwhile nothing runs; the same answer twice is once."""
+    revision = order.task.revision
+    engine.clock.move(2 * DAY)
+    assert order.task.revision == revision
+    for _ in range(2):
+        order.answer(ship, {"parcel": "p-7"})
+    engine.run()
+    assert order.state == "Processed"
+    assert order.result(bill) == {"billed": "p-7"}
+    assert order.effects == ["ship", "bill"]
+    engine.verdict()
+
+
+def test_a_service_that_refuses_later_has_the_order_undone(engine: Engine, order: Order) -> None:
+    """W6: a failure takes the policy of the step."""
+    order.answer(ship, error="address unknown")
+    engine.run()
+    assert order.state == "Undone"
+
+
+def test_silence_is_a_failure_and_the_next_attempt_follows(engine: Engine, order: Order) -> None:
+    """I1: a lost callback hangs nobody for ever."""
+    engine.clock.move(3 * DAY + 600)
+    assert order.step(ship).attempt == 2
+    engine.clock.move(3 * DAY + 600)
+    assert order.state == "Error"
+    assert order.step(ship).error == "its service took it over and never answered, 2 of 2 times"
+
+
+def test_success_counts_from_any_attempt_and_failure_from_the_current_one(engine: Engine, order: Order) -> None:
+    """I4, I11: a service that honours its key answers to the first token it got."""
+    engine.clock.move(3 * DAY + 600)
+    order.answer(ship, error="too late", attempt=1)
+    engine.clock.move(60)
+    assert order.state == "Processing"
+    order.answer(ship, {"parcel": "p-7"}, attempt=1)
+    engine.run()
+    assert order.state == "Processed"
+
+
+def test_an_answer_in_error_withdraws_the_alert(engine: Engine, order: Order) -> None:
+    """I11: what ends a wait counts until the step has ended."""
+    engine.clock.move(7 * DAY)
+    assert order.state == "Error"
+    order.answer(ship, {"parcel": "p-7"})
+    engine.run()
+    assert order.state == "Processed"
+
+
+def test_an_answer_after_the_undo_began_is_undone_once_more(engine: Engine, order: Order) -> None:
+    """I6: a late effect leaves nothing behind."""
+    order.undo()
+    engine.clock.move(60)
+    assert order.state == "Undone"
+    undone = len([call for call in engine.calls if call == "ship/undo"])
+    order.answer(ship, {"parcel": "p-7"})
+    engine.run()
+    assert order.state == "Undone"
+    assert len([call for call in engine.calls if call == "ship/undo"]) == undone + 1
+
+
+def test_a_forged_token_costs_nothing_but_a_count(engine: Engine, order: Order) -> None:
+    """W6: it is no reject and no alert, and changes nothing."""
+    token = engine.services.callbacks["1", "ship"][0]
+    content, _, mac = token.rpartition(".")
+    flipped = ("A" if mac[0] != "A" else "B") + mac[1:]
+    for forged in (f"{content}.{flipped}", "1.x.y", "nonsense", token.replace("1.", "2.", 1), f"{content}."):
+        engine.post("orders", json.dumps({"type": "step.completed", "callback": forged}))
+    engine.clock.move(60)
+    assert order.step(ship).locked_by == "service"
+    assert engine.rejects == []
+    assert engine.alerts == []
+
+
+def test_later_without_answer_within_is_an_error_that_says_so() -> None:
+    """W6."""
+    with Engine(
+        App("shop", workflow=Workflow("parcels", version=1, steps=[Step(ship, complete_within=minutes(1))]))
+    ) as e:
+        e.service(ship).returns(Later())
+        order = e.submit(e.app.workflow, {"orderId": "1"})  # type: ignore[attr-defined]
+        e.clock.move(60)
+        assert order.step(ship).error == "the operation returned Later; give its step an answer_within"
+
+
+REQUEST = StepRequest("1", "ship", "carrier", "ship", 2, "t", 1, "1/ship", 0, 0)
+
+
+def test_a_token_outlives_one_rotation_and_no_more() -> None:
+    """W6: two versions of the key are in force; one that was just rotated is found by a second look."""
+    keys, now = [b"first"], [0]
+    tokens = Tokens(lambda: list(keys), lambda: now[0])
+    token = tokens.issue(REQUEST, 7)
+    assert len(token) <= 90
+    named = tokens.check(token)
+    assert (named.order_id, named.effect, named.attempt, named.created_at) == ("1", "ship", 2, 7)
+    keys[:] = [b"second", b"first"]
+    elsewhere = Tokens(lambda: list(keys), lambda: now[0]).issue(REQUEST, 7)
+    now[0] += REREAD_AFTER
+    assert tokens.check(elsewhere) == named
+    assert tokens.check(token) == named
+    keys[:] = [b"third", b"second"]
+    now[0] += KEYS_LAST
+    with pytest.raises(Forged):
+        tokens.check(token)
+
+
+def test_a_flood_of_forgeries_reads_the_keys_seldom() -> None:
+    """W6: a forgery costs at most one read of the keys in ten seconds."""
+    reads = []
+    tokens = Tokens(lambda: reads.append(1) or [b"key"], lambda: 1_000_000)  # type: ignore[func-returns-value]
+    for _ in range(100):
+        with pytest.raises(Forged):
+            tokens.check("1.WyJ4Il0.aaaa")
+    assert len(reads) == 1
+
+
+def test_a_token_is_masked_wherever_a_message_is_kept() -> None:
+    assert masked('{"callback": "1.abc.def", "x": 1}') == '{"callback": "(a token)", "x": 1}'
+    assert masked(r'{"Message": "{\"callback\":\"1.abc.def\"}"}') == r'{"Message": "{\"callback\":\"(a token)\"}"}'
