@@ -101,8 +101,8 @@ class Resubmit:
 class Outcome(StrEnum):
     """How an attempt ended: done, or refused for good; or that it has not.
 
-    One that was not understood has not begun: the agent's code does not know it. One that is failing goes on to
-    complete-by.
+    One was not understood if the agent's code does not know it, so that it has not begun, or the Scheduler's its end.
+    One that is failing goes on to complete-by.
     """
 
     OK = "ok"

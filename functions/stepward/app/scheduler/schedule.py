@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
-from stepward.domain.messages import Command, ReportReject
+from stepward.domain.errors import NotUnderstood, Rejected
+from stepward.domain.messages import Command, ReportReject, ToScheduler
 from stepward.domain.task.record import Task
-from stepward.wire.messages import decode_for_scheduler
+from stepward.wire.messages import decode_for_scheduler, unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Schedule:
         The outcome of a command is in the audit log before its message is acknowledged. If the process dies between the
         two, the next delivery finds what the order remembers of the command.
         """
-        message = decode_for_scheduler(text)
+        message = self._read(text)
         if isinstance(message, ReportReject):
             if self.transition.notices is not None:
                 self.transition.notices.post(message)
@@ -32,6 +34,16 @@ class Schedule:
         history = self.transition.apply(message.order_id, message)
         if isinstance(message, Command):
             self.audit_log.keep(message.order_id, message, history, lambda: self._task(message.order_id))
+
+    def _read(self, text: str) -> ToScheduler:
+        """The message; one that only newer code knows may be a reply, so its attempt is spared while it waits."""
+        try:
+            return decode_for_scheduler(text)
+        except NotUnderstood as error:
+            if told := unread(text, f"the Scheduler was sent {error}"):
+                with suppress(Rejected):
+                    self.transition.apply(told.order_id, told)
+            raise
 
     def _task(self, order_id: str) -> Task | None:
         loaded = self.transition.store.load(order_id, with_order=False)
