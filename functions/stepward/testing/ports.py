@@ -32,7 +32,7 @@ class JudgedTasks(MemoryTaskStore):
     def submit(self, order: Order, task: Task, plan: Plan, *, meets: Wish | None = None) -> Submission | Wish:
         """Store order and task, or neither; see the port."""
         outcome = MemoryTaskStore.submit(self, order, task, plan, meets=meets)
-        if outcome is Submission.ACCEPTED and meets and self.judge:
+        if outcome is Submission.ACCEPTED and meets and task.revision > 1 and self.judge:
             self.judge.written(Write(replace(task, revision=1), task, self.judge.gate.here.cause))
         return outcome
 

@@ -20,7 +20,7 @@ from stepward.testing.fiber import Fiber
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Refused
-from stepward.wire.messages import decode_for_scheduler
+from stepward.wire.messages import decode_for_scheduler, unread
 from stepward.wire.order import order_id_hint
 
 Handle = Callable[[str, Sequence[Received]], Iterator[int]]
@@ -267,10 +267,12 @@ def _end(call: Callable[[], None]) -> None:
 
 
 def understood(text: str) -> ToScheduler | None:
-    """The message as the Scheduler reads it; None if it is for somebody else."""
+    """The message as the Scheduler reads it, or what it makes of one of newer code; None if it is for somebody else."""
     try:
         return decode_for_scheduler(text)
-    except (Rejected, NotUnderstood):
+    except NotUnderstood as error:
+        return unread(text, str(error))
+    except Rejected:
         return None
 
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from stepward.app.assembly import Application
+from stepward.domain.key import TaskKey
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import START
 from stepward.testing.harness import text_of
@@ -62,10 +63,11 @@ def _cast(
 ) -> Cast:
     undoable = all(who.undo for app in releases for step in app.plan().steps for who in step.executors)
 
-    def write(order_id: str, dice: Random) -> str:
+    def write(key: str, dice: Random) -> str:
         at = datetime.fromtimestamp(START / 1000, UTC).isoformat()
         known = {"replyTo": REPLY_TO} if dice.random() < 0.8 else {}
         usual = {"priority": dice.choice(["normal", "high"]), "submittedAt": at, **known}
-        return text_of({**usual, **order, "orderId": order_id})
+        address = {name: value for name, value in TaskKey.read(key).fields.items() if name != "workflow"}
+        return text_of({**usual, **order, **address})
 
-    return Cast(releases, People(gate, undoable, write), orders, after=after)
+    return Cast(releases, People(gate, undoable, write, releases[-1].keys), orders, after=after)

@@ -128,6 +128,20 @@ def decode_request(text: str) -> StepRequest:
     return message
 
 
+def unread(text: str, why: str) -> Reply | None:
+    """Tells the Scheduler that nobody can read a request, or a reply; None if the text names no attempt.
+
+    It only spares the attempt, so it may be made of a message that is not understood.
+    """
+    content: Any = strict_json.parse(text, _DEEPEST)
+    named = {key: content.get(key) for key in ("orderId", "step", "attempt", "token")}
+    told = {"type": "step.reply", "outcome": Outcome.NOT_UNDERSTOOD.value, "error": why}
+    try:
+        return Reply(**msgspec.structs.asdict(converted(named | told, _FORMS[Reply])))
+    except Rejected:
+        return None
+
+
 def encode_result(result: object) -> str:
     """The text of an operation's result; raises Permanent for what cannot be kept with the task."""
     if not isinstance(result, Mapping):

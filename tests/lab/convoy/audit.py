@@ -10,6 +10,7 @@ from stepward.app.convoy.history import balance as balance_of_lane
 from stepward.app.scheduler.audit_log import AuditEntry, AuditLog
 from stepward.domain.convoy.lane import Alerted, Lane, LaneRules
 from stepward.domain.convoy.sequence import MOST_UNSEQUENCED
+from stepward.domain.key import TaskKey
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.testing.memory.shared_records import MemorySharedRecords
@@ -40,7 +41,7 @@ class Left:
 def checks(left: Left, books: Collection[Book]) -> Iterator[tuple[str, str, Callable[[], None]]]:
     """Every invariant at quiet time, with the order it is about, and what raises AssertionError if it is broken."""
     for order_id, lane in left.lanes.lanes.items():
-        entries = sent(books, order_id)
+        entries = sent(books, lane)
         yield "I1", order_id, partial(at_rest, left, lane)
         yield "I7", order_id, partial(replayed, left, lane, entries)
         yield "C5", order_id, partial(nothing_is_missing, left, lane, entries)
@@ -48,10 +49,11 @@ def checks(left: Left, books: Collection[Book]) -> Iterator[tuple[str, str, Call
     yield "C3", "", partial(nothing_is_lost, left, books)
 
 
-def sent(books: Iterable[Book], order_id: str) -> list[Entry]:
-    """Every entry of an order, in the order of sending."""
+def sent(books: Iterable[Book], lane: Lane) -> list[Entry]:
+    """Every entry of an order by its own customer, in the order of sending."""
+    order_id, own = TaskKey.read(lane.order_id).order_id, (book for book in books if book.customer == lane.customer_id)
     return [
-        written for book in books for written in book.entries if has_order(written) and written["orderId"] == order_id
+        written for book in own for written in book.entries if has_order(written) and written["orderId"] == order_id
     ]
 
 
@@ -112,13 +114,14 @@ def _possible(left: Left, lane: Lane, entries: Sequence[Entry]) -> dict[int, lis
         found[1] = first
     for entry in left.commands(lane.order_id, "convoy replace"):
         position = int(entry.step.split()[1])
-        found.setdefault(position, []).append(replacement(left.rules, lane.order_id, position))
+        found.setdefault(position, []).append(said(replacement(left.rules, lane.order_id, position)))
     return found
 
 
 def replacement(rules: LaneRules, order_id: str, position: int) -> Entry:
     numbered = {"sequence": position} if rules.sequenced else {}
-    return {"orderId": order_id, **numbered, "op": "add", "amount": "9.99"}
+    address = {name: value for name, value in TaskKey.read(order_id).fields.items() if name != "workflow"}
+    return {**address, **numbered, "op": "add", "amount": "9.99"}
 
 
 def alerted_once(left: Left) -> None:
@@ -132,12 +135,13 @@ def nothing_is_lost(left: Left, books: Iterable[Book]) -> None:
     rows = (row for lane in left.lanes.lanes.values() for row in held(left.lanes, lane).values())
     # What a command rejected has a row behind these, and has to be among the rejects, too.
     events = (row.event for row in rows if row.position >= -MOST_UNSEQUENCED)
-    found = [*(said(json.loads(event.body)) for event in events), *_rejected(left)]
+    contents = [*(json.loads(event.body) for event in events), *_rejected(left)]
+    found = [(content.get("customerId"), said(content)) for content in contents]
     named = {reject.message_id for reject in left.rejects.kept.values()}
     for book in books:
         for index, written in enumerate(book.entries):
-            is_there = said(written) in found if has_order(written) else f"{book.ledger_id}/{index}" in named
-            assert is_there, written
+            is_named = f"{book.ledger_id}/{index}" in named
+            assert (book.customer, said(written)) in found if has_order(written) else is_named, written
 
 
 def nothing_is_missing(left: Left, lane: Lane, entries: Sequence[Entry]) -> None:
@@ -150,7 +154,7 @@ def nothing_is_missing(left: Left, lane: Lane, entries: Sequence[Entry]) -> None
 
 def nothing_comes_after_the_end(left: Left, lane: Lane, entries: Sequence[Entry]) -> None:
     """C5: what was sent for positions behind the end is among the rejects."""
-    rejected = _rejected(left)
+    rejected = list(map(said, _rejected(left)))
     for written in entries:
         if lane.end and lane.sequenced and written.get("sequence", 0) > lane.end:
             assert written in rejected, written
@@ -158,7 +162,7 @@ def nothing_comes_after_the_end(left: Left, lane: Lane, entries: Sequence[Entry]
 
 def _rejected(left: Left) -> list[Entry]:
     contents = (_read(reject.body) for reject in left.rejects.kept.values())
-    return [said(content) for content in contents if isinstance(content, dict)]
+    return [content for content in contents if isinstance(content, dict)]
 
 
 def _read(body: str) -> Any:

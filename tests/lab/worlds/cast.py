@@ -6,6 +6,7 @@ from functools import partial
 from random import Random
 from zlib import crc32
 
+from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.domain.messages import LaneWaits
 from stepward.domain.rejects import Reject
 from stepward.testing.faults.broken import Broken
@@ -15,7 +16,7 @@ from stepward.testing.seeded.finding import Finding
 from stepward.testing.seeded.finding import live as live_with
 from stepward.testing.seeded.finding import report as report_of
 from stepward.testing.seeded.instances import Instances
-from stepward.testing.seeded.people import People
+from stepward.testing.seeded.people import CUSTOMERS, People
 from stepward.testing.seeded.world import ORDERED_WITHIN
 from stepward.testing.settings import REPLY_TO
 from tests.factories import order_text
@@ -28,6 +29,8 @@ from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
+APART = 0.25
+"""The share of worlds in which order ids are unique per customer."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,7 +51,7 @@ class Ours(Cast):
         self.customers.hear(alert)
 
     def expects(self, reject: Reject) -> bool:
-        return reject.order_id in OWNERS or reject.source.startswith("ledger of ")
+        return TaskKey.read(reject.order_id).order_id in OWNERS or reject.source.startswith("ledger of ")
 
     def verdict(self) -> None:
         for invariant, order_id, check in audit.checks(self.left, self.customers.sent):
@@ -62,17 +65,19 @@ def cast(gate: Gate) -> Ours:
     dice = gate.chances.dice("scenery")
     first = dice.choice(FAMILIES)
     plans = [first, *releases(first, dice)]
+    apart = gate.chances.dice("customers are told apart").random() < APART
+    keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     undoable, rules_of_lanes = first is not LINE, rules(gate.chances.dice("rules of lanes"))
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
-        releases=[PlannedApp(plan) for plan in plans],
-        people=People(gate, undoable, _order),
+        releases=[PlannedApp(plan, keys=keys) for plan in plans],
+        people=People(gate, undoable, _order, keys),
         orders=ORDERS,
         settings=replace(SETTINGS, lane_rules=rules_of_lanes),
         lanes=lanes,
         ours=lanes,
         kind=Skewed,
-        customers=Customers(gate, rules_of_lanes, undoable),
+        customers=Customers(gate, rules_of_lanes, undoable, apart),
     )
 
 
@@ -83,6 +88,7 @@ def report(finding: Finding) -> Iterator[str]:
     return report_of(finding, f"make simulate SEED={finding.seed}")
 
 
-def _order(order_id: str, dice: Random) -> str:
-    known = {"replyTo": REPLY_TO} if dice.random() < 0.8 else {}
-    return order_text(order_id, priority=dice.choice(["normal", "high"]), **known)
+def _order(key: str, dice: Random) -> str:
+    parts, known = TaskKey.read(key), {"replyTo": REPLY_TO} if dice.random() < 0.8 else {}
+    customer_id = parts.customer_id or CUSTOMERS[0]
+    return order_text(parts.order_id, priority=dice.choice(["normal", "high"]), customerId=customer_id, **known)

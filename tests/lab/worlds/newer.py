@@ -12,6 +12,7 @@ from stepward.app.assembly import Assembly
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt
 from stepward.domain.history import HistoryEntry
+from stepward.domain.messages import Reply
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task
 from stepward.domain.wish import Wish
@@ -60,7 +61,8 @@ class NewerStore(Store):
         if self.parts.has("field of plans", found.plan.version - 1) and not self.parts.knows("field of plans"):
             raw = json.loads(found.plan.to_json())
             raw["steps"][0][FIELD] = 1
-            self.parts.judge.unread.add(order_id)
+            if isinstance(cause := self.gate.here.cause, Reply):
+                self.parts.judge.unread.add(cause.token)
             _read_plan(json.dumps(raw))
             raise Broken("I10", order_id, "code that does not know a field of the plan passes over it")
         return found
@@ -158,17 +160,9 @@ class Skewed(Instances):
         """A message as whoever runs now writes it."""
         if self.knows("field of messages"):
             text = f'{text[:-1]},"{FIELD}":{{"is":"newer"}}}}'
-        if self.knows("kind of message") and self._is_understood():
+        if self.knows("kind of message"):
             text = text.replace(f'"type":"{self.kind}"', f'"type":"{FIELD}.{self.kind}"')
         return text
-
-    def _is_understood(self) -> bool:
-        """Who sends a new kind of request or reply is updated after who understands it, and rolled back before.
-
-        Otherwise the attempt would run out meanwhile. What only starts something may wait.
-        """
-        readers = {"step.request": self.agents(), "step.reply": ["scheduler"]}.get(self.kind, ())
-        return all(self.has("kind of message", run.number) for reader in readers for run in self.running[reader])
 
     def assembly(self, instance: str) -> Assembly:
         made, shards = super().assembly(instance), self.shards[self.release_of(instance).number]
@@ -196,13 +190,9 @@ class Skewed(Instances):
     def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int]:
         """Have an instance read messages that it knows as it would its own."""
         newer = f'"type":"{FIELD}.'
-        if not any(newer in each.body for each in batch):
-            pass
-        elif self.knows("kind of message"):
+        if self.knows("kind of message") and any(newer in each.body for each in batch):
             batch = [replace(each, body=each.body.replace(newer, '"type":"')) for each in batch]
             self.gate.here.cause = understood(batch[0].body)
-        else:
-            self.judge.unread.add(self.gate.here.about)
         yield from handle(instance, batch)
 
 

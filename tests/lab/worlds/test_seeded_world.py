@@ -7,6 +7,7 @@ import pytest
 from stepward.domain.convoy import sequence
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.sequence import Turn
+from stepward.domain.key import TaskKey
 from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
@@ -32,13 +33,18 @@ def test_a_seed_makes_the_same_world_again() -> None:
     assert first.judge.tasks.tasks == second.judge.tasks.tasks
 
 
-def test_a_world_without_accidents_is_smooth() -> None:
-    everybody = frozenset(f"ord-{number} is ordered" for number in range(ORDERS))
+@pytest.mark.parametrize("seed", [6, 7])
+def test_a_world_without_accidents_is_smooth(seed: int) -> None:
+    """In the second one, two customers use the same order ids (W1)."""
+    everybody = frozenset(name for name in live(seed)[0].chances.happened if name.endswith(" is ordered"))
 
-    world, finding = live(7, everybody)
+    world, finding = live(seed, everybody)
 
-    assert finding is None
+    assert (finding, len(everybody)) == (None, ORDERS)
     assert {task.process_state for task in world.judge.tasks.tasks.values()} == {"Processed"}
+    assert len({TaskKey.read(key).order_id for key in world.judge.tasks.tasks}) == (
+        ORDERS if seed == 6 else ORDERS // 2
+    )
     assert set(world.chances.happened) == everybody
 
 

@@ -1,5 +1,6 @@
 """D1, I10: code meets the work of newer code; nothing is lost, counted, undone or deleted."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,12 +14,12 @@ from stepward.domain.coordination.lease import Lease, lease_of
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Corrupt, NotUnderstood, RetryLater
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import StepWaits
+from stepward.domain.messages import Outcome, Reply, StepWaits
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing import Engine
 from stepward.testing.memory.shared_records import MemorySharedRecords
-from stepward.wire.messages import decode_request
+from stepward.wire.messages import decode_request, encode
 from tests.factories import (
     ALERTS,
     HOUR,
@@ -47,6 +48,7 @@ SCREENED = Plan(
     ),
 )
 SCREEN = ("worker", "screen")
+REPLY = Reply("ord-404", "reserve", 1, "token", Outcome.OK)
 
 
 def submitted(plan: Plan) -> tuple[Engine, PlannedApp]:
@@ -78,6 +80,43 @@ def test_a_new_step_waits_for_an_agent_that_is_updated_late(late: int) -> None:
     assert [alert.reason for alert in told] == ["agent worker does not know operation screen; deploy it"] * (late > 300)
     assert engine.alerts == told
     assert (engine.rejects, engine.dead_letters) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("queue", "whose", "reader"),
+    [
+        ("agent-worker", "type", "agent worker"),
+        ("responses", "type", "the Scheduler"),
+        ("responses", "outcome", "the Scheduler"),
+    ],
+)
+def test_what_waits_past_complete_by_for_code_that_can_read_it_counts_nothing(
+    queue: str, whose: str, reader: str
+) -> None:
+    """D1: who sent a kind of request or reply was updated first, or its reader was rolled back."""
+    engine, _ = submitted(sequence("reserve", "ship", threshold=1, exhausted=(UNDOES,)))
+    messages = engine.pump.lines[queue].queue
+    engine.run(until=lambda: bool(messages.stored))
+    (newer,) = messages.stored
+    known, newer.body = newer.body, json.dumps({**json.loads(newer.body), whose: "later"})
+
+    engine.clock.move(5)
+    lacks = engine.order(ORDER_ID).step("reserve").lacks
+    engine.clock.move(85)
+    assert lacks.startswith(f"{reader} was sent a message whose {whose} is 'later', which this code does not know")
+
+    newer.body = known
+    engine.run()
+    engine.verdict()
+    reserve = engine.order(ORDER_ID).step("reserve")
+    assert (reserve.attempt, reserve.failure_count, reserve.lacks) == (2, 0, "")
+    assert (engine.effects, engine.rejects) == (["reserve", "ship"], [])
+
+
+@pytest.mark.parametrize("text", ['{"type":"task.freeze","orderId":"ord-1"}', encode(REPLY).replace('"ok"', '"later"')])
+def test_what_is_not_understood_of_an_order_that_is_not_there_is_no_reject(world: World, text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        world.schedule().handle(text)
 
 
 @pytest.mark.parametrize("late", [20, 3_600, 86_400])

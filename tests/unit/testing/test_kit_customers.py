@@ -11,7 +11,7 @@ from stepward import App
 from stepward.domain.convoy.commands import ReplaceEvent, SkipEvent
 from stepward.domain.convoy.lane import Lane, LaneRules
 from stepward.domain.key import named
-from stepward.testing import Engine, Order, Settings, crash_points
+from stepward.testing import Engine, Order, Settings, crash_points, worlds
 from stepward.testing.aws.engine import AwsEngine
 from stepward.testing.harness import Harness
 from tests.unit.testing.shop import ALL, app, charge, fulfilment, reserve
@@ -188,6 +188,12 @@ def test_where_customers_are_told_apart_every_message_names_one(two: Engine, doo
         two.post("orders", '{"type": "order.cancelled", "orderId": "1042"}')
     two.run()
     assert rejected(two) == [("customerId", "is missing; the workflow fulfilment tells customers apart")]
+
+
+@pytest.mark.parametrize("of", [per_customer, app])
+def test_no_world_mixes_up_two_customers(of: App) -> None:
+    """Two with the same order ids, or a stranger who cancels."""
+    assert worlds(of, {"orderId": "1042", "customerId": "acme"}, seeds=8) == 8
 
 
 def test_no_crash_point_mixes_up_two_customers() -> None:

@@ -13,12 +13,12 @@ from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence, nex
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
 from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
-from stepward.domain.errors import Permanent, RetryLater, Transient
+from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.workflow.definition import Call, Later, Operation
 from stepward.ports import Queues, Telemetry
-from stepward.wire.messages import decode_request, encode_result
+from stepward.wire.messages import decode_request, encode_result, unread
 
 MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
@@ -48,7 +48,7 @@ class Serve:
         Transient if the reply could not be sent. Past complete-by there is no reply, no error and no recovery: another
         instance may hold the step.
         """
-        request = decode_request(text)
+        request = self._read(text)
         deadline = min(request.complete_by, self.now() + request.budget)
         if self.now() >= deadline:
             self._log(HistoryKind.EXPIRED, request, "it waited in the queue past complete-by")
@@ -59,6 +59,15 @@ class Serve:
             self._log(HistoryKind.SILENT, request, "complete-by has passed")
             return
         self.queues.reply([reply])
+
+    def _read(self, text: str) -> StepRequest:
+        """The request; of one that only newer code knows the Scheduler hears that nobody has tried the attempt."""
+        try:
+            return decode_request(text)
+        except NotUnderstood as error:
+            if told := unread(text, f"agent {self.guard.agent} was sent {error}"):
+                self.queues.reply([told])
+            raise
 
     def _attempt(self, request: StepRequest, deadline: int) -> Reply | None:
         """Call the operation until it succeeds or is refused; None if the time is used up."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
-from stepward.domain.errors import Forged, Rejected
+from stepward.domain.errors import Forged, NotUnderstood, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Callback, Command, ReportReject, SignalGiven
+from stepward.domain.messages import Callback, Command, ReportReject, SignalGiven, ToScheduler
 from stepward.domain.steps.later import Answered
 from stepward.domain.task.record import Task
 from stepward.domain.workflow.plan import SUBMITTERS, forward_name
-from stepward.wire.messages import decode_for_scheduler
+from stepward.wire.messages import decode_for_scheduler, unread
 from stepward.wire.order import check_signal
 
 
@@ -29,7 +30,7 @@ class Schedule:
         The outcome of a command is in the audit log before its message is acknowledged. If the process dies between the
         two, the next delivery finds what the order remembers of the command.
         """
-        message = decode_for_scheduler(text)
+        message = self._read(text)
         if isinstance(message, ReportReject):
             if self.transition.notices is not None:
                 self.transition.notices.post(message)
@@ -56,6 +57,16 @@ class Schedule:
         step, result = forward_name(token.effect), message.result
         answered = Answered(step, token.effect, token.attempt, token.created_at, result, message.error)
         transition.apply(token.order_id, answered)
+
+    def _read(self, text: str) -> ToScheduler:
+        """The message; one that only newer code knows may be a reply, so its attempt is spared while it waits."""
+        try:
+            return decode_for_scheduler(text)
+        except NotUnderstood as error:
+            if told := unread(text, f"the Scheduler was sent {error}"):
+                with suppress(Rejected):
+                    self.transition.apply(told.order_id, told)
+            raise
 
     def _task(self, order_id: str) -> Task | None:
         loaded = self.transition.store.load(order_id, with_order=False)

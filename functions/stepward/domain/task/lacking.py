@@ -34,7 +34,7 @@ def no_queue(change: TaskChange, record: StepRecord, agent: str) -> StepRecord:
 
 
 def not_understood(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """The agent does not know the operation. It keeps the request, and tries it again until complete-by."""
+    """Somebody does not know the operation, or a message of the attempt; that waits, and is tried again."""
     lacking = lack(change, record, reply.error)
     change.steps[record.name] = replace(lacking, untried=record.attempt)
 

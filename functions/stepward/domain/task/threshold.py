@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import TaskChange
-from stepward.domain.task.claim import claim_ready, request_claim
+from stepward.domain.task.claim import claim_ready, never_asked, request_claim
 from stepward.domain.task.record import StepRecord
 from stepward.domain.task.undo import begin_undo, no_return, plan_undo_of
 from stepward.domain.workflow.plan import Exhausted, PlannedStep, Policy
@@ -41,7 +41,7 @@ def _wait(change: TaskChange, record: StepRecord, policy: Policy, overdue: int) 
 
 def _fall_back(change: TaskChange, record: StepRecord, policy: Policy, reason: str, overdue: int) -> None:
     """Undo what the step's executor did, or may have done, before another takes over."""
-    if record.attempt:
+    if not never_asked(record):
         plan_undo_of(change, record)
     taken = replace(record.supplied(), policy=record.policy + 1, rounds=0, failure_count=0, token=None)
     change.steps[record.name] = taken.freed()

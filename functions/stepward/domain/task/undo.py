@@ -7,7 +7,7 @@ from dataclasses import replace
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Reply
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
-from stepward.domain.task.claim import claim_ready, claim_token, resend
+from stepward.domain.task.claim import claim_ready, claim_token, never_asked, resend
 from stepward.domain.task.record import DONE, ProcessState, StepRecord
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 
@@ -34,7 +34,7 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
                 alert_by=None,
                 not_before=None,
             )
-        if record.attempt:
+        if not never_asked(record):
             plan_undo_of(change, record)
     claim_ready(change, causation_id)
     log_if_undone(change)

@@ -29,8 +29,9 @@ class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
     `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended,
-    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Messages about
-    `unread` orders waited for newer code: what runs out meanwhile counts, as after a lost message.
+    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Replies with
+    `unread` tokens came to code that does not know the order's plan: what runs out meanwhile counts, as if they were
+    lost.
     """
 
     gate: Gate
@@ -206,7 +207,7 @@ class Judge:
                 if key not in self.refused:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
                 continue
-            counted = after.failure_count > before.failure_count and after.order_id not in self.unread
+            counted = after.failure_count > before.failure_count and before.token not in self.unread
             if self.gate.profile.quiet and ((ended and in_time) or counted):
                 yield f"nothing goes wrong, and {before} became {after}"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
+from stepward.domain.key import TaskKey
 from stepward.testing.faults.broken import Broken
 from stepward.testing.seeded.world import Casting, World
 
@@ -101,4 +102,5 @@ def _finding(world: World, invariant: str, order_id: str, what: str) -> Finding:
 
 def _about(accident: str) -> str:
     """The order of the accident; "" if none in particular."""
-    return accident.partition(" ")[0].rstrip(":") if accident.startswith("ord-") else ""
+    first = accident.partition(" ")[0].rstrip(":")
+    return first if TaskKey.read(first).order_id.startswith("ord-") else ""

@@ -8,32 +8,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.domain.messages import Pause, Resubmit, Resume, StepFailed, Undo
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import MINUTE, SECOND
 from stepward.wire.messages import encode
 
 LATER = [0, 60, 150, 300, 600, 1_200, 5 * SECOND, 25 * SECOND, 3 * MINUTE, 20 * MINUTE]
+CUSTOMERS, STRANGER = ("c1", "c2"), "stranger"
 MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","type":"order.paid","version":1}']
 
 
 @dataclass(slots=True)
 class People:
-    """They `post` to the queues; `write` makes the text of an order with this id, with its dice.
+    """They `post` to the queues; `write` makes the text of the order with this key, with its dice.
 
-    They undo and cancel only `undoable` orders.
+    They undo and cancel only `undoable` orders. Where `keys` tell customers apart, two of them use the same order ids.
     """
 
     gate: Gate
     undoable: bool
     write: Callable[[str, Random], str]
+    keys: Keys = ANY
     post: Callable[[str, str], object] = field(init=False)
     ordered: list[str] = field(default_factory=list)
     alerted: Counter[str] = field(default_factory=Counter)
 
     def order(self, number: int, within: int) -> None:
         """Somebody orders, and perhaps does more about it."""
-        order_id, dice = f"ord-{number}", self.gate.chances.dice(f"order {number}")
+        order_id, dice = self._key(number), self.gate.chances.dice(f"order {number}")
         at = dice.randrange(within)
         if self.gate.chances.happens(f"{order_id} is ordered", 1.0) is None:
             return
@@ -42,6 +45,8 @@ class People:
         self._say("orders", text, at)
         self._again(order_id, text, at)
         self._commands(order_id, at)
+        if "customerId" in json.loads(text):
+            self._stranger(order_id, at)
 
     def hear(self, alert: StepFailed) -> None:
         """An operator is alerted to an Error, and resubmits the step, perhaps with two clicks."""
@@ -53,6 +58,18 @@ class People:
             text = encode(Resubmit(alert.order_id, alert.step, max(0, alert.attempt - seen), "ada", "fixed"))
             for _ in range(dice.choice([1, 1, 2])):
                 self._say("scheduler", text, dice.choice(LATER))
+
+    def _key(self, number: int) -> str:
+        if not self.keys.tell_apart(""):
+            return f"ord-{number}"
+        return self.keys.key(f"ord-{number // len(CUSTOMERS)}", CUSTOMERS[number % len(CUSTOMERS)])
+
+    def _stranger(self, order_id: str, at: int) -> None:
+        """Another customer cancels the order, or one of his own that never comes; this one goes on."""
+        name = f"{order_id}: a stranger cancels it"
+        if dice := self.gate.chances.happens(name, self.gate.profile.people / 4):
+            known = {**TaskKey.read(order_id).fields, "customerId": STRANGER, "reason": STRANGER}
+            self._say("orders", json.dumps({**known, "type": "order.cancelled"}), at + dice.choice(LATER))
 
     def _again(self, order_id: str, text: str, at: int) -> None:
         rate = self.gate.profile.people / 4
@@ -73,13 +90,14 @@ class People:
         self.gate.diary.counts["commands"] += 1
         kinds = ["undo", "undo", "cancel", "pause", "pause"] if self.undoable else ["pause"]
         clicks = range(dice.choice([1, 1, 2]))
+        cancellation = {**TaskKey.read(order_id).fields, "type": "order.cancelled"}
         match dice.choice(kinds):
             case "undo":
                 for _ in clicks:
                     self._say("scheduler", encode(Undo(order_id, "ada", "sold twice")), at)
             case "cancel":
                 for _ in clicks:
-                    self._say("orders", json.dumps({"orderId": order_id, "type": "order.cancelled"}), at)
+                    self._say("orders", json.dumps(cancellation), at)
             case _:
                 resumes = at + dice.choice(LATER)
                 for _ in clicks:

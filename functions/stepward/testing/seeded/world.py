@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import TaskKey
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.gate import Chances, Gate
@@ -18,6 +19,7 @@ from stepward.testing.seeded.cast import Cast
 from stepward.testing.seeded.instances import Instances
 from stepward.testing.seeded.mail import HIDDEN
 from stepward.testing.seeded.mishaps import Mishaps
+from stepward.testing.seeded.people import STRANGER
 from stepward.testing.seeded.scenery import Scenery
 
 COPIES = {"submission": 2, "scheduler": 3, "agent": 3, "supervisor": 2, "ledger": 2, "convoy": 3}
@@ -144,14 +146,20 @@ class World:
         for order_id in self.cast.people.ordered:
             if order_id not in self.judge.tasks.tasks:
                 raise Broken("I1", order_id, "the order was sent and never accepted")
-            if duplicates.count(order_id) >= self.parts.pump.deliveries[order_id, "orders"]:
+            if duplicates.count(order_id) >= self.parts.pump.deliveries[TaskKey.read(order_id).order_id, "orders"]:
                 raise Broken("S", order_id, "each delivery of the order was taken for a second one")
+            if STRANGER in self.judge.tasks.tasks[order_id].undoing:
+                raise Broken("W1", order_id, "another customer has cancelled it")
         for order_id, entry in self.parts.telemetry.history:
             if entry.kind is HistoryKind.CORRUPT:
                 raise Broken("I10", order_id, f"a record is called corrupt: {entry.note}")
+        self._all_deserved_it()
+
+    def _all_deserved_it(self) -> None:
+        """I1, W1: each reject is nonsense, comes from another customer, or names one of the reasons."""
         for reject in self.parts.rejects.kept.values():
             nonsense = reject.source == "orders" and "order.submitted" not in reject.body
-            if not (nonsense or self.cast.expects(reject)) and not any(
-                reason in reject.reason for reason in EXPECTED_REJECTS
-            ):
+            foreign = STRANGER in reject.body and reject.field == "customerId"
+            expected = nonsense or foreign or self.cast.expects(reject)
+            if not expected and not any(reason in reject.reason for reason in EXPECTED_REJECTS):
                 raise Broken("I1", reject.order_id, f"{reject.body} was rejected: {reject.field}: {reject.reason}")
