@@ -94,8 +94,11 @@ def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> Ag
     )
 
 
-def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
-    """Refuse an agent whose service has no address, and the address of a service that no agent calls."""
+def check_addresses(workflow: Workflow, addresses: Collection[str], where: str = "service_urls") -> None:
+    """Refuse an agent whose service has no address, and the address of a service that no agent calls.
+
+    `where` tells a person where the addresses are.
+    """
     callers = workflow.services
     for service, agent in callers.items():
         if service not in addresses:
@@ -105,12 +108,12 @@ def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
                 if near
                 else f'add {service} = "https://...", or declare Agent({agent!r}, services=()) if it needs none'
             )
-            raise Misconfigured(f"service_urls: agent {agent} calls {service}, which has no address; {advice}")
+            raise Misconfigured(f"{where}: agent {agent} calls {service}, which has no address; {advice}")
     for service in addresses:
         if service not in callers:
-            near = get_close_matches(service, callers, 1)
-            advice = f"did you mean {near[0]}?" if near else "remove it, or name it in an agent's services=(...)"
-            raise Misconfigured(f"service_urls: no agent calls {service}; {advice}")
+            raise Misconfigured(
+                f"{where}: no agent calls {service}; remove it, or name it in an agent's services=(...)"
+            )
 
 
 def _check_queues(workflow: str, names: list[str]) -> None:

@@ -21,10 +21,11 @@ _OPTIONS_OF_CDK = frozenset({"acknowledged-issue-numbers", "cli-telemetry"})
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The settings of this run; `notes` tell a person how they differ from the file."""
+    """The settings of this run; `notes` tell a person how they differ from the file, `addresses` where these are."""
 
     settings: Settings
     notes: Sequence[str]
+    addresses: str
 
 
 def choose(project: Project, context: Mapping[str, object]) -> Chosen:
@@ -38,7 +39,8 @@ def choose(project: Project, context: Mapping[str, object]) -> Chosen:
     settings = Settings.from_context(options.get, usual)
     _check_place(project, file, settings, usual)
     changed = [name for name in options if getattr(settings, name) != getattr(usual, name)]
-    return Chosen(settings, [_note(name, settings, usual, file) for name in changed])
+    addresses = "-c service_urls=..." if "service_urls" in options else f"{file.path}: service_urls"
+    return Chosen(settings, [_note(name, settings, usual, file) for name in changed], addresses)
 
 
 def in_file(file: Environment) -> Settings:

@@ -192,11 +192,13 @@ def _workflow(services: tuple[str, ...] | None) -> Workflow:
             {"paymets": ""},
             "service_urls: agent payments calls payments, which has no address; rename paymets to payments",
         ),
-        (None, {"payments": "", "paymets": ""}, "service_urls: no agent calls paymets; did you mean payments?"),
-        (
-            None,
-            {"payments": "", "mail": ""},
-            "service_urls: no agent calls mail; remove it, or name it in an agent's services=(...)",
+        *(
+            (
+                None,
+                {"payments": "", other: ""},
+                f"service_urls: no agent calls {other}; remove it, or name it in an agent's services=(...)",
+            )
+            for other in ("paymets", "mail")
         ),
     ],
 )
@@ -207,6 +209,16 @@ def test_every_agent_has_the_address_of_its_service_and_no_address_is_left_over(
     with pytest.raises(Misconfigured) as refusal:
         check_addresses(_workflow(services), addresses)
     assert str(refusal.value) == told
+
+
+def test_who_reads_of_an_address_reads_where_it_is(files: Files) -> None:
+    """D2: the file, or the option that holds for this run."""
+    project = files()
+    assert choose(project, {"env": "dev"}).addresses == "infra/environments/dev.toml: service_urls"
+    given = choose(project, {"env": "dev", "service_urls": "{}"})
+    assert given.addresses == "-c service_urls=..."
+    with pytest.raises(Misconfigured, match=re.escape("-c service_urls=...: agent payments calls payments, which")):
+        check_addresses(_workflow(None), given.settings.service_urls, given.addresses)
 
 
 def test_an_agent_may_need_no_address_or_several() -> None:

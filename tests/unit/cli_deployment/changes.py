@@ -17,6 +17,7 @@ SETTINGS = {
     "shards": 8,
     "tasks_table": "",
     "lanes_table": "lanes-again",
+    "replica_regions": [],
 }
 FILE = "infra/environments/prod.toml"
 
@@ -41,7 +42,10 @@ class FakeFacts:
         return self.queues.get(logical_id, 0)
 
     def name_of(self, logical_id: str) -> str:
-        return {"Q1": "agent-payments"}.get(logical_id, logical_id)
+        return {"Q1": "agent-payments", "Q2": "ledgers-acme-dead"}.get(logical_id, logical_id)
+
+    def typed(self, *words: str) -> str:
+        return " ".join(("stepward", *words, "--stack shop-prod"))
 
 
 def stack(settings: Mapping[str, Any], workflow: Mapping[str, Any], resources: Mapping[str, Any]) -> Stack:

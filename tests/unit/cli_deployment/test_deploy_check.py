@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from stepward.cli.deploy_check.change import Change, Stack
+from stepward.cli.deploy_check.change import MOST_COUNTED, Change, Stack
+from stepward.cli.deploy_check.draining import draining
 from stepward.cli.deploy_check.questions import QUESTIONS, refusals
 from tests.unit.cli_deployment.changes import FILE, SETTINGS, FakeFacts, refused, stack
 
@@ -17,6 +18,7 @@ def kept(kind: str, **properties: Any) -> dict[str, Any]:
     return {"Type": f"AWS::{kind}", "DeletionPolicy": "Retain", "Properties": properties}
 
 
+GLOBAL = "AWS::DynamoDB::GlobalTable"
 RESOURCES = {
     "Tasks": kept("DynamoDB::GlobalTable", KeySchema=["OrderID"], Replicas=[{"Region": "a"}, {"Region": "b"}]),
     "Orders": kept("DynamoDB::Table", KeySchema=["OrderID"]),
@@ -24,6 +26,8 @@ RESOURCES = {
     "Key": kept("KMS::Key"),
     "Topic": kept("SNS::Topic", TopicName="alerts"),
     "Q1": kept("SQS::Queue", FifoQueue=True),
+    "Q2": kept("SQS::Queue", FifoQueue=True),
+    "Q3": kept("SQS::Queue"),
     "Function": kept("Lambda::Function"),
 }
 
@@ -61,8 +65,8 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             change(FakeFacts(shards={1: 9, 5: 2, 7: 14}), shards=4),
             "shards",
             (
-                "shards = 4 gives up 5, 7 of 8 shards, in which 16 orders wait; write draining_shards = 8 beside it in "
-                f"{FILE} until they are empty"
+                "shards = 4 gives up shards 5, 7, in which 16 orders wait; write draining_shards = 8 beside it in "
+                f"{FILE} until nothing is left there"
             ),
         ),
         (
@@ -92,22 +96,42 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
         (
             change(FakeFacts(queues={"Q1": 12}), {"Q1": None}),
             "queues",
-            "queue agent-payments would leave the stack, with 12 messages in it; keep it until it is empty",
+            (
+                "queue agent-payments would leave the stack, with 12 messages in it; keep its agent, as it is or in "
+                "draining=[...] of the workflow, until it is empty"
+            ),
         ),
         (
-            change(FakeFacts(queues={"Q1": 1}), changed("Q1", FifoQueue=False)),
+            change(FakeFacts(queues={"Q2": 2}), {"Q2": None}),
             "queues",
             (
-                "queue agent-payments would be replaced by an empty one (another FifoQueue), with a message in it; "
-                "keep it until it is empty"
+                "queue ledgers-acme-dead would leave the stack, with 2 messages in it; keep acme in draining_customers "
+                f"of {FILE} until it is empty; its dead letters wait for you: stepward dead-letters show ledgers-acme "
+                "--stack shop-prod"
+            ),
+        ),
+        (
+            change(FakeFacts(queues={"Q3": 1}), changed("Q3", FifoQueue=True)),
+            "queues",
+            (
+                "queue Q3 would be replaced by an empty one (another FifoQueue), with a message in it; keep it until "
+                "it is empty"
             ),
         ),
         (
             change(None, changed("Orders", KeySchema=["Id"])),
             "data",
             (
-                "table Orders would be replaced by an empty one (another KeySchema), with all that it holds; take the "
-                "change back"
+                "table Orders would be replaced by an empty one (another KeySchema), with all that it holds; take back "
+                "what changed it, in infra or by another version of stepward_cdk"
+            ),
+        ),
+        (
+            change(None, {"Orders": {**RESOURCES["Orders"], "Type": GLOBAL}}, replica_regions=["b"]),
+            "data",
+            (
+                "table Orders would be replaced by an empty one (another Type), with all that it holds; write "
+                f"replica_regions = [] in {FILE}, as it was"
             ),
         ),
         (
@@ -124,7 +148,10 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             (
                 change(None, {name: None}),
                 "data",
-                f"{called} {name} would leave the stack, with all that it holds; take the change back",
+                (
+                    f"{called} {name} would leave the stack, with all that it holds; take back what changed it, in "
+                    "infra or by another version of stepward_cdk"
+                ),
             )
             for name, called in (("Orders", "table"), ("Bucket", "bucket"), ("Key", "key"), ("Topic", "topic"))
         ),
@@ -137,8 +164,16 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             ),
             "shards",
             (
-                "shards = 4 gives up 6 of 8 shards, in which an order waits; write draining_shards = 8 beside it in "
-                f"{FILE} until they are empty"
+                "shards = 4 gives up shard 6, in which an order waits; write draining_shards = 8 beside it in "
+                f"{FILE} until nothing is left there"
+            ),
+        ),
+        (
+            change(FakeFacts(shards={4: MOST_COUNTED, 6: 1}), shards=4),
+            "shards",
+            (
+                "shards = 4 gives up shards 4, 6, in which at least 101 orders wait; write draining_shards = 8 beside "
+                f"it in {FILE} until nothing is left there"
             ),
         ),
     ],
@@ -165,9 +200,18 @@ def test_what_is_empty_or_drains_may_go(about: Change) -> None:
 
 
 def test_a_stack_of_somebody_else_is_left_alone() -> None:
-    foreign = Change(Stack({"Resources": {}}), change().after, FakeFacts(), FILE)
-    reason = f"the deployed stack shop-prod is no deployment of Stepward; choose another stack name in {FILE}"
-    assert refused(foreign) == [("foreign-stack", reason)]
+    """D2: and nothing is asked of it that only a deployment of ours can answer."""
+    theirs = Stack({"Resources": {"Q1": RESOURCES["Q1"]}})
+    after = change(None, {"Q1": None}, shards=4, draining_shards=8).after
+    foreign = Change(theirs, after, FakeFacts(queues={"Q1": 1}), FILE)
+    assert refused(foreign) == [
+        (
+            "foreign-stack",
+            f"the deployed stack shop-prod is no deployment of Stepward; choose another stack name in {FILE}",
+        ),
+        ("queues", "queue Q1 would leave the stack, with a message in it; keep it until it is empty"),
+    ]
+    assert list(draining(foreign)) == []
 
 
 def test_a_new_stack_can_only_lack_what_is_around_it() -> None:

@@ -89,7 +89,7 @@ def taken_away(
             "drained",
             (
                 "until this deployment has ended, ledgers may still arrive in the queue of acme; first deploy with "
-                f"that in draining_customers of {FILE}"
+                f"acme in draining_customers of {FILE}"
             ),
         ),
         (
@@ -173,6 +173,8 @@ def test_what_drains_says_what_is_left_of_it() -> None:
         "agent payments: at least 3 requests left",
         "shipping.recall: at least 0 orders left",
     ]
+    after["draining_shards"] = 5
+    assert str(list(draining(about))[-1]) == "shard 4: 2 orders left"
 
 
 BUSY = InFlight({("fulfilment", 3, CHARGE): 2})

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from stepward.cli.deploy_check.in_flight import InFlight, Operations
 
+MOST_COUNTED = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Stack:
@@ -54,9 +56,15 @@ class Stack:
         found: Mapping[str, Any] = self.template.get("Metadata", {}).get("StepwardWorkflow", {})
         return found
 
+    @property
+    def resources(self) -> Mapping[str, Mapping[str, Any]]:
+        """Its resources by logical id."""
+        found: Mapping[str, Mapping[str, Any]] = self.template["Resources"]
+        return found
+
     def of(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
         """Its resources of one type, by logical id."""
-        return {name: it for name, it in self.template["Resources"].items() if it["Type"] == kind}
+        return {name: it for name, it in self.resources.items() if it["Type"] == kind}
 
 
 class Facts(Protocol):
@@ -66,7 +74,7 @@ class Facts(Protocol):
         """Whether there is an event bus of this name."""
 
     def in_shard(self, shard: int) -> int:
-        """How many orders and lanes wait in a shard, counted up to 100."""
+        """How many orders and lanes wait in a shard; from MOST_COUNTED on, at least so many."""
 
     @property
     def in_flight(self) -> InFlight:
@@ -80,6 +88,9 @@ class Facts(Protocol):
 
     def name_of(self, logical_id: str) -> str:
         """A queue's name, as the other commands call it."""
+
+    def typed(self, *words: str) -> str:
+        """A `stepward` command of these words for the deployed stack."""
 
 
 @dataclass(frozen=True, slots=True)

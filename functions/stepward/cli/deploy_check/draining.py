@@ -38,8 +38,9 @@ def draining(change: Change) -> Iterator[Draining]:
         queue = f"ledgers-{customer}"
         yield Draining(queue, messages=change.facts.waiting(queue), kind="ledger")
     first = change.after.settings.get("shards", 0)
-    if held := range(first, change.after.settings.get("draining_shards", 0)):
-        yield Draining(f"shards {held[0]} to {held[-1]}", orders=sum(map(change.facts.in_shard, held)))
+    if held := range(first, min(change.after.settings.get("draining_shards", 0), change.before.shards)):
+        named = f"shards {held[0]} to {held[-1]}" if len(held) > 1 else f"shard {held[0]}"
+        yield Draining(named, orders=sum(map(change.facts.in_shard, held)))
 
 
 def _operations(change: Change) -> Iterator[Draining]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stepward.cli.deploy_check.change import MOST_COUNTED
 from stepward.cli.deploy_check.in_flight import ENDLESS, InFlight, in_flight
 from stepward.cli.deployment.aws import Account
 from stepward.cli.deployment.connection import Connection, connect
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_events import EventBridgeClient
 
-MOST_COUNTED = 100
 _MESSAGES: Any = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
 
 
@@ -43,7 +43,7 @@ class AccountFacts:
         return True
 
     def in_shard(self, shard: int) -> int:
-        """How many orders and lanes wait in a shard, counted up to 100."""
+        """How many orders and lanes wait in a shard; from MOST_COUNTED on, at least so many."""
         stores = self._connection.store, self._connection.lanes
         return sum(1 for store in stores for _ in islice(store.due(shard, ENDLESS), MOST_COUNTED))
 
@@ -64,12 +64,16 @@ class AccountFacts:
 
     def _messages(self, url: str) -> int:
         with _explained(f"queue {url}"):
-            found = self._connection.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_MESSAGES)["Attributes"]
+            found = self.account.sqs().get_queue_attributes(QueueUrl=url, AttributeNames=_MESSAGES)["Attributes"]
         return sum(int(count) for count in found.values())
 
     def name_of(self, logical_id: str) -> str:
         """A queue's name, as `stepward dead-letters` calls it."""
         return self._names.get(self._url_of(logical_id), logical_id)
+
+    def typed(self, *words: str) -> str:
+        """A `stepward` command of these words, which names the stack whatever the files say."""
+        return replace(self.target, bare="").typed(*words)
 
     def _url_of(self, logical_id: str) -> str:
         stacks: CloudFormationClient = self.account.client("cloudformation")

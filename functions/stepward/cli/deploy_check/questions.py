@@ -5,10 +5,11 @@ To add one, write a function of a Change and list it in QUESTIONS under the name
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepward.cli.deploy_check.change import Change
+from stepward.cli.deploy_check.change import MOST_COUNTED, Change
 from stepward.cli.deploy_check.in_flight import Operations
 
 Question = Callable[[Change], Iterator[str]]
@@ -56,11 +57,11 @@ def shards(change: Change) -> Iterator[str]:
     old, new = change.before.shards, change.after.shards
     held = {shard: count for shard in range(new, old) if (count := change.facts.in_shard(shard))}
     if held:
-        count = sum(held.values())
-        waiting = "an order waits" if count == 1 else f"{count} orders wait"
+        count, least = sum(held.values()), "at least " if max(held.values()) >= MOST_COUNTED else ""
+        waiting = "an order waits" if count == 1 else f"{least}{count} orders wait"
         yield (
-            f"shards = {new} gives up {', '.join(map(str, held))} of {old} shards, in which {waiting}; "
-            f"write draining_shards = {old} beside it in {change.file} until they are empty"
+            f"shards = {new} gives up shard{'s' * (len(held) > 1)} {', '.join(map(str, held))}, in which {waiting}; "
+            f"write draining_shards = {old} beside it in {change.file} until nothing is left there"
         )
 
 
@@ -99,7 +100,7 @@ def drained(change: Change) -> Iterator[str]:
         names = ", ".join(sorted(early_customers))
         yield (
             f"until this deployment has ended, ledgers may still arrive in the queue of {names}; first deploy with "
-            f"that in draining_customers of {change.file}"
+            f"{names} in draining_customers of {change.file}"
         )
 
 
@@ -143,31 +144,54 @@ def tables(change: Change) -> Iterator[str]:
 
 def data(change: Change) -> Iterator[str]:
     """What holds data is neither deleted nor replaced, and loses no protection."""
+    after = change.after.resources
     for kind, properties in _REPLACED_BY.items():
-        after = change.after.of(kind)
         for name, resource in change.before.of(kind).items():
             if what := _lost(resource, after.get(name), properties):
                 if kind != QUEUE:
-                    yield f"{_CALLED[kind]} {name} {what}, with all that it holds; take the change back"
+                    yield f"{_CALLED[kind]} {name} {what}, with all that it holds; {_back(change)}"
             elif "environment" not in change.settings:  # that is refused as a whole
                 yield from _weaker(kind, name, resource, after[name])
 
 
 def queues(change: Change) -> Iterator[str]:
     """A queue goes only once it is empty, and so does its dead-letter queue."""
-    after = change.after.of(QUEUE)
+    after = change.after.resources
     for name, resource in change.before.of(QUEUE).items():
         what = _lost(resource, after.get(name), _REPLACED_BY[QUEUE])
         if what and (waiting := change.facts.in_queue(name)):
             messages = "a message" if waiting == 1 else f"{waiting} messages"
-            yield f"queue {change.facts.name_of(name)} {what}, with {messages} in it; keep it until it is empty"
+            called = change.facts.name_of(name) if change.before.settings else name
+            yield f"queue {called} {what}, with {messages} in it; {_emptied(change, called)}"
+
+
+def _emptied(change: Change, queue: str) -> str:
+    """How a person keeps a queue until it is empty, and empties it if nothing else does."""
+    match (live := queue.removesuffix("-dead")).partition("-"):
+        case "agent", _, _:
+            kept = "its agent, as it is or in draining=[...] of the workflow,"
+        case "ledgers", "-", customer:
+            kept = f"{customer} in draining_customers of {change.file}"
+        case _:
+            kept = "it"
+    look = f"; its dead letters wait for you: {change.facts.typed('dead-letters', 'show', live)}"
+    return f"keep {kept} until it is empty{look * (live != queue)}"
+
+
+def _back(change: Change) -> str:
+    """What a person takes back of a change that loses data."""
+    old, _ = change.settings.get("replica_regions", (None, None))
+    if old is None:
+        return "take back what changed it, in infra or by another version of stepward_cdk"
+    return f"write replica_regions = {json.dumps(old)} in {change.file}, as it was"
 
 
 def _lost(before: Mapping[str, Any], after: Mapping[str, Any] | None, properties: Sequence[str]) -> str:
     """How the resource would lose what it holds; empty if it would not."""
     if after is None:
         return "would leave the stack"
-    differs = [key for key in properties if _given(before, key) != _given(after, key)]
+    differs = ["Type"] if before["Type"] != after["Type"] else []
+    differs += [key for key in properties if _given(before, key) != _given(after, key)]
     return f"would be replaced by an empty one (another {', '.join(differs)})" if differs else ""
 
 
