@@ -36,7 +36,7 @@ def _synthesise(project: Project) -> None:
     settings = chosen.settings
     for note in chosen.notes:
         sys.stderr.write(f"{note}\n")
-    check_addresses(application.workflow, settings.service_urls)  # before the bundle, which takes its time
+    check_addresses(application, settings.service_urls)  # before the bundle, which takes its time
     code = bundle(settings.platform, project)
     StepwardStack(
         app,

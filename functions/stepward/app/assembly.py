@@ -49,8 +49,8 @@ class Application(Protocol):
     """What the engine knows of an application; see `stepward.App`."""
 
     @property
-    def order(self) -> type[Any] | None:
-        """The class of the order messages."""
+    def schemas(self) -> Mapping[str, type[Any]]:
+        """The classes of the order messages, by their type."""
 
     @property
     def event(self) -> type[Any] | None:
@@ -64,8 +64,8 @@ class Application(Protocol):
     def keys(self) -> Keys:
         """Makes the keys of the tasks."""
 
-    def plan(self, complete_within: timedelta | None = None) -> Plan:
-        """What is frozen with an order."""
+    def plans(self, complete_within: timedelta | None = None) -> Mapping[str, Plan]:
+        """What is frozen with an order, by the type of its message."""
 
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations of an agent, by name."""
@@ -121,17 +121,16 @@ class Assembly:
     jitter: Callable[[], float] = _ABSENT
 
     def submission(self) -> Submit:
-        """Accepts orders of the application, and freezes its plan with each."""
+        """Accepts orders of the application, and freezes a plan with each."""
         from stepward.app.submission import Submit
-        from stepward.wire.order import OrderMessage
 
         return Submit(
             store=self.store,
             queues=self.queues,
             telemetry=self.telemetry,
-            schema=self.app.order or OrderMessage,
+            schemas=self.app.schemas,
             keys=self.app.keys,
-            plan=self.app.plan(self.settings.complete_within),
+            plans=self.app.plans(self.settings.complete_within),
             timing=self.settings.timing,
             now=self.now,
             reply_queues=self.settings.reply_queues,

@@ -60,7 +60,8 @@ def worlds(
 def _cast(
     releases: Sequence[Application], order: Mapping[str, Any], orders: int, gate: Gate, after: Callable[[], object]
 ) -> Cast:
-    undoable = all(who.undo for app in releases for step in app.plan().steps for who in step.executors)
+    plans = [plan for app in releases for plan in app.plans().values()]
+    undoable = all(who.undo for plan in plans for step in plan.steps for who in step.executors)
 
     def write(order_id: str, dice: Random) -> str:
         at = datetime.fromtimestamp(START / 1000, UTC).isoformat()

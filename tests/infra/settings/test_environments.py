@@ -12,6 +12,7 @@ import pytest
 
 from orders import app
 from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Agent, Call, Step, Workflow, minutes
 from stepward.project import Project
 from stepward_cdk.settings.agent_needs import check_addresses
@@ -55,7 +56,7 @@ def refused(project: Project, **context: object) -> str:
 def test_the_files_of_this_deployment_can_be_deployed(name: str) -> None:
     """D2."""
     settings = in_file(PROJECT.environment(name))
-    check_addresses(app.workflow, settings.service_urls)
+    check_addresses(app, settings.service_urls)
     assert settings.environment == name
     assert settings.lasting == (name == "prod")
 
@@ -160,11 +161,12 @@ def test_a_file_that_is_missing_is_asked_for(tmp_path: Path) -> None:
     assert refused(Project(tmp_path)) == "there is no infra/environments/prod.toml; write it"
 
 
-def _workflow(services: tuple[str, ...] | None) -> Workflow:
+def _app(services: tuple[str, ...] | None) -> App:
     def charge(call: Call) -> dict[str, int]:
         return {"attempt": call.attempt}
 
-    return Workflow("w", 1, [Step(Agent("payments", services=services).operation(charge), complete_within=minutes(1))])
+    step = Step(Agent("payments", services=services).operation(charge), complete_within=minutes(1))
+    return App("shop", [Workflow("w", 1, [step])])
 
 
 @pytest.mark.parametrize(
@@ -204,13 +206,13 @@ def test_every_agent_has_the_address_of_its_service_and_no_address_is_left_over(
 ) -> None:
     """D2: without one, every call fails until somebody deploys again."""
     with pytest.raises(Misconfigured) as refusal:
-        check_addresses(_workflow(services), addresses)
+        check_addresses(_app(services), addresses)
     assert str(refusal.value) == told
 
 
 def test_an_agent_may_need_no_address_or_several() -> None:
-    check_addresses(_workflow(()), {})
-    check_addresses(_workflow(("bank", "fraud")), {"bank": "", "fraud": ""})
+    check_addresses(_app(()), {})
+    check_addresses(_app(("bank", "fraud")), {"bank": "", "fraud": ""})
 
 
 def settings_table() -> str:

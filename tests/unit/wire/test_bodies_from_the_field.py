@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orders.messages import OrderSubmitted
+from orders import app
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
 from stepward.wire.envelope import Ignored
@@ -18,7 +18,7 @@ CASES: list[dict[str, Any]] = [case for file in FILES for case in json.loads(fil
 
 def outcome(body: str) -> dict[str, str]:
     try:
-        taken = accept(body, OrderSubmitted)
+        taken = accept(body, app.schemas)
     except Rejected as fault:
         return {"outcome": "rejected", "field": fault.field, "says": fault.reason}
     match taken:
