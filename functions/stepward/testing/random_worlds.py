@@ -69,4 +69,7 @@ def _cast(
         usual = {"priority": dice.choice(["normal", "high"]), "submittedAt": at, **known}
         return text_of({**usual, **order, "orderId": order_id})
 
-    return Cast(releases, People(gate, undoable, write), orders, after=after)
+    keys, customer = releases[-1].keys, str(order.get("customerId") or "")
+    workflow = keys.submitted(str(order.get("type") or keys.types[0]))
+    people = People(gate, undoable, write, lambda order_id: keys.key(order_id, customer, workflow))
+    return Cast(releases, people, orders, after=after)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
 
 from stepward import App, Call, OrderMessage, Step, Workflow, minutes
 from stepward.domain.key import named
-from stepward.testing import Engine, crash_points
+from stepward.testing import Engine, crash_points, worlds
 from stepward.testing.aws.engine import AwsEngine
 from stepward.testing.harness import Harness
 from stepward.testing.settings import REPLY_TO
@@ -27,6 +28,11 @@ def receive(call: Call) -> Mapping[str, Any]:
     return {"received": call.order["reason"]}
 
 
+@warehouse.operation
+def send_back(_: Call) -> Mapping[str, Any]:
+    return {}
+
+
 @bank.operation
 def pay_back(call: Call) -> Mapping[str, Any]:
     return {"paid": call.results["receive"]["received"]}
@@ -41,7 +47,10 @@ returns = Workflow(
     "returns",
     version=1,
     order=Return,
-    steps=[Step(receive, complete_within=minutes(1)), Step(pay_back, undo=claim_back, complete_within=minutes(1))],
+    steps=[
+        Step(receive, undo=send_back, complete_within=minutes(1)),
+        Step(pay_back, undo=claim_back, complete_within=minutes(1)),
+    ],
 )
 app = App("shop", workflows=[returns, fulfilment], default=fulfilment)
 BACK = {"orderId": "1042", "reason": "too small"}
@@ -135,7 +144,8 @@ def test_commands_reach_the_order_of_their_workflow(engine: Engine) -> None:
     back.undo()
     engine.run()
 
-    assert (order.state, back.state, back.effects) == ("Processed", "Undone", ["receive", "pay_back", "pay_back/undo"])
+    assert (order.state, order.effects, back.state) == ("Processed", ALL, "Undone")
+    assert back.effects == ["receive", "pay_back", "pay_back/undo", "receive/undo"]
 
 
 def test_an_event_goes_to_the_lane_of_its_workflow_and_a_create_submits_under_its_type(engine: Engine) -> None:
@@ -158,6 +168,13 @@ def test_an_event_goes_to_the_lane_of_its_workflow_and_a_create_submits_under_it
     engine.run()
     blocked = lanes["returns~~1043"].blocked
     assert (blocked and blocked.reason, engine.order("1042").state) == ("reason: is missing", "Processed")
+
+
+@pytest.mark.parametrize("more", [{"type": "return.submitted"}, {}])
+def test_no_accident_harms_an_order_of_either_workflow(more: dict[str, str]) -> None:
+    """W1: with deaths, duplicates, cancellations, commands and misbehaving services."""
+    undone = replace(fulfilment, steps=fulfilment.steps[:2])
+    assert worlds(App("shop", [returns, undone], undone), {**BACK, **more}, seeds=6) == 6
 
 
 def test_no_crash_point_mixes_up_two_workflows() -> None:

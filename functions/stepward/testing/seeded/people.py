@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from stepward.domain.key import TaskKey
 from stepward.domain.messages import Pause, Resubmit, Resume, StepFailed, Undo
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import MINUTE, SECOND
@@ -19,7 +20,7 @@ MALFORMED = ['{"orderId":', '{"orderId":"ord-0"}', "[]", '{"orderId":"ord-0","ty
 
 @dataclass(slots=True)
 class People:
-    """They `post` to the queues; `write` makes the text of an order with this id, with its dice.
+    """They `post` to the queues; `write` makes the text of an order with this id, with its dice; `key` its key.
 
     They undo and cancel only `undoable` orders.
     """
@@ -27,6 +28,7 @@ class People:
     gate: Gate
     undoable: bool
     write: Callable[[str, Random], str]
+    key: Callable[[str], str] = str
     post: Callable[[str, str], object] = field(init=False)
     ordered: list[str] = field(default_factory=list)
     alerted: Counter[str] = field(default_factory=Counter)
@@ -34,14 +36,14 @@ class People:
     def order(self, number: int, within: int) -> None:
         """Somebody orders, and perhaps does more about it."""
         order_id, dice = f"ord-{number}", self.gate.chances.dice(f"order {number}")
-        at = dice.randrange(within)
-        if self.gate.chances.happens(f"{order_id} is ordered", 1.0) is None:
+        at, key = dice.randrange(within), self.key(order_id)
+        if self.gate.chances.happens(f"{key} is ordered", 1.0) is None:
             return
-        self.ordered.append(order_id)
+        self.ordered.append(key)
         text = self.write(order_id, dice)
         self._say("orders", text, at)
-        self._again(order_id, text, at)
-        self._commands(order_id, at)
+        self._again(key, text, at)
+        self._commands(key, at)
 
     def hear(self, alert: StepFailed) -> None:
         """An operator is alerted to an Error, and resubmits the step, perhaps with two clicks."""
@@ -79,7 +81,7 @@ class People:
                     self._say("scheduler", encode(Undo(order_id, "ada", "sold twice")), at)
             case "cancel":
                 for _ in clicks:
-                    self._say("orders", json.dumps({"orderId": order_id, "type": "order.cancelled"}), at)
+                    self._say("orders", json.dumps({**TaskKey.read(order_id).fields, "type": "order.cancelled"}), at)
             case _:
                 resumes = at + dice.choice(LATER)
                 for _ in clicks:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import TaskKey
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.gate import Chances, Gate
@@ -144,7 +145,7 @@ class World:
         for order_id in self.cast.people.ordered:
             if order_id not in self.judge.tasks.tasks:
                 raise Broken("I1", order_id, "the order was sent and never accepted")
-            if duplicates.count(order_id) >= self.parts.pump.deliveries[order_id, "orders"]:
+            if duplicates.count(order_id) >= self.parts.pump.deliveries[TaskKey.read(order_id).order_id, "orders"]:
                 raise Broken("S", order_id, "each delivery of the order was taken for a second one")
         for order_id, entry in self.parts.telemetry.history:
             if entry.kind is HistoryKind.CORRUPT:
