@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from stepward.domain.key import ANY, Keys
+from stepward.domain.key import ANY, SUBMITTED, Keys
 from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
@@ -25,7 +25,6 @@ class PlannedApp:
     order: type[OrderMessage] | None = None
     event: type[EventMessage] | None = None
     sources: Sequence[Source] = ()
-    workflow: None = None
     keys: Keys = ANY
     known: dict[tuple[str, str], Operation] = field(init=False)
 
@@ -34,8 +33,12 @@ class PlannedApp:
         asked = {(who.agent, who.operation) for who in executors} | {(who.undo_agent, who.undo) for who in executors}
         self.known = {(agent, name): Operation(Agent(agent), name, works) for agent, name in sorted(asked) if name}
 
-    def plan(self, _complete_within: timedelta | None = None) -> Plan:
-        return self.frozen
+    @property
+    def schemas(self) -> Mapping[str, type[OrderMessage]]:
+        return {SUBMITTED: self.order} if self.order else {}
+
+    def plans(self, _complete_within: timedelta | None = None) -> Mapping[str, Plan]:
+        return {SUBMITTED: self.frozen}
 
     def signals(self, _key: str, /) -> Mapping[str, type[Any]]:
         return {}

@@ -7,4 +7,4 @@ from stepward import App
 
 __all__ = ["app"]
 
-app = App("orders", workflow=fulfilment, event=OrderEvent, sources=SOURCES)
+app = App("orders", workflows=[fulfilment], event=OrderEvent, sources=SOURCES)

@@ -98,7 +98,7 @@ def _dead_letters(outputs: Mapping[str, str]) -> Mapping[str, DeadLetters]:
 def _keys(outputs: Mapping[str, str]) -> Keys:
     found = cast("Mapping[str, Any]", _object(outputs, "Workflows"))
     try:
-        return Keys(tuple(found["names"]), frozenset(found["perCustomer"]))
+        return Keys(tuple(found["names"]), frozenset(found["perCustomer"]), tuple(found.get("types", ANY.types)))
     except (LookupError, TypeError) as error:
         raise Misconfigured("the stack's output Workflows lacks names or perCustomer") from error
 

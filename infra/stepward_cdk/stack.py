@@ -34,31 +34,32 @@ class StepwardStack(Stack):
             scope,
             construct_id,
             stack_name=settings.stack,
-            description=f"Stepward: workflow {app.workflow.name}, version {app.workflow.version}",
+            description="Stepward: " + ", ".join(f"{it.workflow} version {it.version}" for it in app.plans().values()),
             termination_protection=settings.lasting,
             env=Environment(region=settings.region) if settings.region else None,
         )
         # A deployment is compared with these before it changes anything.
         self.template_options.metadata = {"Stepward": settings.plain, "StepwardWorkflow": _described(app)}
-        check_addresses(app.workflow, settings.service_urls)
-        agents = agents_of(app.workflow, settings)
+        check_addresses(app, settings.service_urls)
+        agents = agents_of(app, settings)
         parts = Parts(
             code=code,
             settings=settings,
             queues=Queues(self, "Queues", agents=agents, settings=settings),
             tables=Tables(self, "Tables", settings=settings),
             objects=LedgerObjects(self, "Ledgers", settings=settings),
-            alerts=Alerts(self, "Alerts", settings=settings, workflow=app.workflow.name),
+            alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
         )
         functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
         Alarms(self, "Alarms", watched=watched, topic=parts.alerts.topic)
-        Dashboard(self, "Board", plan=app.plan(settings.complete_within), watched=watched)
+        Dashboard(self, "Board", plans=list(app.plans(settings.complete_within).values()), watched=watched)
         self._output_queues(parts.queues, settings.ledger_customers)
         self._output_tables(parts.tables, parts.objects)
         self._output_functions(functions)
-        workflows = {"names": list(app.keys.workflows), "perCustomer": sorted(app.keys.per_customer)}
-        self._output({"Workflows": self.to_json_string(workflows)})
+        keys = app.keys
+        named = {"names": list(keys.workflows), "perCustomer": sorted(keys.per_customer), "types": list(keys.types)}
+        self._output({"Workflows": self.to_json_string(named)})
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
         acknowledge(functions=functions, parts=parts)
 
@@ -108,9 +109,10 @@ class StepwardStack(Stack):
 
 
 def _described(app: App) -> Mapping[str, object]:
-    """What the agents serve, what of it no new order asks for, and which workflows tell customers apart."""
-    served = {agent.name: sorted(app.operations(agent.name)) for agent in app.workflow.agents}
-    return {"served": served, "draining": app.workflow.drained, "perCustomer": sorted(app.keys.per_customer)}
+    """What the agents serve, what of it no new order asks for, and what makes the keys of orders."""
+    served, keys = {agent.name: sorted(app.operations(agent.name)) for agent in app.agents}, app.keys
+    made = {"perCustomer": sorted(keys.per_customer), "workflows": list(keys.workflows)}
+    return {"served": served, "draining": app.drained, **made}
 
 
 def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -> Watched:

@@ -37,7 +37,7 @@ def _synthesise(project: Project) -> None:
     for note in chosen.notes:
         sys.stderr.write(f"{note}\n")
     # Before the bundle, which takes its time.
-    check_addresses(application.workflow, settings.service_urls, chosen.addresses)
+    check_addresses(application, settings.service_urls, chosen.addresses)
     code = bundle(settings.platform, project)
     StepwardStack(
         app,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
+from stepward.wire.order import OrderMessage
 from stepward_cdk.settings.settings import Settings
 
 PROJECT = Project(Path(__file__).parents[2])
@@ -44,16 +45,18 @@ workflow = Workflow(
         Step(ship, undo=recall, complete_within=minutes(20), exhausted=Fallback(carry)),
     ],
 )
-application = App("sample", workflow)
-drained = App(
-    "sample",
-    replace(
-        workflow,
-        version=4,
-        steps=workflow.steps[:2],
-        draining=[step for step in workflow.steps[2:] if isinstance(step, Step)],
-    ),
-)
+
+
+class Return(OrderMessage, frozen=True, kw_only=True):
+    """An order of the second workflow."""
+
+    type: Literal["return.submitted"]
+
+
+returns = Workflow("returns", version=2, order=Return, steps=[Step(recall, complete_within=minutes(3))])
+application = App("sample", [returns, workflow], default=workflow)
+_gone = [step for step in workflow.steps[2:] if isinstance(step, Step)]
+drained = App("sample", [replace(workflow, version=4, steps=workflow.steps[:2], draining=_gone)])
 
 DEVELOPMENT = Settings(
     stack="orders-dev",

@@ -153,11 +153,16 @@ def test_every_function_has_the_timing_of_the_deployment(template: Template) -> 
 
 
 def test_people_and_the_functions_that_tell_them_know_the_names_of_the_workflows(template: Template) -> None:
-    """S17: an order id alone addresses an order of the default workflow."""
+    """S17, W1: an order id alone addresses an order of the default workflow."""
     for name in ("scheduler", "supervisor", "convoy"):
         assert template.environment(template.function(name))["STEPWARD_WORKFLOW"] == "sample"
     outputs = {name: output["Value"] for name, output in template.body["Outputs"].items()}
-    assert json.loads(outputs["Workflows"]) == {"names": ["sample"], "perCustomer": []}
+    types = ["order.submitted", "return.submitted"]
+    assert json.loads(outputs["Workflows"]) == {"names": ["sample", "returns"], "perCustomer": [], "types": types}
+    assert template.body["Description"] == "Stepward: sample version 3, returns version 2"
+    (board,) = template.properties("CloudWatch::Dashboard").values()
+    shown = json.dumps(board["DashboardBody"])
+    assert all(f"orders-dev: {name}, version" in shown for name in ("sample", "returns"))
 
 
 def test_scheduler_and_supervisor_have_the_queue_of_every_agent(template: Template) -> None:

@@ -49,8 +49,8 @@ class Application(Protocol):
     """What the engine knows of an application; see `stepward.App`."""
 
     @property
-    def order(self) -> type[Any] | None:
-        """The class of the order messages."""
+    def schemas(self) -> Mapping[str, type[Any]]:
+        """The classes of the order messages, by their type."""
 
     @property
     def event(self) -> type[Any] | None:
@@ -64,8 +64,8 @@ class Application(Protocol):
     def keys(self) -> Keys:
         """Makes the keys of the tasks."""
 
-    def plan(self, complete_within: timedelta | None = None) -> Plan:
-        """What is frozen with an order."""
+    def plans(self, complete_within: timedelta | None = None) -> Mapping[str, Plan]:
+        """What is frozen with an order, by the type of its message."""
 
     def operations(self, agent: str) -> Mapping[str, Operation]:
         """The operations of an agent, by name."""
@@ -126,17 +126,16 @@ class Assembly:
     """Reads the keys of callback tokens, the newest first; None if no step is answered later."""
 
     def submission(self) -> Submit:
-        """Accepts orders of the application, and freezes its plan with each."""
+        """Accepts orders of the application, and freezes a plan with each."""
         from stepward.app.submission import Submit
-        from stepward.wire.order import OrderMessage
 
         return Submit(
             store=self.store,
             queues=self.queues,
             telemetry=self.telemetry,
-            schema=self.app.order or OrderMessage,
+            schemas=self.app.schemas,
             keys=self.app.keys,
-            plan=self.app.plan(self.settings.complete_within),
+            plans=self.app.plans(self.settings.complete_within),
             timing=self.settings.timing,
             now=self.now,
             signals=self.app.signals,

@@ -22,24 +22,25 @@ from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
-from stepward.wire.order import Accepted, OrderMessage, accept, check_signal, sender_of
+from stepward.wire.order import Accepted, Schemas, accept, check_signal, sender_of
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """Accepts order messages of `schema` and freezes `plan` with each; submitters may be notified on `reply_queues`.
+    """Accepts order messages of `schemas` and freezes a plan with each; submitters may be notified on `reply_queues`.
 
-    `keys` makes the keys of their tasks, `signals` knows the classes of the signals that each may be given, by name.
+    `keys` makes the keys of their tasks. `plans` are by the type of the message, as `schemas` are. `signals` knows the
+    classes of the signals that each task may be given, by name.
     """
 
     store: TaskStore
     queues: Queues
     telemetry: Telemetry
-    schema: type[OrderMessage]
+    schemas: Schemas
     keys: Keys
-    plan: Plan
+    plans: Mapping[str, Plan]
     timing: Timing
     now: Callable[[], int]
     signals: Callable[[str], Mapping[str, type[Any]]]
@@ -54,7 +55,7 @@ class Submit:
             raise
 
     def _handle(self, text: str) -> None:
-        wanted = accept(text, self.schema, self.keys)
+        wanted = accept(text, self.schemas, self.keys)
         match wanted:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))
@@ -72,7 +73,8 @@ class Submit:
         The Scheduler gets a Start for a duplicate, too: the first one may be lost, and a second is harmless.
         """
         now, order = self.now(), accepted.order
-        outcome, history = self._submit(order, self._task(accepted, now))
+        plan = self.plans[accepted.type]
+        outcome, history = self._submit(order, self._task(accepted, plan, now), plan)
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, HistoryEntry(now, HistoryKind.CONFLICT))
             order_id = TaskKey.read(order.order_id).order_id
@@ -81,7 +83,7 @@ class Submit:
             self.telemetry.record(order.order_id, entry)
         self.queues.to_scheduler([Start(order.order_id)])
 
-    def _submit(self, order: Order, task: Task) -> tuple[Submission, tuple[HistoryEntry, ...]]:
+    def _submit(self, order: Order, task: Task, plan: Plan) -> tuple[Submission, tuple[HistoryEntry, ...]]:
         """Put the order with its task, or with what its cancellation makes of that if it came first; what happened.
 
         One write takes the place of the cancellation, so a death loses neither.
@@ -89,13 +91,13 @@ class Submit:
         race, placed = Race(order.order_id), task
         wish: Wish | None = None
         history: tuple[HistoryEntry, ...] = ()
-        while isinstance(outcome := self.store.submit(order, placed, self.plan, meets=wish), Wish):
+        while isinstance(outcome := self.store.submit(order, placed, plan, meets=wish), Wish):
             wish = outcome
-            placed, history = self._met(task, wish, order)
+            placed, history = self._met(task, plan, wish, order)
             race.lost()
         return outcome, history if outcome is Submission.ACCEPTED else ()
 
-    def _met(self, task: Task, wish: Wish, order: Order) -> tuple[Task, tuple[HistoryEntry, ...]]:
+    def _met(self, task: Task, plan: Plan, wish: Wish, order: Order) -> tuple[Task, tuple[HistoryEntry, ...]]:
         """The task as the wish wants it; one of another customer than the order's is dropped."""
         # Rare, and no other submission decides anything.
         from stepward.domain.task.decide import decide
@@ -106,23 +108,23 @@ class Submit:
             check_customer(wish.customer_id, content.get("customerId") if isinstance(content, dict) else None)
         except OtherCustomer as error:
             return task, (HistoryEntry(now, HistoryKind.UNMET, by=by, note=str(error)),)
-        decision = decide(task, self.plan, wish.cancel, now=now, by=by, timing=timing, order=None)
+        decision = decide(task, plan, wish.cancel, now=now, by=by, timing=timing, order=None)
         return decision.task, decision.history
 
     def _tell(self, text: str, error: Rejected) -> None:
         """Have the Scheduler notify whoever sent a message that is rejected, by what that message itself says."""
         with suppress(Rejected):
-            if sender := sender_of(text):
+            if sender := sender_of(text, self.keys):
                 url, name = check(sender.reply_to, self.reply_queues).url, sha256(text.encode()).hexdigest()
                 told = ReportReject(sender.order_id, sender.correlation_id or "", url, name, str(error), self.now())
                 self.queues.to_scheduler([told])
 
-    def _task(self, accepted: Accepted, now: int) -> Task:
+    def _task(self, accepted: Accepted, plan: Plan, now: int) -> Task:
         """The task of the order, with its submitter's reply queue; raises Rejected if that is not allowed."""
         reply_to = check(accepted.reply_to, self.reply_queues).url if accepted.reply_to else ""
         return new_task(
             accepted.order.order_id,
-            self.plan,
+            plan,
             now,
             self.timing,
             reply_to=reply_to,

@@ -34,7 +34,7 @@ def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_
         server = cloud.up(port=port)
         services = RunningServices(cloud.folder / "services").up()
         status.update("Synthesising the stack")
-        addresses = {name: f"{services.endpoint}/{name}" for name in project.app().workflow.services}
+        addresses = {name: f"{services.endpoint}/{name}" for name in project.app().services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
         context = {"env": env, "platform": "local", "service_urls": addresses, "stack": target.stack}
         synthesise(project.root, out, context)

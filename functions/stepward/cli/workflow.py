@@ -42,7 +42,7 @@ def show(name: Name = "", *, drawing: Drawing = Format.TEXT, app: Named = "") ->
     Example: stepward workflow show fulfilment --format mermaid
     """
     try:
-        workflows = {each.name: each for each in (Project.here().app(app).workflow,)}
+        workflows = {each.name: each for each in Project.here().app(app).workflows}
     except Misconfigured as error:
         complain(str(error))
         raise typer.Exit(2) from None

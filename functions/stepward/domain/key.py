@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from stepward.domain.errors import OtherCustomer, Rejected
 
 LONGEST_KEY = 200
+SUBMITTED = "order.submitted"
+"""The type of the messages that submit orders, where a workflow's message class declares no other."""
 LONGEST_GROUP = 128
+LONGEST_TYPE = 40
 _BETWEEN = "~"
 _HASHED = "#"
 """Like the one above it is in no id and in no workflow's name; here it stands before the hash that ends a group."""
@@ -47,16 +50,34 @@ class TaskKey:
 class Keys:
     """Makes the keys of an application's tasks.
 
-    `workflows` names its workflows, the default one first; `per_customer` are those that tell customers apart.
+    `workflows` names its workflows, the default one first; `per_customer` are those that tell customers apart. `types`
+    are the types of the messages that submit orders, one for each workflow and in the same order.
     """
 
     workflows: tuple[str, ...] = ()
     per_customer: frozenset[str] = frozenset()
+    types: tuple[str, ...] = (SUBMITTED,)
 
     @property
     def default(self) -> str:
         """The workflow of a message that names none; empty if it is not known."""
         return self.workflows[0] if self.workflows else ""
+
+    def submitted(self, type_: str) -> str:
+        """The workflow of the orders that messages of this type submit, "" if not known by name; raises Rejected."""
+        if type_ not in self.types:
+            raise Rejected("type", f"is {type_[:LONGEST_TYPE]!r}; an order's is {' or '.join(self.types)}")
+        at = self.types.index(type_)
+        return self.workflows[at] if at < len(self.workflows) else ""
+
+    def type_of(self, workflow: str) -> str:
+        """The type of the messages that submit orders of this workflow, or of the default one."""
+        return dict(zip(self.workflows, self.types, strict=False)).get(workflow, self.types[0])
+
+    def check_workflow(self, workflow: str) -> None:
+        """Raise Rejected if there is no such workflow; empty stands for the default one."""
+        if workflow and self.workflows and workflow not in self.workflows:
+            raise Rejected("workflow", f"is {workflow!r}; there are {', '.join(self.workflows)}")
 
     def tell_apart(self, workflow: str) -> bool:
         """Whether this workflow, or the default one, tells customers apart."""
@@ -64,8 +85,7 @@ class Keys:
 
     def key(self, order_id: str, customer_id: str = "", workflow: str = "") -> str:
         """The key of the task that these fields of a message address; raises Rejected."""
-        if workflow and self.workflows and workflow not in self.workflows:
-            raise Rejected("workflow", f"is {workflow!r}; there are {', '.join(self.workflows)}")
+        self.check_workflow(workflow)
         named, apart = workflow or self.default, self.tell_apart(workflow)
         if apart and not customer_id:
             raise Rejected("customerId", f"is missing; the workflow {named} tells customers apart")

@@ -12,24 +12,24 @@ from stepward.app.assembly import Application
 from stepward.domain.key import Keys
 from stepward.domain.workflow.definition import Call, Operation, Result
 from stepward.domain.workflow.plan import Plan
-from stepward.wire.order import OrderMessage
+from stepward.wire.order import Schemas
 from stepward.wire.order_event import EventMessage, Source
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """An application with another plan, which it freezes with new orders, and with other operations."""
+    """An application with other plans, which it freezes with new orders, and with other operations."""
 
-    order: type[OrderMessage] | None
+    schemas: Schemas
     event: type[EventMessage] | None
     sources: Sequence[Source]
     keys: Keys
-    frozen: Plan
+    frozen: Mapping[str, Plan]
     known: Callable[[str], Mapping[str, Operation]]
     given: Callable[[str], Mapping[str, type[Any]]]
 
-    def plan(self, _complete_within: timedelta | None = None) -> Plan:
-        """The plan; see Workflow.plan."""
+    def plans(self, _complete_within: timedelta | None = None) -> Mapping[str, Plan]:
+        """The plans, by the type of the message; see App.plans."""
         return self.frozen
 
     def signals(self, key: str) -> Mapping[str, type[Any]]:
@@ -41,16 +41,23 @@ class Staged:
         return self.known(agent)
 
 
-def staged(app: Application, frozen: Plan, known: Callable[[str], Mapping[str, Operation]]) -> Staged:
-    """The application with another plan and other operations."""
-    return Staged(app.order, app.event, app.sources, app.keys, frozen, known, app.signals)
+def staged(app: Application, frozen: Mapping[str, Plan], known: Callable[[str], Mapping[str, Operation]]) -> Staged:
+    """The application with other plans and other operations."""
+    return Staged(app.schemas, app.event, app.sources, app.keys, frozen, known, app.signals)
 
 
-def through(app: Application, call: Callable[[Operation, Call], Result], frozen: Plan | None = None) -> Staged:
-    """The application with each of its operations called through `call`, and with this plan or its own."""
+def agents_of(*frozen: Mapping[str, Plan]) -> list[str]:
+    """Every agent that these plans ask for work, sorted."""
+    return sorted({agent for plans in frozen for plan in plans.values() for agent in plan.agents})
+
+
+def through(
+    app: Application, call: Callable[[Operation, Call], Result], frozen: Mapping[str, Plan] | None = None
+) -> Staged:
+    """The application with each of its operations called through `call`, and with these plans or its own."""
 
     def known(agent: str) -> Mapping[str, Operation]:
         found = app.operations(agent)
         return {name: replace(operation, run=partial(call, operation)) for name, operation in found.items()}
 
-    return staged(app, frozen or app.plan(), known)
+    return staged(app, frozen or app.plans(), known)

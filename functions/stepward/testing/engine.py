@@ -95,8 +95,7 @@ class Engine(Harness):
                 json.dumps(message), group=str(message.get("customerId") or "all"), deduplication=name
             )
         else:
-            key = self.key(str(message.get("orderId")), str(message.get("customerId") or ""))
-            send(self.parts.events, lane_messages([LaneMessage(key, name, json.dumps(message))]))
+            send(self.parts.events, lane_messages([LaneMessage(self.addressed(message), name, json.dumps(message))]))
 
     def post(self, queue: str, text: str) -> None:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
@@ -131,7 +130,7 @@ class Engine(Harness):
         supervisor, ledger, convoy or the name of an agent; without it, whichever part makes the call. Several kills of
         a part follow each other.
         """
-        parts = (*PARTS, *self.parts.plan.agents)
+        parts = (*PARTS, *self.parts.agents())
         if part and part not in parts:
             raise ValueError(f"{part!r} is no part; there are {', '.join(parts)}")
         self.pulse.kills.append(Kill(part, call, Kind.DIES_AFTER if after else Kind.DIES_BEFORE))

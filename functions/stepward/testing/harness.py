@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -12,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from stepward.app.assembly import Application
+from stepward.domain.errors import Rejected
 from stepward.domain.key import TaskKey
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.rejects import Reject
@@ -65,25 +67,40 @@ class Harness(ABC):
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
 
     def submit(self, workflow: Workflow | None, order: Mapping[str, Any]) -> Order:
-        """Submit an order; a missing `orderId`, `submittedAt` or `replyTo` is filled in.
+        """Submit an order; a missing `type`, `orderId`, `submittedAt` or `replyTo` is filled in.
 
-        The message waits in its queue until `run`. Raises ValueError for a workflow that is not the application's.
+        Without a workflow, the order's `type` says which one it is for. The message waits in its queue until `run`.
+        Raises ValueError for a workflow that is not the application's.
         """
-        if workflow is not getattr(self.app, "workflow", None):
-            raise ValueError(f"{workflow} is not the workflow of this application, and an engine runs no other")
-        order_id, customer_id = str(order.get("orderId") or f"order-{next(self.names)}"), order.get("customerId")
+        if workflow and workflow not in getattr(self.app, "workflows", ()):
+            raise ValueError(f"{workflow} is no workflow of this application, and an engine runs no other")
+        keys = self.app.keys
+        type_ = str(order.get("type") or keys.type_of(workflow.name if workflow else ""))
+        order_id = str(order.get("orderId") or f"order-{next(self.names)}")
         at = datetime.fromtimestamp(self.loop.now / 1000, UTC).isoformat()
-        self.post("orders", text_of({**order, "orderId": order_id}, submittedAt=at, replyTo=self.reply_to))
-        return self.order(order_id, str(customer_id or ""))
+        named = {**order, "orderId": order_id, "type": type_}
+        self.post("orders", text_of(named, submittedAt=at, replyTo=self.reply_to))
+        workflow_name = keys.submitted(type_) if type_ in keys.types else ""
+        return self.order(self.addressed({**named, "workflow": workflow_name}))
 
-    def order(self, order_id: str, customer_id: str = "") -> Order:
-        """An order by its id, however it was submitted; with its customer if the workflow tells customers apart."""
-        key = self.key(order_id, customer_id)
+    def order(self, order_id: str, customer_id: str = "", workflow: str = "") -> Order:
+        """An order by its id, however it was submitted; with its workflow, unless that is the default one.
+
+        If the workflow tells customers apart, also with its customer.
+        """
+        key = self.key(order_id, customer_id, workflow)
         return self.orders.setdefault(key, Order(self, key))
 
-    def key(self, order_id: str, customer_id: str = "") -> str:
+    def addressed(self, message: Mapping[str, Any]) -> str:
+        """The key of the task that a message addresses; of one that will be rejected, the order's id."""
+        order_id, *others = (str(message.get(name) or "") for name in ("orderId", "customerId", "workflow"))
+        with suppress(Rejected):
+            return self.key(order_id, *others)
+        return order_id
+
+    def key(self, order_id: str, customer_id: str = "", workflow: str = "") -> str:
         """The key of an order's task, by which `task` and everything that the engine sends name it."""
-        return self.app.keys.key(order_id, customer_id) if customer_id else order_id
+        return self.app.keys.key(order_id, customer_id, workflow) if customer_id or workflow else order_id
 
     def service(self, operation: Operation) -> Service:
         """The service behind an operation of the application; set its behaviour with the methods of `Service`."""

@@ -17,7 +17,7 @@ from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
 from stepward.domain.workflow.definition import Call, Operation, Result
-from stepward.testing.application import through
+from stepward.testing.application import agents_of, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.judge import Judge
 from stepward.testing.faults.ledger import Ledger
@@ -80,7 +80,7 @@ class Parts:
     guards: dict[tuple[str, str], Guard] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.plan = self.app.plan(self.settings.complete_within)
+        self.plans = self.app.plans(self.settings.complete_within)
         self.loop, self.note = self.gate.loop, self.gate.diary.note
         self.pump = Pump(self.gate, self.pulse, self.due, self.sweep, self.done)
         self.store, self.telemetry = self.make_store(), NotedTelemetry(diary=self.gate.diary)
@@ -115,16 +115,16 @@ class Parts:
 
     def agents(self) -> Sequence[str]:
         """The agents that have a queue."""
-        return list(self.plan.agents)
+        return agents_of(self.plans)
 
     def served(self) -> Callable[[Operation, Call], Result]:
         """What calls a service; here each call is counted, as those of ports are."""
         return self.pulse.tap(self.services, "service", ConnectionError).call
 
     def _make_queues(self) -> None:
-        longest = LONGEST_CALL_TIMES * max(step.complete_within for step in self.plan.steps) // SECOND
-        workflow = getattr(self.app, "workflow", None)
-        urgent = [agent.name for agent in workflow.agents if agent.priority_queue] if workflow else []
+        limits = (step.complete_within for plan in self.plans.values() for step in plan.steps)
+        longest = LONGEST_CALL_TIMES * max(limits) // SECOND
+        urgent = [agent.name for agent in getattr(self.app, "agents", ()) if agent.priority_queue]
         of_agents = partial(self._queue, usual=longest, receives=RECEIVES_OF_REQUESTS)
         self.queues = self.make_queues(
             scheduler=self._queue("scheduler"),
@@ -146,7 +146,7 @@ class Parts:
 
     def _tapped(self) -> Assembly:
         """What makes the use cases, with each call of a port and of a service counted."""
-        self.known = through(self.app, self.served(), self.plan)
+        self.known = through(self.app, self.served(), self.plans)
         ports: dict[str, Any] = {name: getattr(self, name) for name in PORTS}
         ports |= {"lane_queue": MemoryLaneQueue(self.events), "ledgers": self.objects}
         return memory_assembly(
@@ -204,7 +204,7 @@ class Parts:
         dues = [due for due in waiting if due is not None]
         margin = self.settings.timing.skew_margin
         breakers = Breakers(self.shared_records)
-        suspects = (suspect for agent in self.plan.agents for suspect in breakers.of(agent).blame.suspects)
+        suspects = (suspect for agent in self.agents() for suspect in breakers.of(agent).blame.suspects)
         nexts = [*(each.news_at for each in suspects if each.news_at), *([min(dues) + margin] if dues else [])]
         return max(min(nexts), self.swept_at + SWEPT_EVERY) if nexts else None
 

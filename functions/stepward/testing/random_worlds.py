@@ -61,7 +61,8 @@ def worlds(
 def _cast(
     releases: Sequence[Application], order: Mapping[str, Any], orders: int, gate: Gate, after: Callable[[], object]
 ) -> Cast:
-    undoable = all(who.undo for app in releases for step in app.plan().steps for who in step.executors)
+    plans = [plan for app in releases for plan in app.plans().values()]
+    undoable = all(who.undo for plan in plans for step in plan.steps for who in step.executors)
 
     def write(key: str, dice: Random) -> str:
         at = datetime.fromtimestamp(START / 1000, UTC).isoformat()
@@ -70,4 +71,6 @@ def _cast(
         address = {name: value for name, value in TaskKey.read(key).fields.items() if name != "workflow"}
         return text_of({**usual, **order, **address})
 
-    return Cast(releases, People(gate, undoable, write, releases[-1].keys), orders, after=after)
+    keys = releases[-1].keys
+    workflow = keys.submitted(str(order.get("type") or keys.types[0]))
+    return Cast(releases, People(gate, undoable, write, keys, workflow), orders, after=after)

@@ -45,11 +45,13 @@ Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 class OrderMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The fields of every order; an application adds its own in a subclass.
 
-    An optional field may be null. Fields that the class does not name are kept with the order.
+    An optional field may be null. Fields that the class does not name are kept with the order. The type says which
+    workflow the order is for: a subclass declares that of its own, `type: Literal["return.submitted"]`, or has
+    "order.submitted".
     """
 
     order_id: OrderId
-    type: Literal["order.submitted"]
+    type: str
     version: Version
     submitted_at: Timestamp
     complete_by: Timestamp | None = None
@@ -100,18 +102,23 @@ class StepRefused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An order, the reply queue and correlation id of its message, or "", and its complete-by (epoch ms), or None."""
+    """An order, the type of its message, the reply queue and correlation id, or "", and its complete-by, or None."""
 
     order: Order
+    type: str
     reply_to: str = ""
     correlation_id: str = ""
     complete_by: int | None = None
 
 
-def accept(
-    text: str, schema: type[OrderMessage], keys: Keys = ANY
-) -> Accepted | Cancel | SignalGiven | Callback | Ignored:
-    """The order in a message, or its cancellation, a signal, or a notice; raises Rejected with field and reason."""
+Schemas = Mapping[str, type[OrderMessage]]
+"""The classes of order messages by their type; a type that is not here is that of OrderMessage itself."""
+_PLAIN: Schemas = {}
+Taken = Accepted | Cancel | SignalGiven | Callback | Ignored
+
+
+def accept(text: str, schemas: Schemas = _PLAIN, keys: Keys = ANY) -> Taken:
+    """What a message from the orders queue wants; raises Rejected with field and reason."""
     content = open_envelope(text)
     if isinstance(content, Ignored):
         return content
@@ -124,7 +131,7 @@ def accept(
         return _signal(converted(content, SignalMessage), keys)
     if isinstance(content, dict) and content.get("type") in {"step.completed", "step.failed"}:
         return _callback(content)
-    return accepted(content, schema, keys)
+    return accepted(content, schemas, keys)
 
 
 def _callback(content: Mapping[str, object]) -> Callback:
@@ -166,14 +173,16 @@ def check_signal(signal: SignalGiven, schema: type[Any] | None = None) -> None:
             raise Rejected(f"data.{error.field}" if error.field != BODY else "data", error.reason) from error
 
 
-def accepted(content: Mapping[str, object], schema: type[OrderMessage], keys: Keys = ANY) -> Accepted:
+def accepted(content: Mapping[str, object], schemas: Schemas = _PLAIN, keys: Keys = ANY) -> Accepted:
     """The order in `content`; raises Rejected with field and reason."""
-    message = converted(content, schema)
+    said = content.get("type")
+    workflow = keys.submitted(said) if isinstance(said, str) else ""
+    message = converted(content, schemas.get(str(said), OrderMessage))
     body = sized(strict_json.canonical(content))
-    key = keys.key(message.order_id, message.customer_id or "")
+    key = keys.key(message.order_id, message.customer_id or "", workflow)
     order = Order(key, body, hashlib.sha256(body.encode()).hexdigest())
     limit = check_complete_by(_ms(message.complete_by), _ms(message.submitted_at)) if message.complete_by else None
-    return Accepted(order, message.reply_to or "", message.correlation_id or "", limit)
+    return Accepted(order, message.type, message.reply_to or "", message.correlation_id or "", limit)
 
 
 def _ms(moment: datetime) -> int:
@@ -184,18 +193,19 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Who sent an order message, and for which order: all that is needed to answer it."""
 
     order_id: OrderId
-    type: Literal["order.submitted"]
+    type: str
     reply_to: Address
     correlation_id: ShortText | None = None
 
 
-def sender_of(text: str) -> Sender | None:
+def sender_of(text: str, keys: Keys) -> Sender | None:
     """The sender of an order message that was rejected; None if it does not say where an answer goes."""
     try:
         content = open_envelope(text, strict_json.parse_unchecked)
-        return None if isinstance(content, Ignored) else converted(content, Sender)
+        sender = None if isinstance(content, Ignored) else converted(content, Sender)
     except Rejected:
         return None
+    return sender if sender and sender.type in keys.types else None
 
 
 def masked(text: str) -> str:

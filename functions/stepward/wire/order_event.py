@@ -152,12 +152,12 @@ def stored_event(body: str, schema: type[EventMessage] = EventMessage, keys: Key
     return event_of(content, schema, keys)
 
 
-def order_of(event: OrderEvent) -> Mapping[str, Any]:
-    """The content of the order message that a create stands for; raises Corrupt."""
+def order_of(event: OrderEvent, keys: Keys = ANY) -> Mapping[str, Any]:
+    """The content of the order message that a create stands for, of the type of its workflow; raises Corrupt."""
     content = _content(event)
     order = {name: value for name, value in content.items() if name not in _OF_THE_LANE}
     brought = {"customerId": content["customerId"]} if content.get("customerId") else {}
-    return {"version": 1, **order, **brought, "type": "order.submitted"}
+    return {"version": 1, **order, **brought, "type": keys.type_of(TaskKey.read(event.order_id).workflow)}
 
 
 def details_of(event: OrderEvent) -> Mapping[str, Any]:

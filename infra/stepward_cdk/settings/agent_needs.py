@@ -1,4 +1,4 @@
-"""What the agents of a workflow need: how long their functions may run, and how many at once."""
+"""What the agents of an application need: how long their functions may run, and how many at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from stepward.domain.errors import Misconfigured, WorkflowError
-from stepward.domain.workflow.definition import Agent, Workflow
+from stepward.domain.workflow.application import App
+from stepward.domain.workflow.definition import Agent
 from stepward.domain.workflow.plan import PlannedStep
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
@@ -23,7 +24,7 @@ from stepward_cdk.settings.settings import (
 
 @dataclass(frozen=True, slots=True)
 class AgentNeeds:
-    """One agent of the workflow: `longest_s` is the longest limit of its steps, forward or undo, in seconds.
+    """One agent of the application: `longest_s` is the longest limit of its steps, forward or undo, in seconds.
 
     It calls its service at most `max_concurrency` times at once: functions times requests of each. Part of them
     is reserved for a priority queue, so that ordinary requests cannot take them all.
@@ -75,11 +76,11 @@ class AgentNeeds:
         return 2 if self.priority_queue else 1
 
 
-def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
-    """The needs of every agent of the workflow, sorted by name; raises WorkflowError."""
-    steps = workflow.planned(settings.complete_within)
-    needs = tuple(_needs(agent, steps, settings) for agent in workflow.agents)
-    _check_queues(workflow.name, [name for agent in needs for name in agent.queue_names])
+def agents_of(app: App, settings: Settings) -> tuple[AgentNeeds, ...]:
+    """The needs of every agent of the application, sorted by name; raises WorkflowError."""
+    steps = app.planned(settings.complete_within)
+    needs = tuple(_needs(agent, steps, settings) for agent in app.agents)
+    _check_queues(app.name, [name for agent in needs for name in agent.queue_names])
     return needs
 
 
@@ -94,12 +95,12 @@ def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> Ag
     )
 
 
-def check_addresses(workflow: Workflow, addresses: Collection[str], where: str = "service_urls") -> None:
+def check_addresses(app: App, addresses: Collection[str], where: str = "service_urls") -> None:
     """Refuse an agent whose service has no address, and the address of a service that no agent calls.
 
     `where` tells a person where the addresses are.
     """
-    callers = workflow.services
+    callers = app.services
     for service, agent in callers.items():
         if service not in addresses:
             near = get_close_matches(service, set(addresses) - set(callers), 1)
@@ -116,14 +117,14 @@ def check_addresses(workflow: Workflow, addresses: Collection[str], where: str =
             )
 
 
-def _check_queues(workflow: str, names: list[str]) -> None:
+def _check_queues(app: str, names: list[str]) -> None:
     if len(names) > MAX_REQUEST_QUEUES:
         raise WorkflowError(
-            f"workflow {workflow!r}: {len(names)} agents and priority queues; one stack takes {MAX_REQUEST_QUEUES}"
+            f"app {app!r}: {len(names)} agents and priority queues; one stack takes {MAX_REQUEST_QUEUES}"
         )
     for name, times in Counter(names).items():
         if times > 1:
-            raise WorkflowError(f"workflow {workflow!r}: {times} queues would be named {name!r}; rename an agent")
+            raise WorkflowError(f"app {app!r}: {times} queues would be named {name!r}; rename an agent")
 
 
 def _longest(steps: Sequence[PlannedStep], agent: str) -> int:

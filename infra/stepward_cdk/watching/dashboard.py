@@ -1,4 +1,4 @@
-"""The dashboard of a deployment, derived from its workflow."""
+"""The dashboard of a deployment, derived from its workflows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ _LANES_IN_TROUBLE = ("Blocked", "Gaps", "Idle", "Skipped")
 class Dashboard(Construct):
     """Shows orders on top, then queues, agents and functions."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, watched: Watched) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, plans: Sequence[Plan], watched: Watched) -> None:
         super().__init__(scope, construct_id)
         stack = watched.deployment.stack
         # An account has one list of dashboards for all of its regions.
         board = cloudwatch.Dashboard(self, "Dashboard", dashboard_name=f"{stack}-{Stack.of(self).region}")
-        board.add_widgets(cloudwatch.TextWidget(markdown=describe(plan, stack), width=24, height=len(plan.steps) + 3))
+        for plan in plans:
+            text = cloudwatch.TextWidget(markdown=describe(plan, stack), width=24, height=len(plan.steps) + 3)
+            board.add_widgets(text)
         board.add_widgets(
             _graph("Orders", [watched.engine(name) for name in _ORDERS]),
             _graph("Submission to end (ms)", [watched.engine("SubmissionToEnd", each, each) for each in _PERCENTILES]),

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Agent, Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward_cdk.settings.agent_needs import agents_of
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
-from tests.infra.sample import workflow
+from tests.infra.sample import application
 
 
 def test_more_queues_than_one_functions_environment_can_name_are_refused() -> None:
@@ -53,20 +54,22 @@ def test_a_priority_queue_takes_its_part_of_the_agents_concurrency_and_adds_noth
 )
 def test_a_fallback_or_an_undo_may_run_as_long_as_its_step(agent: str, other: str, seconds: int) -> None:
     """S17, S21."""
-    needs = {agent.name: agent for agent in agents_of(workflow, Settings())}
+    needs = {agent.name: agent for agent in agents_of(application, Settings())}
     assert needs[agent].longest_s == needs[other].longest_s == seconds
 
 
 def test_an_agent_that_drains_has_the_time_that_its_steps_had() -> None:
     """D1: an order in flight still has its old limit."""
     old = Step(Agent("bank").operation(ping), complete_within=minutes(9))
-    needs = agents_of(replace(asking(Agent("payments")), draining=[old]), Settings())
+    (workflow,) = asking(Agent("payments")).workflows
+    needs = agents_of(App("wide", [replace(workflow, draining=[old])]), Settings())
     assert [(agent.name, agent.longest_s) for agent in needs] == [("bank", 540), ("payments", 60)]
 
 
-def asking(*agents: Agent) -> Workflow:
-    """A workflow with one step for each of these agents."""
-    return Workflow("wide", 1, [Step(it.operation(ping), name=it.name, complete_within=minutes(1)) for it in agents])
+def asking(*agents: Agent) -> App:
+    """An application of one workflow, with one step for each of these agents."""
+    steps = [Step(it.operation(ping), name=it.name, complete_within=minutes(1)) for it in agents]
+    return App("wide", [Workflow("wide", 1, steps)])
 
 
 def ping(call: object) -> dict[str, object]:

@@ -17,7 +17,10 @@ def test_the_template_says_what_it_serves_and_what_of_it_drains(restored: Templa
     away = {"courier": ["carry"], "shipping": ["recall", "ship"]}
     kept = [template.body["Metadata"]["StepwardWorkflow"] for template in (production, restored)]
     described = {"served": served, "perCustomer": []}
-    assert kept == [{**described, "draining": {}}, {**described, "draining": away}]
+    assert kept == [
+        {**described, "draining": {}, "workflows": ["sample", "returns"]},
+        {**described, "draining": away, "workflows": ["sample"]},
+    ]
 
 
 def test_a_draining_agent_keeps_its_queues_and_its_time(restored: Template, production: Template) -> None:

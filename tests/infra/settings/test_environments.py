@@ -12,6 +12,7 @@ import pytest
 
 from orders import app
 from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
@@ -56,7 +57,7 @@ def refused(project: Project, **context: object) -> str:
 def test_the_files_of_this_deployment_can_be_deployed(name: str) -> None:
     """D2."""
     settings = in_file(PROJECT.environment(name))
-    check_addresses(app.workflow, settings.service_urls)
+    check_addresses(app, settings.service_urls)
     assert settings.environment == name
     assert settings.lasting == (name == "prod")
 
@@ -161,11 +162,12 @@ def test_a_file_that_is_missing_is_asked_for(tmp_path: Path) -> None:
     assert refused(Project(tmp_path)) == "there is no infra/environments/prod.toml; write it"
 
 
-def _workflow(services: tuple[str, ...] | None) -> Workflow:
+def _app(services: tuple[str, ...] | None) -> App:
     def charge(call: Call) -> dict[str, int]:
         return {"attempt": call.attempt}
 
-    return Workflow("w", 1, [Step(Agent("payments", services=services).operation(charge), complete_within=minutes(1))])
+    step = Step(Agent("payments", services=services).operation(charge), complete_within=minutes(1))
+    return App("shop", [Workflow("w", 1, [step])])
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_every_agent_has_the_address_of_its_service_and_no_address_is_left_over(
 ) -> None:
     """D2: without one, every call fails until somebody deploys again."""
     with pytest.raises(Misconfigured) as refusal:
-        check_addresses(_workflow(services), addresses)
+        check_addresses(_app(services), addresses)
     assert str(refusal.value) == told
 
 
@@ -218,12 +220,12 @@ def test_who_reads_of_an_address_reads_where_it_is(files: Files) -> None:
     given = choose(project, {"env": "dev", "service_urls": "{}"})
     assert given.addresses == "-c service_urls=..."
     with pytest.raises(Misconfigured, match=re.escape("-c service_urls=...: agent payments calls payments, which")):
-        check_addresses(_workflow(None), given.settings.service_urls, given.addresses)
+        check_addresses(_app(None), given.settings.service_urls, given.addresses)
 
 
 def test_an_agent_may_need_no_address_or_several() -> None:
-    check_addresses(_workflow(()), {})
-    check_addresses(_workflow(("bank", "fraud")), {"bank": "", "fraud": ""})
+    check_addresses(_app(()), {})
+    check_addresses(_app(("bank", "fraud")), {"bank": "", "fraud": ""})
 
 
 def settings_table() -> str:

@@ -41,6 +41,11 @@ Run = Callable[..., Result]
 QUEUES = ("Orders", "Scheduler", "Responses", "Ledgers", "OrderEvents")
 AGENTS = ("inventory", "payments", "shipping")
 TABLES = ("orders", "tasks", "rejects", "shared_records", "lanes")
+WORKFLOWS = {
+    "names": ["line", "gifts"],
+    "perCustomer": ["gifts"],
+    "types": ["order.submitted", "gift.submitted"],
+}
 FIFO: Any = {"FifoQueue": "true", "FifoThroughputLimit": "perMessageGroupId", "DeduplicationScope": "messageGroup"}
 
 
@@ -71,7 +76,7 @@ def outputs(access: Access, prefix: str) -> dict[str, str]:
         "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
         "SupervisorFunctionName": "supervisor",
         "Shards": "4",
-        "Workflows": json.dumps({"names": ["line", "gifts"], "perCustomer": ["gifts"]}),
+        "Workflows": json.dumps(WORKFLOWS),
     }
 
 

@@ -1,6 +1,7 @@
 """Orders that are addressed by workflow and customer, too."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,35 @@ def test_a_list_names_workflow_and_customer(run: Run, shop: Shop) -> None:
         ("ord-1", "line", None),
         ("ord-1", "gifts", "jane-doe-7"),
     }
+
+
+@pytest.mark.parametrize("options", [[], ["--needs-attention"]])
+def test_a_list_may_be_of_one_workflow(run: Run, shop: Shop, options: list[str]) -> None:
+    """W1: with several, each line says which one, and every workflow has to be one of the application's."""
+    shop.store(failed())
+    shop.store(Life(KEY).start(10).answer("reserve", 20, "sold out").alerted("reserve", 30))
+
+    found = {name: run("list", *options, "--workflow", name) for name in ("line", "gifts", "refunds")}
+
+    shown = {name: " ".join(result.stdout.split()) for name, result in found.items()}
+    assert "gifts Error" in shown["gifts"]
+    assert "ord-1 line Error" in shown["line"]
+    assert all("1 in all." in shown[name] for name in ("line", "gifts"))
+    assert "--workflow: is 'refunds'; there are line, gifts" in found["refunds"].stderr
+
+
+def test_the_first_of_the_sent_orders_is_named_in_its_workflow(run: Run, tmp_path: Path) -> None:
+    """W1: and a type that the deployment does not know is found before anything is sent."""
+    gift = {"orderId": "a", "type": "gift.submitted", "version": 1, "submittedAt": "2026-01-01T00:00:00Z"}
+    (file := tmp_path / "gift.json").write_text(json.dumps({**gift, "customerId": "jane"}))
+    assert "To see the first: stepward show 'gifts~jane~a'" in run("send", str(file), "--check").stdout
+
+    file.write_text(json.dumps({**gift, "type": "present.submitted"}))
+    refused = run("send", str(file), "--check")
+    assert (refused.exit_code, "is 'present.submitted'; an order's is order.submitted or gift" in refused.stderr) == (
+        1,
+        True,
+    )
 
 
 def test_a_command_goes_to_the_order_of_that_customer(run: Run, shop: Shop) -> None:

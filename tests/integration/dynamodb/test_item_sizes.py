@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orders import app
-from orders.messages import OrderSubmitted
+from orders.fulfilment import fulfilment
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import ANY, Keys
@@ -49,7 +49,7 @@ MESSAGE = {
 
 
 def accepted(keys: Keys) -> Accepted:
-    accepted = accept(json.dumps(MESSAGE), OrderSubmitted, keys)
+    accepted = accept(json.dumps(MESSAGE), app.schemas, keys)
     assert isinstance(accepted, Accepted)
     return accepted
 
@@ -74,7 +74,7 @@ class Life:
         return accepted(self.keys).order.order_id
 
     def submit(self) -> None:
-        plan: Plan = app.plan()
+        plan: Plan = fulfilment.plan()
         wanted = accepted(self.keys)
         task = new_task(self.key, plan, self.now, TIMING, complete_by=self.complete_by)
         task = replace(task, reply_to=wanted.reply_to, correlation_id=wanted.correlation_id)

@@ -34,7 +34,7 @@ from tests.contract.worlds.store_worlds import SHARDS, Tables
 from tests.emptied import emptied
 
 ROOT = Path(__file__).parents[3]
-AGENTS = orders.app.plan().agents
+AGENTS = [agent.name for agent in orders.app.agents]
 ORDER_ID = "ord-1001"
 
 Event = dict[str, Any]

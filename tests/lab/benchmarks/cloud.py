@@ -17,6 +17,7 @@ from moto import mock_aws
 from time_machine import Traveller
 
 import orders
+from orders.messages import OrderSubmitted
 from stepward.adapters.lambda_ import batch as batches
 from stepward.domain.workflow.definition import Workflow
 from stepward.testing.aws.stack import CREDENTIALS, Stack, environment
@@ -128,7 +129,7 @@ class Cloud:
     def _load(self, name: str, **own: str) -> Handler:
         """A function, wired under the environment that its own process would have."""
         function = getattr(import_module(f"stepward.wiring.{name}"), name)
-        app = replace(orders.app, workflow=replace(self.workflow, order=orders.app.order))
+        app = replace(orders.app, workflows=[replace(self.workflow, order=OrderSubmitted)], default=None)
         settings = {"STEPWARD_SHARDS": str(SHARDS), "POWERTOOLS_SERVICE_NAME": "stepward", **FUNCTION, **own}
         with environment(self.stack.env() | settings), redirect_stdout(self.log):
             wired = function() if name in {"scheduler", "supervisor"} else function(app)

@@ -95,7 +95,7 @@ class Engine:
         self.took: list[float] = []
         self.orders, queues = MemoryQueue(name="orders", clock=now), MemoryQueues.new(now, AGENTS)
         store = WatchedStore(lambda _: 0, ended=self._end)
-        ports = {"app": App("benchmark", workflow), "telemetry": self.telemetry, "store": store, "queues": queues}
+        ports = {"app": App("benchmark", [workflow]), "telemetry": self.telemetry, "store": store, "queues": queues}
         self.assembly = memory_assembly(now, AGENTS, sleep=sleep, jitter=random.random, **ports)
         schedule = self.assembly.scheduler("scheduler-1").handle
         self.pollers = [

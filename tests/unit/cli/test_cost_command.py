@@ -17,6 +17,13 @@ def test_it_prices_the_workflow_that_the_module_holds() -> None:
     assert json.loads(answer.stdout)["steps"] == 3
 
 
+@pytest.mark.parametrize(("workflow", "steps"), [("returns", 1), ("sample", 3), ("", 3)])
+def test_it_prices_one_of_several_workflows(workflow: str, steps: int) -> None:
+    """W1: by default the default one."""
+    answer = run("--json", "--app", "tests.infra.sample:application", "--workflow", workflow)
+    assert json.loads(answer.stdout)["steps"] == steps
+
+
 def test_its_json_names_every_assumption_and_the_source_of_every_price() -> None:
     printed = json.loads(run("--json", "--orders", "1000", "--batch", "1", "--operation-ms", "150").stdout)
 
@@ -41,6 +48,7 @@ def test_it_shows_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
         (["--steps", "31"], "1 to 30 were measured"),
         (["--app", "nowhere:app"], "no application 'nowhere:app'"),
         (["--app", "nowhere:app"], "or give --steps"),
+        (["--workflow", "parcels"], "workflow: is 'parcels'; there are "),
         (["--app", "json:app"], "no application 'json:app'"),
         (["--app", "json:loads"], "is function, not an application"),
     ],

@@ -6,6 +6,7 @@ import pytest
 
 from stepward.cli.orders.files import STDIN, read
 from stepward.cli.user_error import UserError
+from stepward.domain.key import ANY
 
 ONE = '{"orderId": "a",  "total": 1.50, "n": 1, "n": 2}'
 TWO = '{"orderId": "b"}'
@@ -74,7 +75,7 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_every_application_would_reject_is_known_beforehand(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(TWO)
 
-    fault = read(tmp_path / "bad.json")[0].fault
+    fault = read(tmp_path / "bad.json")[0].fault(ANY)
 
     assert fault
     assert fault.field == "type"

@@ -14,7 +14,7 @@ from stepward import Agent, App, Step, Workflow, minutes
 
 def work(call): return {}
 
-app = App("found", workflow=Workflow("found", 1, [Step(Agent("one").operation(work), complete_within=minutes(1))]))
+app = App("found", workflows=[Workflow("found", 1, [Step(Agent("one").operation(work), complete_within=minutes(1))])])
 """
 
 

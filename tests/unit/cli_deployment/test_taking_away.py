@@ -22,6 +22,20 @@ CHARGE, REFUND = frozenset({("payments", "charge")}), frozenset({("payments", "r
 NEEDED = {("fulfilment", 3, CHARGE | REFUND): 11, ("fulfilment", 3, REFUND): 1, ("returns", 1, frozenset()): 5}
 
 
+def renamed(before: list[str], *after: str, apart: str = "", found: InFlight | None = None) -> Change:
+    """A change of the workflows, the default one first; `apart` is one that tells customers apart from now on."""
+    old = {"served": SERVED, "workflows": before}
+    new = {"served": SERVED, "workflows": list(after), "perCustomer": [apart] if apart else []}
+    return Change(stack(SETTINGS, old, {}), stack(SETTINGS, new, {}), FakeFacts(in_flight=found or InFlight({})), FILE)
+
+
+def moved(old: str, new: str) -> str:
+    return (
+        f"the default workflow changes from {old} to {new}: orders keep the keys that they have, so those of {old} "
+        f"would be taken for orders of {new}, and those of {new} would not be found; write default={old}"
+    )
+
+
 def taken_away(
     found: InFlight | None = None,
     *,
@@ -114,14 +128,38 @@ def taken_away(
             ),
             "keys",
             (
-                "orders are stored under their order id alone; no event or command would reach them once "
+                "orders are stored without their customer; no event or command would reach them once "
                 "workflow fulfilment tells customers apart; take per_customer=True back, or give it a stack of its own"
+            ),
+        ),
+        (renamed(["fulfilment"], "returns", "fulfilment"), "keys", moved("fulfilment", "returns")),
+        (renamed(["fulfilment", "returns"], "returns"), "keys", moved("fulfilment", "returns")),
+        (renamed(["fulfilment", "returns"], "returns", "gifts"), "keys", moved("fulfilment", "returns")),
+        (
+            renamed(["fulfilment", "returns"], "fulfilment", found=InFlight(NEEDED)),
+            "in-flight",
+            (
+                "orders of workflow returns in flight: 5; what names it would be rejected, so no event, cancellation "
+                "or command would reach them; keep it in workflows=[...], or wait"
+            ),
+        ),
+        (
+            renamed(["fulfilment", "returns"], "fulfilment", found=InFlight({}, more=True)),
+            "in-flight",
+            "more orders are in flight than were read, and any of them may need workflow returns; wait",
+        ),
+        (
+            renamed(["fulfilment", "returns"], "fulfilment", "returns", apart="returns"),
+            "keys",
+            (
+                "orders are stored without their customer; no event or command would reach them once "
+                "workflow returns tells customers apart; take per_customer=True back, or give it a stack of its own"
             ),
         ),
     ],
 )
 def test_what_orders_in_flight_need_is_not_taken_away(about: Change, question: str, reason: str) -> None:
-    """D1."""
+    """D1, W1."""
     assert refused(about) == [(question, reason)]
 
 
@@ -136,6 +174,11 @@ def test_what_orders_in_flight_need_is_not_taken_away(about: Change, question: s
         taken_away(
             environment="prod", served=SERVED, before={"ledger_customers": ["acme"]}, draining_customers=["acme"]
         ),
+        renamed(["fulfilment"], "orders"),
+        renamed(["fulfilment"], "orders", "returns", found=InFlight(NEEDED)),
+        renamed(["fulfilment"], "fulfilment", "gifts", apart="gifts"),
+        renamed([], "fulfilment", "gifts", apart="gifts"),
+        renamed(["fulfilment", "returns"], "fulfilment", found=InFlight({("fulfilment", 3, CHARGE): 2})),
     ],
 )
 def test_what_nothing_needs_may_be_taken_away(about: Change) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orders import app
 from orders.demo.scenario import KINDS, LATE, cancellation, scenario
-from orders.messages import OrderSubmitted
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel
 from stepward.domain.submission import Order
@@ -32,7 +32,7 @@ def test_what_must_be_rejected_is_rejected_and_the_rest_is_accepted() -> None:
     acts = scenario(30, 1, SAMPLES)
     for body in acts.malformed:
         with pytest.raises(Rejected):
-            accept(body, OrderSubmitted)
+            accept(body, app.schemas)
     for order in acts.orders:
         hashes = {_accepted(message).content_hash for message in order.messages}
         assert len(hashes) == 1 + order.kind.conflicting
@@ -42,13 +42,13 @@ def test_what_must_be_rejected_is_rejected_and_the_rest_is_accepted() -> None:
 
 def _accepted(message: str) -> Order:
     assert json.loads(message)
-    accepted = accept(message, OrderSubmitted)
+    accepted = accept(message, app.schemas)
     assert isinstance(accepted, Accepted)
     return accepted.order
 
 
 def test_a_cancellation_is_accepted() -> None:
-    assert accept(cancellation("demo-1"), OrderSubmitted) == Cancel("demo-1", "the submitter", "bought elsewhere")
+    assert accept(cancellation("demo-1"), app.schemas) == Cancel("demo-1", "the submitter", "bought elsewhere")
 
 
 def test_the_submitter_names_its_queue_in_every_order() -> None:

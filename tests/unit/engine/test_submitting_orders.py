@@ -5,6 +5,7 @@ import pytest
 
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryKind
+from stepward.domain.key import SUBMITTED
 from stepward.domain.messages import Start
 from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import ProcessState
@@ -43,7 +44,7 @@ def test_the_plan_is_frozen_with_the_order(world: World) -> None:
     """A new deployment never changes a task in flight."""
     world.submit.handle(order_text())
 
-    replace(world.submit, plan=sequence("something", "else")).handle(order_text("ord-1002"))
+    replace(world.submit, plans={SUBMITTED: sequence("something", "else")}).handle(order_text("ord-1002"))
 
     plans = {order_id: loaded.plan for order_id in world.store.tasks if (loaded := world.store.load(order_id))}
     assert [step.name for step in plans[ORDER_ID].steps] == ["reserve", "ship"]

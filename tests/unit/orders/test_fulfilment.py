@@ -3,7 +3,17 @@ from dataclasses import replace
 import pytest
 
 import orders
-from orders.fulfilment import cancel_shipment, charge, forward_key, inventory, payments, refund, release, shipping
+from orders.fulfilment import (
+    cancel_shipment,
+    charge,
+    forward_key,
+    fulfilment,
+    inventory,
+    payments,
+    refund,
+    release,
+    shipping,
+)
 from stepward.domain.errors import Misconfigured, Transient
 from stepward.domain.workflow.definition import Call
 from stepward.domain.workflow.plan import Exhausted
@@ -20,7 +30,7 @@ CALL = Call(
 
 def test_the_steps_run_one_after_another_and_each_can_be_undone() -> None:
     """S1, S17: a pipeline whose every step names its compensation."""
-    steps = orders.app.plan().steps
+    steps = fulfilment.plan().steps
     assert [(step.name, step.after, step.undo) for step in steps] == [
         ("reserve", (), "release"),
         ("charge", ("reserve",), "refund"),
@@ -31,12 +41,12 @@ def test_the_steps_run_one_after_another_and_each_can_be_undone() -> None:
 
 def test_once_something_may_have_been_paid_an_order_that_cannot_go_on_is_undone() -> None:
     """S13: before that an operator looks at it."""
-    policies = [[policy.kind for policy in step.exhausted] for step in orders.app.plan().steps]
+    policies = [[policy.kind for policy in step.exhausted] for step in fulfilment.plan().steps]
     assert policies == [[Exhausted.ALERT], [Exhausted.UNDO], [Exhausted.UNDO]]
 
 
 def test_a_step_is_undone_by_the_agent_that_did_it() -> None:
-    assert [step.agent for step in orders.app.plan().steps] == ["inventory", "payments", "shipping"]
+    assert [step.agent for step in fulfilment.plan().steps] == ["inventory", "payments", "shipping"]
     for agent, undo in [(inventory, release), (payments, refund), (shipping, cancel_shipment)]:
         assert orders.app.operations(agent.name)[undo.name] is undo
 

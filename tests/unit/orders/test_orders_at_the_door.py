@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from orders.messages import OrderEvent, OrderSubmitted
+from orders import app
+from orders.messages import OrderEvent
 from stepward.wire.order import Accepted, accept
 from stepward.wire.order_event import event_of
 from tests.unit.wire.refusals import refused
@@ -30,7 +31,7 @@ def priced(price: str, quantity: int) -> dict[str, Any]:
 def test_an_order_that_can_never_be_charged_is_rejected(currency: str, price: str, quantity: int, reason: str) -> None:
     text = json.dumps(ORDER | {"currency": currency, "items": [priced(price, quantity)]})
 
-    fault = refused(accept, text, OrderSubmitted)
+    fault = refused(accept, text, app.schemas)
 
     assert (fault.field, reason in fault.reason) == ("items", True)
 
@@ -39,7 +40,7 @@ def test_an_order_that_can_never_be_charged_is_rejected(currency: str, price: st
 def test_an_order_that_can_be_charged_is_accepted(currency: str, price: str, quantity: int) -> None:
     text = json.dumps(ORDER | {"currency": currency, "items": [priced(price, quantity)]})
 
-    assert isinstance(accept(text, OrderSubmitted), Accepted)
+    assert isinstance(accept(text, app.schemas), Accepted)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def app(**shipping: Any) -> App:
         Step(ship, undo=recall, complete_within=minutes(1), threshold=2, answer_within=days(3), **shipping),
         Step(bill, complete_within=minutes(1)),
     ]
-    return App("shop", workflow=Workflow("parcels", version=1, steps=steps))
+    return App("shop", workflows=[Workflow("parcels", version=1, steps=steps)])
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture
 def order(engine: Engine) -> Order:
     """One that the carrier has taken over."""
-    found = engine.submit(engine.app.workflow, {"orderId": "1"})  # type: ignore[attr-defined]
+    found = engine.submit(engine.app.workflows[0], {"orderId": "1"})  # type: ignore[attr-defined]
     engine.clock.move(30)
     assert found.step(ship).locked_by == "service"
     return found
@@ -137,7 +137,7 @@ def test_a_forged_token_costs_nothing_but_a_count(engine: Engine, order: Order) 
 def test_later_without_answer_within_is_an_error_that_says_so() -> None:
     """W6."""
     with Engine(
-        App("shop", workflow=Workflow("parcels", version=1, steps=[Step(ship, complete_within=minutes(1))]))
+        App("shop", workflows=[Workflow("parcels", version=1, steps=[Step(ship, complete_within=minutes(1))])])
     ) as e:
         e.service(ship).returns(Later())
         order = e.submit(e.app.workflow, {"orderId": "1"})  # type: ignore[attr-defined]

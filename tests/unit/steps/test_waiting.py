@@ -74,7 +74,7 @@ def approval(**wanted: Any) -> Signal:
 
 
 def app(*steps: Step | Signal | Timer) -> App:
-    return App("shop", workflow=Workflow("sales", version=1, order=Sale, steps=steps))
+    return App("shop", workflows=[Workflow("sales", version=1, order=Sale, steps=steps)])
 
 
 def charged(**wanted: Any) -> Step:
@@ -93,7 +93,7 @@ def begin() -> Begin:
     def begun(*steps: Step | Signal | Timer, **order: Any) -> tuple[Engine, Order]:
         shop = app(*steps)
         engine = Engine(shop)
-        found = engine.submit(shop.workflow, {"orderId": "1", "total": 10, **order})
+        found = engine.submit(shop.workflows[0], {"orderId": "1", "total": 10, **order})
         engine.clock.move(30)
         return engine, found
 

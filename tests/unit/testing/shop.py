@@ -45,7 +45,7 @@ fulfilment = Workflow(
         Step(ship, complete_within=minutes(5)),
     ],
 )
-app = App("shop", workflow=fulfilment)
+app = App("shop", workflows=[fulfilment])
 ALL = ["reserve", "charge", "ship"]
 
 

@@ -51,7 +51,7 @@ def paying(operation: Any) -> App:
         Step(reserve, undo=release, complete_within=minutes(1)),
         Step(operation, complete_within=minutes(1), on_permanent=Exhausted.UNDO),
     ]
-    return App("shop", workflow=Workflow("paying", 1, steps))
+    return App("shop", workflows=[Workflow("paying", 1, steps)])
 
 
 def _empty(*_: Engine) -> None:
@@ -95,7 +95,7 @@ def test_or_by_what_its_user_asserts() -> None:
 def test_pairs_of_deaths_are_tried_as_well() -> None:
     steps = [Step(reserve, undo=release, complete_within=minutes(1))]
 
-    found = crash_points(App("shop", workflow=Workflow("short", 1, steps)), ORDER, pairs=True)
+    found = crash_points(App("shop", workflows=[Workflow("short", 1, steps)]), ORDER, pairs=True)
 
     assert found.pairs > found.points
     assert not found.lost

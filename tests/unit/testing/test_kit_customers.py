@@ -17,7 +17,7 @@ from stepward.testing.harness import Harness
 from tests.unit.testing.shop import ALL, app, charge, fulfilment, reserve
 
 apart = replace(fulfilment, per_customer=True)
-per_customer = App("shop", workflow=apart)
+per_customer = App("shop", workflows=[apart])
 CUSTOMERS = ("acme", "globex/eu")
 CREATE = {"op": "create", "sequence": 1, "submittedAt": "2026-01-01T00:00:00Z"}
 DELETE = {"op": "delete", "sequence": 2, "end": True}

@@ -126,7 +126,7 @@ def test_orders_get_ids_of_their_own(engine: Engine) -> None:
 def test_an_engine_runs_the_workflow_of_its_application_only(engine: Engine) -> None:
     other = Workflow("other", 1, fulfilment.steps)
 
-    with pytest.raises(ValueError, match="not the workflow of this application"):
+    with pytest.raises(ValueError, match="no workflow of this application"):
         engine.submit(other, ORDER)
 
 
@@ -175,7 +175,7 @@ def test_an_urgent_order_overtakes_at_an_agent_with_a_priority_queue() -> None:
     send = express.operation(sends)
     workflow = Workflow("express", 1, [Step(send, complete_within=minutes(1))])
 
-    with Engine(App("express", workflow=workflow)) as engine:
+    with Engine(App("express", workflows=[workflow])) as engine:
         engine.submit(workflow, {"orderId": "slow"})
         engine.submit(workflow, {"orderId": "fast", "priority": "high"})
         engine.run()
@@ -190,7 +190,7 @@ def sends(_: Call) -> Mapping[str, Any]:
 
 
 def test_an_engine_needs_no_pytest() -> None:
-    with Engine(App("shop", workflow=fulfilment)) as engine:
+    with Engine(App("shop", workflows=[fulfilment])) as engine:
         order = engine.submit(fulfilment, ORDER)
         engine.run()
         assert order.state == "Processed"

@@ -20,7 +20,7 @@ fulfilment = Workflow("fulfilment", 1, [Step(charge, complete_within=minutes(1))
 
 @pytest.fixture
 def app():
-    return App("shop", workflow=fulfilment)
+    return App("shop", workflows=[fulfilment])
 
 """
 TESTS = """

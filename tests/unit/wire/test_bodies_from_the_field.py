@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orders.messages import OrderSubmitted
+from orders import app
 from stepward.domain.errors import Rejected
-from stepward.domain.messages import Cancel, SignalGiven
+from stepward.domain.messages import Callback, Cancel, SignalGiven
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, accept
 
@@ -18,7 +18,7 @@ CASES: list[dict[str, Any]] = [case for file in FILES for case in json.loads(fil
 
 def outcome(body: str) -> dict[str, str]:
     try:
-        taken = accept(body, OrderSubmitted)
+        taken = accept(body, app.schemas)
     except Rejected as fault:
         return {"outcome": "rejected", "field": fault.field, "says": fault.reason}
     match taken:
@@ -26,6 +26,8 @@ def outcome(body: str) -> dict[str, str]:
             return {"outcome": "accepted", "orderId": taken.order.order_id}
         case Cancel() | SignalGiven():
             return {"outcome": "cancelled", "orderId": taken.order_id}
+        case Callback():
+            return {"outcome": "answered"}
         case Ignored():
             return {"outcome": "ignored", "what": taken.what}
 

@@ -14,7 +14,7 @@ from stepward.wire import strict_json
 from stepward.wire.convoy import decode_for_lane, encode_command
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger, entry_in, entry_of
-from stepward.wire.order import MAX_ORDER_BYTES, Accepted, OrderMessage, accepted
+from stepward.wire.order import MAX_ORDER_BYTES, Accepted, accepted
 from stepward.wire.order_event import details_of, event_of, order_of, stored_event
 from tests.unit.wire.plain_values import OBJECTS
 from tests.unit.wire.refusals import refused
@@ -199,4 +199,4 @@ def test_a_line_that_is_not_json_stops_the_order_that_it_names() -> None:
 
 
 def test_the_order_message_of_a_create_is_accepted_by_submission() -> None:
-    assert isinstance(accepted(order_of(event_of(CREATE)), OrderMessage), Accepted)
+    assert isinstance(accepted(order_of(event_of(CREATE))), Accepted)

@@ -29,7 +29,8 @@ class Effects:
         try:
             match event.op:
                 case Op.CREATE:
-                    self.submit.accept(accepted(order_of(event), self.submit.schema, self.submit.keys))
+                    keys = self.submit.keys
+                    self.submit.accept(accepted(order_of(event, keys), self.submit.schemas, keys))
                 case Op.DELETE:
                     return self._cancel(event)
         except Rejected as error:

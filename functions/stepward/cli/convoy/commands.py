@@ -15,7 +15,7 @@ from stepward.cli.convoy.refusals import replacement
 from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
 from stepward.cli.convoy.wording import lane_state, repairs, why_it_waits
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Target, for_deployment
+from stepward.cli.deployment.options import AsJson, Target, WorkflowName, for_deployment
 from stepward.cli.orders.attention import Waiting, list_waiting, read_anew
 from stepward.cli.orders.commands import Wait, Who, Why, operator, reason
 from stepward.cli.orders.files import read
@@ -37,7 +37,7 @@ ShownEvents = Annotated[int, typer.Option(min=1, help="How many applied events t
 app = typer.Typer(no_args_is_help=True, help="The lanes of orders: list, show, retry, skip, replace.")
 
 
-def list_lanes(target: Target, *, limit: Limit = 50, as_json: AsJson = False) -> None:
+def list_lanes(target: Target, *, workflow: WorkflowName = "", limit: Limit = 50, as_json: AsJson = False) -> None:
     """List the orders whose lane waits for an operator, the longest waiting first.
 
     blocked: an event cannot be applied · gap: an event is missing for long, and later ones have arrived · idle: no
@@ -48,7 +48,7 @@ def list_lanes(target: Target, *, limit: Limit = 50, as_json: AsJson = False) ->
     JSON: lanes (list of: orderId, workflow, customerId, state, since (epoch milliseconds), event, why, last (applied),
     highest (arrived)), corrupt (list of texts: records that cannot be read), more (whether the list was cut).
     """
-    list_waiting(target, "lane", "convoy show", _waiting_lanes, limit=limit, as_json=as_json)
+    list_waiting(target, "lane", "convoy show", _waiting_lanes, workflow=workflow, limit=limit, as_json=as_json)
 
 
 def show_lane(target: Target, order: OrderId, *, limit: ShownEvents = 20, as_json: AsJson = False) -> None:

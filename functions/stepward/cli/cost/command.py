@@ -19,9 +19,9 @@ from stepward.cli.cost.estimate import (
     measured,
     prices,
 )
-from stepward.cli.deployment.options import AsJson
+from stepward.cli.deployment.options import AsJson, WorkflowName
 from stepward.cli.terminal import OUT, complain, print_json, say, table
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, Rejected
 from stepward.project import Project
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders a month.")]
@@ -40,6 +40,7 @@ def cost(
     batch: Batch = 10,
     steps: Steps = 0,
     app: Named = "",
+    workflow: WorkflowName = "",
     recovered: Recovered = 0.0,
     operation_ms: Waits = 0.0,
     as_json: AsJson = False,
@@ -51,7 +52,7 @@ def cost(
 
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
-    counted = steps or _steps_of(app)
+    counted = steps or _steps_of(app, workflow)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
     try:
         bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed)
@@ -119,11 +120,13 @@ def _assumptions(assumed: Assumptions) -> Table:
     return rows
 
 
-def _steps_of(app: str) -> int:
-    """The number of steps of the application's workflow."""
+def _steps_of(app: str, workflow: str) -> int:
+    """The number of steps of one of the application's workflows; of the default one if `workflow` is empty."""
     try:
-        return len(Project.here().app(app).workflow.steps)
-    except Misconfigured as error:
+        found = Project.here().app(app)
+        found.keys.check_workflow(workflow)
+        return len(found.plans()[found.keys.type_of(workflow)].steps)
+    except (Misconfigured, Rejected) as error:
         complain(f"{error}; or give --steps")
         raise typer.Exit(2) from None
 

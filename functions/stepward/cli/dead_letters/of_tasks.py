@@ -13,7 +13,7 @@ from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
 from stepward.wire.envelope import Ignored
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
-from stepward.wire.order import OrderMessage, accept, order_id_hint
+from stepward.wire.order import accept, order_id_hint
 
 TOGETHER = 10
 """How many messages a queue returns at once."""
@@ -73,7 +73,7 @@ def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opene
 def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
     """An order message, judged; Submission itself detects duplicates, and stores what it rejects."""
     try:
-        taken = accept(dead_letter.body, OrderMessage, keys)
+        taken = accept(dead_letter.body, keys=keys)
     except Rejected as fault:
         judgement = Judgement(Staleness.CURRENT, f"Submission will reject it: {fault}")
         return Opened(dead_letter, "an order message", order_id_hint(dead_letter.body), judgement, dead_letter.body)

@@ -47,6 +47,11 @@ class Stack:
         """The workflows whose orders are stored under customer and order id."""
         return frozenset(self._workflow.get("perCustomer", ()))
 
+    @property
+    def workflows(self) -> Sequence[str]:
+        """The names of its workflows, the default one first; empty if an earlier release deployed it."""
+        return tuple(self._workflow.get("workflows", ()))
+
     def _operations(self, kind: str) -> Operations:
         found: Mapping[str, Sequence[str]] = self._workflow.get(kind, {})
         return frozenset((agent, name) for agent, names in found.items() for name in names)
@@ -106,6 +111,11 @@ class Change:
     def gone(self) -> Operations:
         """The operations that no agent would serve any more."""
         return self.before.served - self.after.served
+
+    @property
+    def closed(self) -> Sequence[str]:
+        """The workflows whose names would mean nothing any more; a message need not name the default one."""
+        return sorted({*self.before.workflows[1:]} - {*self.after.workflows})
 
     @property
     def settings(self) -> Mapping[str, tuple[Any, Any]]:

@@ -67,7 +67,8 @@ def shards(change: Change) -> Iterator[str]:
 
 def in_flight(change: Change) -> Iterator[str]:
     """What orders in flight still need is served until they have ended."""
-    if not (gone := change.gone):
+    gone, closed = change.gone, change.closed
+    if not gone and not closed:
         return
     found = change.facts.in_flight
     least = "at least " if found.more or found.unreadable else ""
@@ -79,10 +80,17 @@ def in_flight(change: Change) -> Iterator[str]:
             f"{orders} of {workflow} version {version} still {needs} {listed(asked)}; keep {keep} in draining=[...] of "
             "the workflow, or wait"
         )
+    for workflow in closed:
+        if count := sum(each for (name, *_), each in found.needs.items() if name == workflow):
+            yield (
+                f"orders of workflow {workflow} in flight: {least}{count}; what names it would be rejected, so no "
+                "event, cancellation or command would reach them; keep it in workflows=[...], or wait"
+            )
+    needed = listed(gone) or f"workflow {', '.join(closed)}"
     if found.more:
-        yield f"more orders are in flight than were read, and any of them may need {listed(gone)}; wait"
+        yield f"more orders are in flight than were read, and any of them may need {needed}; wait"
     if found.unreadable:
-        yield f"an order in flight cannot be read, and may need {listed(gone)} ({found.unreadable}); repair it, or wait"
+        yield f"an order in flight cannot be read, and may need {needed} ({found.unreadable}); repair it, or wait"
 
 
 def drained(change: Change) -> Iterator[str]:
@@ -112,10 +120,24 @@ def keys(change: Change) -> Iterator[str]:
             f"orders of workflow {name} are stored under workflow, customer and order id; no event or command would "
             "reach them any more; keep that name and per_customer=True"
         )
-    for name in sorted(new - old) if change.before.served and not old else ():
+    known = {*change.before.workflows, *change.after.workflows[:1]}
+    for name in sorted(new - old) if change.before.served and not old - new else ():
+        if known and name not in known:
+            continue  # a new workflow, whose orders have their keys from the beginning
         yield (
-            f"orders are stored under their order id alone; no event or command would reach them once workflow {name} "
+            f"orders are stored without their customer; no event or command would reach them once workflow {name} "
             "tells customers apart; take per_customer=True back, or give it a stack of its own"
+        )
+    yield from _default(change.before.workflows, change.after.workflows)
+
+
+def _default(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """Orders of the default workflow are stored under their order id alone; to rename it moves none."""
+    (old, *others), (new, *rest) = before or ("",), after or ("",)
+    if old and new and old != new and {old, new} & {*others, *rest}:
+        yield (
+            f"the default workflow changes from {old} to {new}: orders keep the keys that they have, so those "
+            f"of {old} would be taken for orders of {new}, and those of {new} would not be found; write default={old}"
         )
 
 

@@ -24,7 +24,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs; i
 Customer = Annotated[
     str, typer.Option(help="The order's customer, where order ids are unique per customer.", show_default=False)
 ]
-WorkflowName = Annotated[str, typer.Option("--workflow", help="The order's workflow.", show_default="the default one")]
+AddressedWorkflow = Annotated[
+    str, typer.Option("--workflow", help="The order's workflow.", show_default="the default one")
+]
+WorkflowName = Annotated[str, typer.Option("--workflow", help="One of the workflows.", show_default=False)]
 Stack = Annotated[
     str,
     typer.Option(
@@ -140,7 +143,7 @@ def _options(
 ) -> None: ...
 
 
-def _address(*, customer: Customer = "", workflow: WorkflowName = "") -> None: ...
+def _address(*, customer: Customer = "", workflow: AddressedWorkflow = "") -> None: ...
 
 
 def _environment(name: str) -> Mapping[str, Any]:

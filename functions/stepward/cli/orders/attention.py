@@ -14,9 +14,10 @@ from stepward.cli.deployment.connection import Connection, connect
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.view import state
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span, table
-from stepward.domain.errors import Corrupt, NotUnderstood
+from stepward.cli.user_error import UserError
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.history import HistoryKind
-from stepward.domain.key import named
+from stepward.domain.key import Keys, named
 from stepward.domain.task.record import ProcessState, Task
 from stepward.ports import TaskStore
 
@@ -37,11 +38,11 @@ class Waiting:
 Find = Callable[[Connection, list[str]], Iterator[Waiting]]
 
 
-def list_waiting(target: Target, kind: str, show: str, find: Find, *, limit: int, as_json: bool) -> None:
+def list_waiting(target: Target, kind: str, show: str, find: Find, *, workflow: str, limit: int, as_json: bool) -> None:
     """Print what `find` finds, the longest waiting first; `show` is the command that shows one of them."""
     connection = connect(target)
-    corrupt: list[str] = []
-    found = list(islice(find(connection, corrupt), limit + 1))
+    is_wanted, corrupt = of_workflow(connection.deployment.keys, workflow), list[str]()
+    found = list(islice((each for each in find(connection, corrupt) if is_wanted(each.order_id)), limit + 1))
     shown, more = found[:limit], len(found) > limit
     if as_json:
         print_json({f"{kind}s": [each.document for each in shown], "corrupt": corrupt, "more": more})
@@ -49,15 +50,26 @@ def list_waiting(target: Target, kind: str, show: str, find: Find, *, limit: int
     for error in corrupt:
         complain(f"cannot be read: {error}")
     if not shown:
-        say(f"No {kind} in stack {target.stack} waits for an operator.")
+        say(f"No {kind}{f' of workflow {workflow}' * bool(workflow)} in stack {target.stack} waits for an operator.")
         return
-    rows = table("Order", "State", "Waiting", "Why")
+    several = len(connection.deployment.keys.workflows) > 1
+    rows = table("Order", *["Workflow"] * several, "State", "Waiting", "Why")
     for each in shown:
+        its = [cell(str(each.document["workflow"]))] * several
         waited = span(max(0, connection.now() - each.since))
-        rows.add_row(cell(each.order_id), each.state, waited, cell(each.why))
+        rows.add_row(cell(each.order_id), *its, each.state, waited, cell(each.why))
     OUT.print(rows)
     count = f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all."
     say(f"{count} To see what to do about one: {target.typed(*show.split(), shown[0].order_id)}")
+
+
+def of_workflow(keys: Keys, workflow: str) -> Callable[[str], bool]:
+    """Tells whether a key is one of this workflow, or of any if it is empty; raises UserError if there is none."""
+    try:
+        keys.check_workflow(workflow)
+    except Rejected as fault:
+        raise UserError(f"--workflow: {fault.reason}") from fault
+    return lambda key: not workflow or named(key, keys.default)["workflow"] == workflow
 
 
 def read_anew(order_ids: Iterator[str], load: Callable[[str], T | None], corrupt: list[str]) -> Iterator[T]:

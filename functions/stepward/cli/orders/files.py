@@ -11,7 +11,8 @@ from pathlib import Path
 
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected
-from stepward.wire.order import OrderMessage, accept
+from stepward.domain.key import Keys
+from stepward.wire.order import accept
 
 STDIN = Path("-")
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -26,11 +27,10 @@ class Written:
     position: str
     body: str
 
-    @property
-    def fault(self) -> Rejected | None:
-        """Why every application would reject it; None if that depends on the application."""
+    def fault(self, keys: Keys) -> Rejected | None:
+        """Why the application with these keys would reject it; None if that depends on its own message classes."""
         try:
-            accept(self.body, OrderMessage)
+            accept(self.body, keys=keys)
         except Rejected as fault:
             return fault
         return None

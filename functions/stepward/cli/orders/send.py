@@ -16,7 +16,7 @@ from stepward.cli.terminal import complain, print_json, say
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.key import Keys
-from stepward.wire.order import Accepted, OrderMessage, accept, order_id_hint
+from stepward.wire.order import Accepted, accept, order_id_hint
 
 Files = Annotated[
     list[Path],
@@ -48,9 +48,9 @@ def send(
         if file != STDIN and (file.is_dir() or not file.exists()):
             raise typer.BadParameter(f"there is no file {file}")
     messages = [message for file in dict.fromkeys(files) for message in read(file)]
-    if check:
-        _check(messages)
     connection = connect(target)
+    if check:
+        _check(messages, connection.deployment.keys)
     failed = _sent(connection, messages)
     sent = len(messages) - len(failed)
     if as_json:
@@ -64,8 +64,8 @@ def send(
         raise typer.Exit(1)
 
 
-def _check(messages: list[Written]) -> None:
-    faults = [f"{message.position}: {message.fault}" for message in messages if message.fault]
+def _check(messages: list[Written], keys: Keys) -> None:
+    faults = [f"{message.position}: {fault}" for message in messages if (fault := message.fault(keys))]
     if faults:
         raise UserError("\n".join(["nothing was sent; correct these messages first:", *faults]))
 
@@ -97,6 +97,6 @@ def _hint(target: Target, messages: list[Written], sent: int, keys: Keys) -> str
 def _key(message: Written, keys: Keys) -> str:
     """The key of the order in a message, or the id of the order that it seems to be about."""
     with suppress(Rejected):
-        if isinstance(taken := accept(message.body, OrderMessage, keys), Accepted):
+        if isinstance(taken := accept(message.body, keys=keys), Accepted):
             return taken.order.order_id
     return order_id_hint(message.body)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 
 from stepward.cli.deployment.connection import Connection, connect
-from stepward.cli.deployment.options import AsJson, Target
-from stepward.cli.orders.attention import Waiting, list_waiting, waiting_orders
+from stepward.cli.deployment.options import AsJson, Target, WorkflowName
+from stepward.cli.orders.attention import Waiting, list_waiting, of_workflow, waiting_orders
 from stepward.cli.orders.json_documents import listed_document, task_document
 from stepward.cli.orders.tables import tasks_table
 from stepward.cli.orders.view import order_view, stopped_agents, what_next
@@ -68,6 +68,7 @@ def list_orders(
     target: Target,
     *,
     state: State = None,
+    workflow: WorkflowName = "",
     needs_attention: NeedsAttention = False,
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -77,7 +78,7 @@ def list_orders(
     The command reads the state store until it has found enough orders: in a large store, a rare state takes a while.
     --needs-attention uses an index and is always fast: it finds orders in Error or UndoFailed, and paused ones.
 
-    Examples: stepward list --state undone · stepward list --needs-attention
+    Examples: stepward list --state undone · stepward list --needs-attention --workflow returns
 
     JSON: orders (list of: orderId, workflow, customerId, state, submittedAt, endedAt, steps (number), done (number), at
     (the steps that run or are in Error); with --needs-attention: orderId, workflow, customerId, state, since, reasons,
@@ -86,20 +87,22 @@ def list_orders(
     if needs_attention:
         if state is not None:
             raise typer.BadParameter("give --state or --needs-attention, not both")
-        list_waiting(target, "order", "show", _waiting, limit=limit, as_json=as_json)
+        list_waiting(target, "order", "show", _waiting, workflow=workflow, limit=limit, as_json=as_json)
         return
     connection = connect(target)
-    found, corrupt = _found(connection, state, limit + 1)
+    keys = connection.deployment.keys
+    found, corrupt = _found(connection, state, of_workflow(keys, workflow), limit + 1)
     shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
     if as_json:
-        print_json(listed_document(shown, corrupt, connection.deployment.keys.default, more=more))
+        print_json(listed_document(shown, corrupt, keys.default, more=more))
         return
     for error in corrupt:
         complain(f"cannot be read: {error}")
     if not shown:
-        say(f"Stack {target.stack} has no orders{f' in state {state}' if state else ''}.")
+        which = f"{f' of workflow {workflow}' if workflow else ''}{f' in state {state}' if state else ''}"
+        say(f"Stack {target.stack} has no orders{which}.")
         return
-    OUT.print(tasks_table(shown))
+    OUT.print(tasks_table(shown, keys))
     say(f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all.")
 
 
@@ -132,14 +135,18 @@ def _waiting(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
     return waiting_orders(connection.store, corrupt, connection.deployment.keys.default)
 
 
-def _found(connection: Connection, state: ProcessState | None, most: int) -> tuple[list[Task], list[str]]:
-    """At most `most` tasks, and what is wrong with each corrupt record."""
+def _found(
+    connection: Connection, state: ProcessState | None, is_wanted: Callable[[str], bool], most: int
+) -> tuple[list[Task], list[str]]:
+    """At most `most` tasks with a wanted key, and what is wrong with each corrupt record."""
     found: list[Task] = []
     corrupt: list[str] = []
     with ERR.status("Reading the state store") as status:
         for task in connection.store.every(state):
             if isinstance(task, Unreadable):
                 corrupt.append(str(task))
+                continue
+            if not is_wanted(task.order_id):
                 continue
             found.append(task)
             status.update(f"Reading the state store: {len(found)} found")

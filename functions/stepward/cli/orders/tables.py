@@ -10,17 +10,20 @@ from rich.table import Table
 from stepward.cli.orders.json_documents import BUSY, done, forward
 from stepward.cli.orders.view import state
 from stepward.cli.terminal import cell, day_and_time, table
+from stepward.domain.key import ANY, Keys, named
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 
 
-def tasks_table(tasks: Sequence[Task]) -> Table:
-    """Orders in a list."""
-    rows = table("Order", "State", "Submitted", "Steps", "Now")
+def tasks_table(tasks: Sequence[Task], keys: Keys = ANY) -> Table:
+    """Orders in a list; it names their workflow if the application has several."""
+    several = len(keys.workflows) > 1
+    rows = table("Order", *["Workflow"] * several, "State", "Submitted", "Steps", "Now")
     for task in tasks:
         busy = ", ".join(_busy(record) for record in task.steps.values() if record.process_state in BUSY)
         rows.add_row(
             cell(task.order_id),
+            *[cell(named(task.order_id, keys.default)["workflow"] or "")] * several,
             state(task.process_state),
             day_and_time(task.created_at),
             f"{done(task)}/{len(forward(task))}",

@@ -118,8 +118,9 @@ class SignalGiven:
 class Outcome(StrEnum):
     """How an attempt ended: done, or refused for good; or that it has not.
 
-    One that is later has been handed over: the service itself answers it by a callback. One was not understood if the agent's code does not know it, so that it has not begun, or the Scheduler's its end.
-    One that is failing goes on to complete-by.
+    One that is later has been handed over: the service itself answers it by a callback. One was not understood if the
+    agent's code does not know it, so that it has not begun, or the Scheduler's its end. One that is failing goes on to
+    complete-by.
     """
 
     OK = "ok"

@@ -61,13 +61,13 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
 
 def _unanswered(change: TaskChange, planned: PlannedStep, record: StepRecord) -> None:
     """Free a step whose service took it over and did not answer in time; nobody else is to blame for that."""
-    counted, overdue = replace(record, failure_count=record.failure_count + 1), change.now - (record.complete_by or 0)
-    if counted.failure_count >= planned.threshold:
-        times = f"{counted.failure_count} of {planned.threshold} times"
-        exhaust(change, planned, counted, f"its service took it over and never answered, {times}", overdue)
+    failed, overdue = replace(record, failure_count=record.failure_count + 1), change.now - (record.complete_by or 0)
+    if failed.failure_count >= planned.threshold:
+        times = f"{failed.failure_count} of {planned.threshold} times"
+        exhaust(change, planned, failed, f"its service took it over and never answered, {times}", overdue)
         return
     change.log(HistoryKind.RECOVERED, record.name, record.attempt, SERVICE, "its service never answered", overdue)
-    request_claim(change, counted.freed(), backoff(counted.failure_count, _spread(record)))
+    request_claim(change, failed.freed(), backoff(failed.failure_count, _spread(record)))
 
 
 def _spare(change: TaskChange, record: StepRecord, why: str, overdue: int) -> None:

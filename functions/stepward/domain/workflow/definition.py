@@ -153,7 +153,8 @@ AnyStep = Step | Timer | Signal
 class Workflow:
     """The steps of one kind of order, checked when the module is imported.
 
-    `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself.
+    `order` is the class of the messages that submit it, a subclass of OrderMessage; without it, OrderMessage itself. In
+    an app of several workflows, each message class declares its own type.
     With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
     is named.
     `complete_within` limits the whole order, from its submission; a message may name an earlier end for its own order.
@@ -174,9 +175,9 @@ class Workflow:
         check_workflow(self.plan(), per_customer=self.per_customer)
         self._check_refs()
         check_draining(self.name, map(_planned, self.draining), {(each.agent.name, each.name) for each in self._begun})
-        asked = set(self._asked())
-        check_unambiguous(self.name, "agents", (agent.name for agent in {each.agent for each in asked}))
-        check_unambiguous(self.name, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
+        where, asked = f"workflow {self.name!r}", set(self._asked())
+        check_unambiguous(where, "agents", (agent.name for agent in {each.agent for each in asked}))
+        check_unambiguous(where, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
 
     def plan(self, complete_within: timedelta | None = None) -> Plan:
         """The workflow as plain data, to be frozen with a task.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.key import LONGEST_KEY
+from stepward.domain.key import LONGEST_KEY, LONGEST_TYPE, SUBMITTED
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
 from stepward.domain.workflow.waits import check_wait
 
 MAX_STEPS = 50
+MAX_WORKFLOWS = 20
 MAX_THRESHOLD = 100
 LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
 SHORTEST_ATTEMPT_MS = 1000
@@ -22,6 +24,9 @@ LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
 LONGEST_EFFECT = 255 - LONGEST_KEY - len("/")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
+_TYPE = re.compile(
+    rf"{re.escape(SUBMITTED)}|(?!(?:order|step|task|child|convoy)\.)[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)+"
+)
 
 
 def check_app_name(name: str) -> None:
@@ -38,11 +43,38 @@ def check_agent_name(name: str, max_concurrency: int) -> None:
         raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
 
 
-def check_unambiguous(workflow: str, what: str, names: Iterable[str]) -> None:
-    """Refuse a workflow in which one of `names` stands for two different things."""
+def check_workflows(where: str, names: Sequence[str], *, has_default: bool) -> None:
+    """Refuse an application whose workflows cannot be told apart, or whose default is not one of them."""
+    if not 1 <= len(names) <= MAX_WORKFLOWS:
+        raise WorkflowError(f"{where}: {len(names)} workflows; an app has 1 to {MAX_WORKFLOWS}")
+    check_unambiguous(where, "workflows", names)
+    if not has_default:
+        raise WorkflowError(f"{where}: a message may name no workflow; say which one it means: default={names[0]}")
+
+
+def check_types(where: str, types: Mapping[str, Sequence[str]]) -> None:
+    """Refuse workflows of which one message could mean two; `types` is what their message classes declare, by name."""
+    for name, declared in types.items():
+        if len(declared) != 1 or len(said := str(declared[0])) > LONGEST_TYPE or not _TYPE.fullmatch(said):
+            said = " or ".join(map(repr, declared))
+            raise WorkflowError(
+                f"{where}, workflow {name!r}: its message class declares the type {said}; a type is one text such as "
+                f"'return.submitted', of up to {LONGEST_TYPE} lower-case letters, digits, '_', '-' and '.', and does "
+                "not begin as the engine's own do (order, step, task, child, convoy)"
+            )
+    for one, other in combinations(types, 2):
+        if types[one] == types[other]:
+            raise WorkflowError(
+                f"{where}: messages of type {types[one][0]!r} are for workflow {one!r} and for {other!r}; declare "
+                'another type in the message class of one of them, type: Literal["return.submitted"]'
+            )
+
+
+def check_unambiguous(where: str, what: str, names: Iterable[str]) -> None:
+    """Refuse a workflow or an application in which one of `names` stands for two different things."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise WorkflowError(f"workflow {workflow!r}: {times} different {what} are named {name!r}; rename one")
+            raise WorkflowError(f"{where}: {times} different {what} are named {name!r}; rename one")
 
 
 def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:

@@ -21,7 +21,7 @@ from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.app.assembly import Application
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import Task
-from stepward.testing.application import through
+from stepward.testing.application import agents_of, through
 from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
 from stepward.testing.faults.loop import SECOND, START
 from stepward.testing.faults.record import Died
@@ -62,7 +62,7 @@ class AwsEngine(Harness):
         self.exits.enter_context(environment(CREDENTIALS))
         self.time = self.exits.enter_context(time_machine.travel(START / 1000, tick=False))
         self.exits.enter_context(mock_aws())
-        self.stack = Stack.new(self.app.plan().agents, MORE)
+        self.stack = Stack.new(agents_of(self.app.plans()), MORE)
         self.env = self.stack.env() | {"STEPWARD_WORKFLOW": self.app.keys.default}
         self.exits.enter_context(environment(self.env))
         self.sqs = boto3.client("sqs")

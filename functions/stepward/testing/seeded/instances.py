@@ -10,7 +10,7 @@ from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import StepRequest
 from stepward.domain.workflow.definition import Call, Operation, Result
-from stepward.testing.application import Staged, through
+from stepward.testing.application import Staged, agents_of, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger
 from stepward.testing.memory.shared_records import MemorySharedRecords
@@ -84,10 +84,10 @@ class Instances(Parts):
     made: dict[str, Assembly] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.plans = [app.plan(self.settings.complete_within) for app in self.releases]
+        self.frozen = [app.plans(self.settings.complete_within) for app in self.releases]
         super().__post_init__()
         call = self.services.call
-        self.staged = [through(app, call, plan) for app, plan in zip(self.releases, self.plans, strict=True)]
+        self.staged = [through(app, call, plans) for app, plans in zip(self.releases, self.frozen, strict=True)]
         for app in reversed(self.releases):  # an operation that several have is that of the newest
             for operation in [each for agent in self.agents() for each in app.operations(agent).values()]:
                 self.services.of(operation)
@@ -102,7 +102,7 @@ class Instances(Parts):
     def deploy(self, part: str, numbers: Sequence[int], keeps: Collection[int] = ()) -> None:
         """Have the instances of a part run these releases, in turn, with what they keep of others."""
         known = [self.staged[number] for number in {*numbers, *keeps}]
-        agents = {agent for app in known for agent in app.frozen.agents}
+        agents = agents_of(*(app.frozen for app in known))
         operations = {
             agent: {name: each for app in known for name, each in app.operations(agent).items()}
             for agent in self.agents()
@@ -140,7 +140,7 @@ class Instances(Parts):
 
     def agents(self) -> Sequence[str]:
         """The agents that ever have a queue."""
-        return sorted({agent for plan in self.plans for agent in plan.agents})
+        return agents_of(*self.frozen)
 
     def make_queues(self, **queues: Any) -> JudgedQueues:
         """The queues that the parts share."""

@@ -30,6 +30,7 @@ class People:
     undoable: bool
     write: Callable[[str, Random], str]
     keys: Keys = ANY
+    workflow: str = ""
     post: Callable[[str, str], object] = field(init=False)
     ordered: list[str] = field(default_factory=list)
     alerted: Counter[str] = field(default_factory=Counter)
@@ -60,9 +61,10 @@ class People:
                 self._say("scheduler", text, dice.choice(LATER))
 
     def _key(self, number: int) -> str:
-        if not self.keys.tell_apart(""):
-            return f"ord-{number}"
-        return self.keys.key(f"ord-{number // len(CUSTOMERS)}", CUSTOMERS[number % len(CUSTOMERS)])
+        if not self.keys.tell_apart(self.workflow):
+            return self.keys.key(f"ord-{number}", "", self.workflow)
+        customer = CUSTOMERS[number % len(CUSTOMERS)]
+        return self.keys.key(f"ord-{number // len(CUSTOMERS)}", customer, self.workflow)
 
     def _stranger(self, order_id: str, at: int) -> None:
         """Another customer cancels the order, or one of his own that never comes; this one goes on."""

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import orders
+from orders.messages import OrderSubmitted
 from stepward.adapters.lambda_.groups import GroupWorker
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes
@@ -57,7 +58,7 @@ class LaneTwins:
         log: Any = MemoryLog()
         self.lanes = MemoryLanes()
         self.queue = MemoryFifoQueue(name="order-events.fifo", clock=clock, deduplication_per_group=True)
-        app = replace(orders.app, workflow=replace(line(3), order=orders.app.order))
+        app = replace(orders.app, workflows=[replace(line(3), order=OrderSubmitted)], default=None)
         own = {"app": app, "telemetry": log, "lanes": self.lanes, "lane_queue": MemoryLaneQueue(self.queue)}
         assembly = memory_assembly(clock, AGENTS, **own)
         self.split = assembly.ledger()

@@ -5,4 +5,4 @@ from stepward import App
 
 __all__ = ["app"]
 
-app = App("booking", workflow=trip)
+app = App("booking", workflows=[trip])
