@@ -102,18 +102,22 @@ class Outcome(StrEnum):
     """How an attempt ended: done, or refused for good; or that it has not.
 
     One that was not understood has not begun: the agent's code does not know it. One that is failing goes on to
-    complete-by.
+    complete-by. One that is waiting has not begun, for its agent's rate is used up: it needs more time.
     """
 
     OK = "ok"
     PERMANENT = "permanent"
     NOT_UNDERSTOOD = "not-understood"
     FAILING = "failing"
+    WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks.
+
+    `complete_by` is that of the request that needs more time; 0 otherwise.
+    """
 
     order_id: str
     step: str
@@ -122,6 +126,7 @@ class Reply:
     outcome: Outcome
     result: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    complete_by: int = 0
 
 
 Command = Resubmit | Undo | Cancel | Pause | Resume
@@ -151,6 +156,8 @@ class StepRequest:
     order: Mapping[str, Any] = field(default_factory=dict)
     priority: str = "normal"
     tenant: str = ""
+    delay: int = 0
+    """Milliseconds for which the queue holds it back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.definition import Agent, Call, Operation
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.ledger import Effect, Ledger
@@ -132,7 +132,7 @@ class Services:
     wait: Callable[[float], None]
     now: Callable[[], int]
     note: Callable[[str, str], None]
-    called: Callable[[str, str, Call], object] = lambda *_: None
+    called: Callable[[str, str, Call, Agent], object] = lambda *_: None
     ledger: Ledger = field(default_factory=Ledger)
     later: Callable[[float, Callable[[], object]], object] = lambda *_: None
     honest: bool = True
@@ -152,7 +152,7 @@ class Services:
         order_id, effect = in_idempotency_key(call.idempotency_key)
         service = self.of(operation)
         service.calls.append(call)
-        self.called(order_id, effect, call)
+        self.called(order_id, effect, call, operation.agent)
         self.calls.append(effect)
         behaviour = self.behaviour_of(service, order_id, effect, call)
         note = f"the service of {effect} is called: attempt {call.attempt}"

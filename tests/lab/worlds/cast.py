@@ -28,6 +28,8 @@ from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
+RATES = [0, 0, 0, 0, 0.05, 0.2, 1]
+"""Calls a second that a world's services allow; 0 sets no limit."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,10 +64,11 @@ def cast(gate: Gate) -> Ours:
     dice = gate.chances.dice("scenery")
     first = dice.choice(FAMILIES)
     plans = [first, *releases(first, dice)]
+    rate = gate.chances.dice("rate").choice(RATES)
     undoable, rules_of_lanes = first is not LINE, rules(gate.chances.dice("rules of lanes"))
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
-        releases=[PlannedApp(plan) for plan in plans],
+        releases=[PlannedApp(plan, rate=rate) for plan in plans],
         people=People(gate, undoable, _order),
         orders=ORDERS,
         settings=replace(SETTINGS, lane_rules=rules_of_lanes),

@@ -22,6 +22,7 @@ from stepward.cli.cost.estimate import (
 from stepward.cli.deployment.options import AsJson
 from stepward.cli.terminal import OUT, complain, print_json, say, table
 from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow.definition import Step
 from stepward.project import Project
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders a month.")]
@@ -51,10 +52,11 @@ def cost(
 
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
-    counted = steps or _steps_of(app)
+    listed = [] if steps else _steps_of(app)
+    counted, paced = steps or len(listed), sum(bool(step.operation.agent.rate) for step in listed)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
     try:
-        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed)
+        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed, paced=paced)
     except ValueError as error:
         complain(str(error))
         raise typer.Exit(2) from None
@@ -70,6 +72,8 @@ def cost(
     OUT.print(_assumptions(assumed))
     say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
     say("A complete-by of the whole order costs nothing until it passes.")
+    if paced:
+        say(f"{paced} of the steps have an agent with a rate, for up to a write and a read a call, which is included.")
 
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
@@ -119,10 +123,10 @@ def _assumptions(assumed: Assumptions) -> Table:
     return rows
 
 
-def _steps_of(app: str) -> int:
-    """The number of steps of the application's workflow."""
+def _steps_of(app: str) -> Sequence[Step]:
+    """The steps of the application's workflow."""
     try:
-        return len(Project.here().app(app).workflow.steps)
+        return Project.here().app(app).workflow.steps
     except Misconfigured as error:
         complain(f"{error}; or give --steps")
         raise typer.Exit(2) from None

@@ -14,6 +14,8 @@ from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, forward_name
 
 CLAIMS_PER_THRESHOLD = 10
+AGAIN_AFTER = 8
+"""An attempt that needs more time is asked for again after this part of its complete-within."""
 
 
 def ready(change: TaskChange) -> Iterator[PlannedStep]:
@@ -146,6 +148,19 @@ def resend(change: TaskChange, causation_id: str) -> None:
         running = record.process_state is ProcessState.PROCESSING
         if running and record.token == claim_token(change.task, causation_id, name, record.attempt):
             change.messages.append(_request(change, change.plan.by_name[name]))
+
+
+def extend(change: TaskChange, record: StepRecord, complete_by: int) -> None:
+    """Move the running attempt's complete-by past the one that was asked with, and ask for the attempt again.
+
+    If it was moved before, the request alone is repeated: the first one may be lost.
+    """
+    within = change.plan.by_name[record.name].complete_within
+    if record.complete_by == complete_by < change.now + within:
+        change.steps[record.name] = replace(record, complete_by=change.now + within)
+        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note="its agent's rate is used up")
+    request = _request(change, change.plan.by_name[record.name])
+    change.messages.append(replace(request, delay=within // AGAIN_AFTER))
 
 
 def _request(change: TaskChange, planned: PlannedStep) -> StepRequest:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
-from stepward.domain.task.claim import claim_ready, resend
+from stepward.domain.task.claim import claim_ready, extend, resend
 from stepward.domain.task.lacking import not_understood
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -23,6 +23,8 @@ def answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
                 not_understood(change, record, reply)
         case Outcome.FAILING:
             _keep_raised(change, record, reply)
+        case Outcome.WAITING:
+            _wait_longer(change, record, reply)
         case _:
             _reply(change, record, reply)
 
@@ -32,6 +34,15 @@ def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
     if runs and _is_in_time(record, change.now):
         change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
+    else:
+        _log_late(change, record, reply)
+
+
+def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Give an attempt that its agent's rate holds up more time, unless it was made and failed."""
+    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
+    if runs and _is_in_time(record, change.now) and not record.raised:
+        extend(change, record, reply.complete_by)
     else:
         _log_late(change, record, reply)
 
