@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stepward.app.agent.serve import Serve
+from stepward.cli.cost.estimate import A_SLOT
 from stepward.domain.coordination.breaker import Mode, Permit, Refused
 from stepward.domain.errors import Corrupt, RetryLater, StepwardError, Transient
 from stepward.domain.messages import Outcome
@@ -64,6 +65,20 @@ def test_the_calls_of_a_grant_are_spread_over_it() -> None:
         serves[number // 3].handle(request)
 
     assert world.called == [T0 + number * 40 for number in range(6)]
+
+
+def test_a_call_by_itself_costs_what_is_priced() -> None:
+    """W8: a read and a write, of a record that fits into the smallest unit."""
+    world = paced(50)
+    world.shared_records = records = TroubledRecords()
+    request, (serve,) = world.ask(), world.instances(1)
+    serve.guard.succeeded(Permit(T0), T0, "reserve")
+    of_the_breaker = records.reads
+
+    serve.handle(request)
+
+    assert (records.reads - of_the_breaker, records.writes) == (A_SLOT["read units"], A_SLOT["write units"])
+    assert len(str(records.kept)) < 1_000
 
 
 def test_an_agent_without_a_rate_has_no_pacer() -> None:

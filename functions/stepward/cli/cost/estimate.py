@@ -16,7 +16,7 @@ MINUTES_A_MONTH = 43_800
 
 Quantities = Mapping[str, float]
 A_SLOT: Quantities = dict.fromkeys(("write units", "read units", "writes waited for", "reads waited for"), 1)
-"""What a call of an agent with a rate costs besides, alone; the calls of a batch share it. `test_paced_serving` counts."""
+"""What a call of an agent with a rate costs besides; the calls of a batch share it. `test_paced_serving` counts it."""
 
 
 @dataclass(frozen=True, slots=True)
