@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from stepward.app.agent.guard import Guard
+    from stepward.app.agent.pacer import Pacer
     from stepward.app.agent.serve import Serve
     from stepward.app.alerting import Throttled
     from stepward.app.convoy.alerting import LaneAlerting
@@ -265,7 +266,16 @@ class Assembly:
         from stepward.app.agent.breakers import Breakers
         from stepward.app.agent.guard import Guard
 
-        return Guard(agent, Breakers(self.shared_records), self.telemetry, self.settings.breaker, self.new_id)
+        breakers, pacer = Breakers(self.shared_records), self._pacer(agent)
+        return Guard(agent, breakers, self.telemetry, self.settings.breaker, self.new_id, pacer)
+
+    def _pacer(self, agent: str) -> Pacer | None:
+        rate = max((each.agent.rate for each in self.app.operations(agent).values()), default=0.0)
+        if not rate:
+            return None
+        from stepward.app.agent.pacer import Pacer
+
+        return Pacer(agent, self.shared_records, rate)
 
     def alerting(self) -> LaneAlerting:
         """Alerts operators to lanes that wait for them."""

@@ -231,7 +231,7 @@ class Parts:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
         except (Rejected, NotUnderstood):
             return False
-        return bool(service and service.may_wait)
+        return bool(service and (service.may_wait or service.operation.agent.rate))
 
     def _bury(self, agent: str, instance: str) -> None:
         """Forget what the process kept in memory."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
-from stepward.domain.workflow.definition import Call, Operation, Result
+from stepward.domain.workflow.definition import Agent, Call, Operation, Result
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.ledger import Effect, Ledger
@@ -131,7 +131,7 @@ class Services:
     wait: Callable[[float], None]
     now: Callable[[], int]
     note: Callable[[str, str], None]
-    called: Callable[[str, str, Call], object] = lambda *_: None
+    called: Callable[[str, str, Call, Agent], object] = lambda *_: None
     ledger: Ledger = field(default_factory=Ledger)
     later: Callable[[float, Callable[[], object]], object] = lambda *_: None
     honest: bool = True
@@ -153,7 +153,7 @@ class Services:
         order_id, effect = in_idempotency_key(call.idempotency_key)
         service = self.of(operation)
         service.calls.append(call)
-        self.called(order_id, effect, call)
+        self.called(order_id, effect, call, operation.agent)
         self.calls.append(effect)
         if call.callback:
             self.callbacks.setdefault((order_id, effect), []).append(call.callback)

@@ -110,6 +110,7 @@ def encode(message: ToScheduler | StepRequest) -> str:
     content = fields(message, _FORMS[type(message)])
     if isinstance(message, Reply):
         content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
+        content = content if message.complete_by else {key: content[key] for key in content if key != "completeBy"}
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 

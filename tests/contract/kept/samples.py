@@ -96,6 +96,9 @@ TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "permanent": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.PERMANENT, error="card declined"),
     "failing": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.FAILING, error="Transient: HTTP 503"),
     "report reject": ReportReject("ord-1", "checkout-1", "queue", "m-1", "items: is missing", NOW),
+    "waiting": Reply(
+        "ord-1", "charge", 2, "0123456789ab", Outcome.WAITING, error="its rate is used up", complete_by=NOW
+    ),
     "not understood": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.NOT_UNDERSTOOD, error="deploy it"),
 }
 TO_LANES: Mapping[str, LaneCommand] = {

@@ -22,6 +22,7 @@ from stepward.app.ledger.split import progress_of
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.coordination.lease import lease_of
+from stepward.domain.coordination.pace import Pace
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.wire.convoy import decode_for_lane
@@ -63,6 +64,7 @@ class Rows:
         for name, body in {
             "breaker/bank": s.BREAKER.body(),
             "lease/0": s.LEASE.to_body(),
+            "pace/bank": Pace(NOW * 1_000).body(),
             "alerts": {"times": list(s.TIMES)},
             "ledger/shop|l-1": asdict(s.PROGRESS),
         }.items():
@@ -136,8 +138,9 @@ def test_kept_records_are_read(rows: Rows) -> None:
     assert rows.orders.find("ord-1") == order_of("ord-1")
     assert list(rows.rejects.newest(1)) == [s.REJECT]
     assert Breakers(records).of("bank") == s.BREAKER
-    lease = records.read("lease/0")
-    assert lease is not None
+    lease, pace = records.read("lease/0"), records.read("pace/bank")
+    assert lease is not None is not pace
+    assert Pace.of(pace.body) == Pace(NOW * 1_000)
     assert lease_of(lease.body) == s.LEASE
     assert AuditLog(records).of("ord-1") == (s.AUDIT,)
     assert progress_of(records, "shop", "l-1") == s.PROGRESS
@@ -162,5 +165,5 @@ def test_the_samples_set_every_field(sample: Any) -> None:
     assert unset <= {"agent", "at_once", "operation", "undo_agent", "undo", "extra"} | NEWER
 
 
-NEWER = {"answer", "kind", "when", "until", "by"}
+NEWER = {"callback", "delay", "answer_within", "answer", "kind", "when", "until", "by"}
 """What only other kinds of step use; their own samples set it."""

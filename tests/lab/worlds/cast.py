@@ -31,6 +31,8 @@ ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
+RATES = [0, 0, 0, 0, 0.05, 0.2, 1]
+"""Calls a second that a world's services allow; 0 sets no limit."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,10 +69,11 @@ def cast(gate: Gate) -> Ours:
     plans = [first, *releases(first, dice)]
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
+    rate = gate.chances.dice("rate").choice(RATES)
     undoable, rules_of_lanes = first is not LINE, rules(gate.chances.dice("rules of lanes"))
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
-        releases=[PlannedApp(plan, keys=keys) for plan in plans],
+        releases=[PlannedApp(plan, keys=keys, rate=rate) for plan in plans],
         people=People(gate, undoable, _order, keys),
         orders=ORDERS,
         settings=replace(SETTINGS, lane_rules=rules_of_lanes),

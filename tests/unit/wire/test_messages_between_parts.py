@@ -70,7 +70,7 @@ def test_a_request_to_an_agent_comes_through_unchanged(request: StepRequest) -> 
 @pytest.mark.parametrize("form", messages._FORMS.items(), ids=str)
 def test_every_field_of_a_message_is_on_the_wire(form: tuple[type, Any]) -> None:
     meant, written = form
-    named = tuple(field.name for field in fields(meant) if (meant, field.name) != (Retry, "delay"))
+    named = tuple(field.name for field in fields(meant) if field.name != "delay")
     assert named == written.__struct_fields__
 
 

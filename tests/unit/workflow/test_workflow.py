@@ -155,6 +155,12 @@ def test_a_concurrency_that_sqs_would_not_take_is_refused(concurrency: int) -> N
         Agent("bank", max_concurrency=concurrency)
 
 
+@pytest.mark.parametrize("rate", [-1, 0.001, 10_001, float("nan"), float("inf"), True, "50", None])
+def test_a_rate_is_a_number_of_calls_a_second(rate: Any) -> None:
+    with pytest.raises(WorkflowError, match=r"agent 'bank': rate .* is outside 0\.01-10,000 calls a second"):
+        Agent("bank", rate=rate)
+
+
 def test_an_agent_finds_its_operations_forward_and_undo() -> None:
     """S5: an agent serves what the workflow asks of it, and nothing else."""
     workflow = Workflow("fulfilment", 1, [step(reserve, undo=release), step(charge)])

@@ -22,6 +22,10 @@ from stepward.wire.messages import decode_request, encode_result, unread
 
 MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
+LOOKS_WITHIN = 200
+"""Milliseconds within which a request looks for a slot a second time before it goes back."""
+LEAST_LEFT = 2_000
+"""Milliseconds that a request has to have left when it comes back for a slot; a queue counts in seconds."""
 LONGEST_TRACE = 4_000
 MOST_FRAMES = 20
 """Characters and frames of a traceback that are logged: its end, with the innermost frames."""
@@ -113,10 +117,14 @@ class Serve:
 
     def _call(self, request: StepRequest, operation: Operation, deadline: int, *, first: bool) -> Reply | Fault:
         """One call, if the guard permits it; what it raised if it failed for now. The first logs its traceback."""
-        permit = self.guard.admit(self.now(), deadline)
+        permit = self._permit(deadline)
         if isinstance(permit, Refused):
             self.guard.report()
-            self._retry_later(request, deadline, permit.wait, permit.why)
+            spread = round(self.jitter() * self._age(request) / 10) if permit.paced else 0
+            if permit.paced and first and self._is_short(request, deadline, permit.wait + spread):
+                self._log(HistoryKind.RETRY_LATER, request, f"{permit.why}; it asks for more time")
+                return _reply(request, Outcome.WAITING, permit.why)
+            self._retry_later(request, deadline, permit.wait + spread, permit.why)
         try:
             result = operation(self._call_of(request, deadline))
             if not isinstance(result, Later):
@@ -130,6 +138,32 @@ class Serve:
         if isinstance(result, Later):
             return _later(request)
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
+
+    def _permit(self, deadline: int) -> Permit | Refused:
+        """What the guard says, once the call's slot has come; a slot that lapsed meanwhile is replaced.
+
+        If all slots are taken, it looks once more after a random while. Otherwise requests that went back together
+        would come back together, second for second, and leave the slots between them unused.
+        """
+        looked = False
+        while True:
+            permit = self.guard.admit(self.now(), deadline)
+            if isinstance(permit, Permit):
+                if (wait := permit.at - self.now()) > 0:
+                    self.sleep(wait / 1000)
+                if permit.holds(self.now()):
+                    return permit
+                self.guard.give_up(permit, self.now())
+            elif permit.paced and not looked:
+                looked = True
+                self.sleep(self.jitter() * LOOKS_WITHIN / 1000)
+            else:
+                return permit
+
+    def _is_short(self, request: StepRequest, deadline: int, wait: int) -> bool:
+        """Whether so little time is left that the request may expire before it gets a slot."""
+        left = deadline - self.now()
+        return left < max(request.budget // 2, wait + LEAST_LEFT)
 
     def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
         """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""
@@ -175,7 +209,10 @@ class Serve:
 
 
 def _reply(request: StepRequest, outcome: Outcome, error: str) -> Reply:
-    return Reply(request.order_id, request.step, request.attempt, request.token, outcome, error=error)
+    more_after = request.complete_by if outcome is Outcome.WAITING else 0
+    return Reply(
+        request.order_id, request.step, request.attempt, request.token, outcome, error=error, complete_by=more_after
+    )
 
 
 def _later(request: StepRequest) -> Reply:

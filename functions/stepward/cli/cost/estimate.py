@@ -15,6 +15,8 @@ MILLION = 1_000_000
 MINUTES_A_MONTH = 43_800
 
 Quantities = Mapping[str, float]
+A_SLOT: Quantities = dict.fromkeys(("write units", "read units", "writes waited for", "reads waited for"), 1)
+"""What a call of an agent with a rate costs besides; the calls of a batch share it. `test_paced_serving` counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +127,22 @@ def measured() -> Measured:
 
 
 def estimate(
-    found: Measured, *, steps: int, batch: int, recoveries: float = 0, assumed: Assumptions | None = None
+    found: Measured,
+    *,
+    steps: int,
+    batch: int,
+    recoveries: float = 0,
+    assumed: Assumptions | None = None,
+    paced: int = 0,
 ) -> Estimate:
-    """The bill of an order of `steps` steps; `recoveries` is the share of orders in which a step runs again."""
+    """The bill of an order of `steps` steps, of which `paced` have an agent with a rate.
+
+    `recoveries` is the share of orders in which a step runs again.
+    """
     assumed = assumed or Assumptions()
-    order = found.order(steps, batch)
-    names = dict.fromkeys([*order, *found.recovery])
-    counted = {name: order.get(name, 0) + recoveries * found.recovery.get(name, 0) for name in names}
+    parts = [(found.order(steps, batch), 1.0), (found.recovery, recoveries), (A_SLOT, paced)]
+    names = dict.fromkeys(name for part, _ in parts for name in part)
+    counted = {name: sum(part.get(name, 0) * times for part, times in parts) for name in names}
     gigabytes = counted["stored bytes"] / GIGABYTE
     storage = (_line("Stored", gigabytes, "stored gigabyte"), _line("Restorable", gigabytes, "restorable gigabyte"))
     return Estimate(tuple(_order_lines(counted, assumed)), tuple(_month_lines(found, assumed)), storage)

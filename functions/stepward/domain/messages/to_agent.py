@@ -31,3 +31,5 @@ class StepRequest:
     tenant: str = ""
     callback: str = ""
     """The token with which the service may answer later; empty if the step does not let it."""
+    delay: int = 0
+    """Milliseconds for which the queue holds it back."""

@@ -120,7 +120,7 @@ class Outcome(StrEnum):
 
     One that is later has been handed over: the service itself answers it by a callback. One was not understood if the
     agent's code does not know it, so that it has not begun, or the Scheduler's its end. One that is failing goes on to
-    complete-by.
+    complete-by. One that is waiting has not begun, for its agent's rate is used up: it needs more time.
     """
 
     OK = "ok"
@@ -128,11 +128,15 @@ class Outcome(StrEnum):
     PERMANENT = "permanent"
     NOT_UNDERSTOOD = "not-understood"
     FAILING = "failing"
+    WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks.
+
+    `complete_by` is that of the request that needs more time; 0 otherwise.
+    """
 
     order_id: str
     step: str
@@ -141,6 +145,7 @@ class Reply:
     outcome: Outcome
     result: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    complete_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)

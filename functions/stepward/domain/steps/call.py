@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep
 
+AGAIN_AFTER = 8
+"""An attempt that needs more time is asked for again after this part of its complete-within."""
+
 
 def deadline(change: TaskChange, step: PlannedStep) -> int:
     """When the attempt has to be answered."""
@@ -37,9 +40,14 @@ def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
 
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
     """The request of the running attempt."""
+    return [_request(change, step)]
+
+
+def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
+    record = change.steps[step.name]
     executor = step.executor(record.policy)
     complete_by = record.complete_by or change.now
-    request = StepRequest(
+    return StepRequest(
         order_id=change.task.order_id,
         step=step.name,
         agent=executor.agent,
@@ -52,7 +60,6 @@ def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Mess
         budget=complete_by - change.now,
         results=change.results(),
     )
-    return [request]
 
 
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
@@ -85,6 +92,8 @@ def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
                 not_understood(change, record, reply)
         case Outcome.FAILING:
             _keep_raised(change, record, reply)
+        case Outcome.WAITING:
+            _wait_longer(change, record, reply)
         case _:
             _reply(change, record, reply)
 
@@ -96,6 +105,28 @@ def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
     else:
         _log_late(change, record, reply)
+
+
+def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Give an attempt that its agent's rate holds up more time, unless it was made and failed."""
+    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
+    if runs and _is_in_time(record, change.now) and not record.raised:
+        _extend(change, record, reply.complete_by)
+    else:
+        _log_late(change, record, reply)
+
+
+def _extend(change: TaskChange, record: StepRecord, complete_by: int) -> None:
+    """Move the running attempt's complete-by past the one that was asked with, and ask for the attempt again.
+
+    If it was moved before, the request alone is repeated: the first one may be lost.
+    """
+    planned = change.plan.by_name[record.name]
+    within = planned.complete_within
+    if record.complete_by == complete_by < change.now + within:
+        change.steps[record.name] = replace(record, complete_by=change.now + within)
+        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note="its agent's rate is used up")
+    change.messages.append(replace(_request(change, planned), delay=within // AGAIN_AFTER))
 
 
 def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:

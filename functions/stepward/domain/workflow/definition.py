@@ -13,6 +13,7 @@ from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
     check_agent_name,
     check_draining,
+    check_rate,
     check_unambiguous,
     check_workflow,
 )
@@ -58,9 +59,12 @@ class Agent:
     """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
     services: tuple[str, ...] | None = None
     """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
+    rate: float = 0
+    """How many calls a second its service allows, kept by all instances together; 0 sets no limit."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
+        check_rate(self.name, self.rate)
 
     def operation(self, run: Run) -> Operation:
         """Make an operation of `run`, under its own name; used as a decorator."""

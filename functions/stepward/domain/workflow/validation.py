@@ -43,6 +43,12 @@ def check_agent_name(name: str, max_concurrency: int) -> None:
         raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
 
 
+def check_rate(agent: str, rate: float) -> None:
+    """Refuse a rate that is no number of calls a second, or that no slots can be made of."""
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not (rate == 0 or 0.01 <= rate <= 10_000):
+        raise WorkflowError(f"agent {agent!r}: rate {rate!r} is outside 0.01-10,000 calls a second; 0 sets no limit")
+
+
 def check_workflows(where: str, names: Sequence[str], *, has_default: bool) -> None:
     """Refuse an application whose workflows cannot be told apart, or whose default is not one of them."""
     if not 1 <= len(names) <= MAX_WORKFLOWS:

@@ -10,7 +10,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.definition import Agent, Call
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
@@ -18,6 +18,7 @@ from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
+from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
 from stepward.testing.memory.task_store import MemoryTaskStore
 
@@ -51,6 +52,7 @@ class Judge:
     notices: dict[Notice, None] = field(default_factory=dict)
     alerts: set[str] = field(default_factory=set)
     reported: dict[Effect, int] = field(default_factory=dict)
+    rates: Rates = field(default_factory=Rates)
 
     @property
     def diary(self) -> Diary:
@@ -97,10 +99,13 @@ class Judge:
         if here.deadline is not None and self.clock(here.instance) - held_up >= here.deadline:
             raise Broken("S6", reply.order_id, f"{reply.step} was answered past its complete-by")
 
-    def called(self, order_id: str, effect: str, call: Call) -> None:
-        """I3, I4, I6: a service is called, in its turn and under a key that it knows."""
+    def called(self, order_id: str, effect: str, call: Call, agent: Agent) -> None:
+        """I3, I4, I6, I14: a service is called, in its turn, at its agent's rate, and under a key that it knows."""
         task = self.tasks.tasks[order_id]
         plan = self.plan(task)
+        if not self.gate.profile.skewed:
+            exceeded = self.rates.exceeded(agent.name, agent.rate, self.clock(self.gate.here.instance))
+            self._check("I14", order_id, exceeded)
         if call.remaining() <= 0 and not self.gate.here.waited:
             raise Broken("S6", order_id, f"{effect} was called past its complete-by")
         if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
