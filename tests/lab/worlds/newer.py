@@ -24,6 +24,7 @@ from stepward.testing.seeded.mail import UnreliableQueue
 from stepward.testing.sqs.messages import Received, Stored
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Entry
+from stepward.wire.order import order_id_hint
 
 NEWS = ("kind of message", "field of messages", "field of plans", "kind of history", "field of notes")
 KINDS = ("task.start", "step.retry", "step.request", "step.reply")
@@ -193,7 +194,7 @@ class Skewed(Instances):
             return super().make_queue(kind, **more)
         return NewerQueue(gate=self.gate, parts=self, **more)
 
-    def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int]:
+    def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int | Exception]:
         """Have an instance read messages that it knows as it would its own."""
         newer = f'"type":"{FIELD}.'
         if not any(newer in each.body for each in batch):
@@ -202,7 +203,7 @@ class Skewed(Instances):
             batch = [replace(each, body=each.body.replace(newer, '"type":"')) for each in batch]
             self.gate.here.cause = understood(batch[0].body)
         else:
-            self.judge.unread.add(self.gate.here.about)
+            self.judge.unread.update(order_id_hint(each.body) for each in batch)
         yield from handle(instance, batch)
 
 

@@ -69,7 +69,7 @@ class Transition:
         claims = self.claims and not all(isinstance(event, DeadlineCheck | AlertSent) for event in events)
         while True:
             if loaded := self.store.load(order_id, with_order=claims):
-                task, decided = decide_together(loaded.task, events, partial(self._decide, loaded))
+                task, decided = decide_together(loaded.task, events, partial(self.decision, loaded))
                 if task is loaded.task or self.store.save(task, replaces=loaded.task):
                     return [Outcome(_with_order(each.messages, loaded.order), each.history) for each in decided]
             elif (outcomes := self._without_task(order_id, events)) is not None:
@@ -92,7 +92,7 @@ class Transition:
             outcomes.append(Outcome((), early))
         return outcomes
 
-    def _decide(self, loaded: Loaded, task: Task, event: Event) -> Decision:
+    def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide; if that claims a step with a fallback, look at its agents and decide again."""
         if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
             check_customer(event.customer_id, loaded.order.get("customerId"))
@@ -107,9 +107,9 @@ class Transition:
             claims=self.claims,
         )
         here = Outlook(absent=frozenset(loaded.plan.agents).difference(self.queues.reachable))
-        decision = decided(outlook=here)
-        if self.look is None or not (agents := in_question(decision, task, loaded.plan)):
-            return decision
+        found = decided(outlook=here)
+        if self.look is None or not (agents := in_question(found, task, loaded.plan)):
+            return found
         return decided(outlook=replace(self.look(agents), absent=here.absent))
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
