@@ -113,7 +113,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks.
+
+    `size` is the bytes of a result that is too large to be kept with its step, and 0 of any other.
+    """
 
     order_id: str
     step: str
@@ -122,6 +125,7 @@ class Reply:
     outcome: Outcome
     result: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    size: int = 0
 
 
 Command = Resubmit | Undo | Cancel | Pause | Resume

@@ -18,7 +18,7 @@ from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.workflow.definition import Call, Operation
 from stepward.ports import Queues, Telemetry
-from stepward.wire.messages import decode_request, encode_result
+from stepward.wire.messages import decode_request, encode_result, large
 
 MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
@@ -110,14 +110,14 @@ class Serve:
             self._retry_later(request, deadline, permit.wait, permit.why)
         try:
             result = operation(self._call_of(request, deadline))
-            encode_result(result)
+            size = large(encode_result(result))
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
             return _reply(request, Outcome.PERMANENT, str(error))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             return self._failed(request, permit, error, traced=first)
         self.guard.succeeded(permit, self.now(), request.operation)
-        return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
+        return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result, size=size)
 
     def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
         """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from stepward.app.optimistic import Race
+from stepward.app.scheduler.large_results import with_large_results
 from stepward.app.scheduler.together import decide_together
 from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import Outlook
@@ -25,10 +26,11 @@ from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What follows from one event that was written."""
+    """What follows from one event that was written, and what was written."""
 
     messages: Sequence[Message]
     history: tuple[HistoryEntry, ...]
+    written: Loaded | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class Transition:
             if loaded := self.store.load(order_id, with_order=claims):
                 task, decided = decide_together(loaded.task, events, partial(self.decision, loaded))
                 if task is loaded.task or self.store.save(task, replaces=loaded.task):
-                    return [Outcome(_with_order(each.messages, loaded.order), each.history) for each in decided]
+                    after = replace(loaded, task=task)
+                    return [Outcome(_with_order(each.messages, loaded.order), each.history, after) for each in decided]
             elif (outcomes := self._without_task(order_id, events)) is not None:
                 return outcomes
             race.lost()
@@ -80,7 +83,10 @@ class Transition:
         """Log and send what follows from one event, once it is written; the history. Raises Transient."""
         for entry in outcome.history:
             self.telemetry.record(order_id, entry)
-        self._send(order_id, outcome.messages)
+        messages, written = outcome.messages, outcome.written
+        if written is not None:
+            messages = with_large_results(messages, written.task, written.plan, self.store)
+        self._send(order_id, messages)
         return outcome.history
 
     def _without_task(self, order_id: str, events: Sequence[Event]) -> Sequence[Outcome] | None:

@@ -164,5 +164,5 @@ def _request(change: TaskChange, planned: PlannedStep) -> StepRequest:
         idempotency_key=f"{change.task.order_id}/{executor.effect}",
         complete_by=complete_by,
         budget=complete_by - change.now,
-        results={name: done.result for name, done in change.steps.items() if done.result is not None},
+        results={name: done.result for name, done in change.steps.items() if done.result is not None and not done.size},
     )

@@ -48,7 +48,8 @@ class StepRecord:
     `policy` counts the policies applied so far, `rounds` the waits under the present one. `raised` is what the
     operation raised in the newest attempt, as its agent reported it; a step that is Processed has none. `lacks` says
     what the deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it
-    lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards.
+    lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards. `size` is the
+    bytes of a result that is kept in a row of its own, where a reader finds it, and 0 of one that is kept here.
     """
 
     order_id: str
@@ -71,6 +72,7 @@ class StepRecord:
     lacks: str = ""
     untried: int = 0
     raised: str | None = None
+    size: int = 0
 
     @property
     def is_compensation(self) -> bool:

@@ -93,6 +93,7 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         complete_by=None,
         ended_at=change.now,
         result=reply.result,
+        size=reply.size,
         raised=None,
     )
     took = change.now - (record.started_at or change.now)
