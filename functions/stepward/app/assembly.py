@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stepward.app.alerting import Throttled
     from stepward.app.convoy.alerting import LaneAlerting
     from stepward.app.convoy.intake import LaneIntake
-    from stepward.app.intake import Intake
+    from stepward.app.intake import Intake, Together
     from stepward.app.ledger.split import Split
     from stepward.app.scheduler.look import Look
     from stepward.app.scheduler.schedule import Schedule
@@ -145,6 +145,7 @@ class Assembly:
 
     def scheduler(self, instance: str) -> Schedule:
         """Runs the steps of every task in their order, and notifies submitters."""
+        from stepward.app.optimistic import Patience
         from stepward.app.scheduler.audit_log import AuditLog
         from stepward.app.scheduler.schedule import Schedule
 
@@ -154,7 +155,7 @@ class Assembly:
             from stepward.app.scheduler.tokens import Tokens
 
             transition = replace(transition, tokens=Tokens(self.callback_keys, self.now))
-        return Schedule(transition, AuditLog(self.shared_records))
+        return Schedule(transition, AuditLog(self.shared_records), Patience(self.sleep, self.jitter))
 
     def _look(self) -> Look:
         from stepward.app.agent.breakers import Breakers
@@ -239,11 +240,11 @@ class Assembly:
         decode = partial(decode_for_lane, schema=schema, sources=self.app.sources, keys=keys)
         return LaneIntake(convoy, decode, self.rejects, self.telemetry, self.now)
 
-    def intake(self, handle: Callable[[str], None]) -> Intake:
-        """Hands messages to `handle`, and keeps those that cannot be accepted as rejects."""
+    def intake(self, handle: Callable[[str], None], together: Together | None = None) -> Intake:
+        """Hands messages to `handle`, or batches to `together`, and keeps what cannot be accepted as rejects."""
         from stepward.app.intake import Intake
 
-        return Intake(handle, self.rejects, self.telemetry, self.now)
+        return Intake(handle, self.rejects, self.telemetry, self.now, together)
 
     def transition(self, instance: str, *, claims: bool = True, notices: Notices | None = None) -> Transition:
         """Writes a change of a task and sends what follows from it; see Transition."""

@@ -63,6 +63,10 @@ class Harness(ABC):
         """The record of an order; None if it was not accepted."""
 
     @abstractmethod
+    def large_result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The result of a step that is kept in a row of its own."""
+
+    @abstractmethod
     def post(self, queue: str, text: str) -> None:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""
 
@@ -146,7 +150,8 @@ class Order:
 
     def result(self, operation: Operation | str) -> Mapping[str, Any]:
         """The result of a step; empty if it has none."""
-        return self.step(operation).result or {}
+        record = self.step(operation)
+        return self.engine.large_result(record) if record.size else record.result or {}
 
     @property
     def effects(self) -> list[str]:

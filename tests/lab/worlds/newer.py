@@ -187,7 +187,7 @@ class Skewed(Instances):
             return super().make_queue(kind, **more)
         return NewerQueue(gate=self.gate, parts=self, **more)
 
-    def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int]:
+    def _read(self, handle: Handle, instance: str, batch: Sequence[Received]) -> Iterator[int | Exception]:
         """Have an instance read messages that it knows as it would its own."""
         newer = f'"type":"{FIELD}.'
         if self.knows("kind of message") and any(newer in each.body for each in batch):

@@ -14,13 +14,13 @@ from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.indexes import PAGE, due_in, listing, needing_attention
 from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
 from stepward.adapters.dynamodb.tables import OrderItem, find, whole
-from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.task_items import RESULT_PREFIX, DynamoResults, PlanItem, TaskItem
 from stepward.adapters.dynamodb.task_records import decode_history, encode_history
 from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, is_wish
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
 from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
@@ -36,6 +36,7 @@ class DynamoTaskStore:
     """None for a function that needs no orders."""
     tasks: type[TaskItem]
     plans: type[PlanItem]
+    results: DynamoResults
     wishes: DynamoWishes
     connection: Connection
     shards: int
@@ -138,12 +139,17 @@ class DynamoTaskStore:
 
     def save(self, task: Task, *, replaces: Task) -> bool:
         """Replace the item if it is still at the revision that was read; see the port."""
+        self.results.keep(task, self._expires_at(task))
         write_id = self.new_id()
         unchanged = (TaskItem.revision == replaces.revision) & (TaskItem.created_at == replaces.created_at)
         if put_if(self._item(task, write_id), unchanged, f"write task {task.order_id}"):
             return True
         with translated(f"read task {task.order_id}"):
             return is_own(find(self.tasks, task.order_id), write_id)
+
+    def result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The row of a step's large result; see the port."""
+        return self.results.of(record)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
         """The due tasks of one shard; see the port."""
@@ -155,7 +161,7 @@ class DynamoTaskStore:
 
     def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
-        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX) & NO_WISH
+        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX) & ~TaskItem.order_id.startswith(RESULT_PREFIX) & NO_WISH
         if state is not None:
             wanted &= TaskItem.process_state == state.value
         items = self.tasks.scan(wanted, page_size=PAGE)

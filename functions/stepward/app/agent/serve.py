@@ -18,7 +18,7 @@ from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.workflow.definition import Call, Later, Operation
 from stepward.ports import Queues, Telemetry
-from stepward.wire.messages import decode_request, encode_result, unread
+from stepward.wire.messages import decode_request, encode_result, large, unread
 
 MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
@@ -127,8 +127,7 @@ class Serve:
             self._retry_later(request, deadline, permit.wait + spread, permit.why)
         try:
             result = operation(self._call_of(request, deadline))
-            if not isinstance(result, Later):
-                encode_result(result)
+            size = 0 if isinstance(result, Later) else large(encode_result(result))
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
             return _reply(request, Outcome.PERMANENT, str(error))
@@ -137,7 +136,7 @@ class Serve:
         self.guard.succeeded(permit, self.now(), request.operation)
         if isinstance(result, Later):
             return _later(request)
-        return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result)
+        return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result, size=size)
 
     def _permit(self, deadline: int) -> Permit | Refused:
         """What the guard says, once the call's slot has come; a slot that lapsed meanwhile is replaced.

@@ -135,7 +135,8 @@ class Outcome(StrEnum):
 class Reply:
     """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks.
 
-    `complete_by` is that of the request that needs more time; 0 otherwise.
+    `complete_by` is that of the request that needs more time; 0 otherwise. `size` is the bytes of a result that is too
+    large to be kept with its step, and 0 of any other.
     """
 
     order_id: str
@@ -146,6 +147,7 @@ class Reply:
     result: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
     complete_by: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

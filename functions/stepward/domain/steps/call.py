@@ -181,4 +181,4 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     elif reply.outcome is Outcome.PERMANENT:
         refused(change, record, reply.error or "the agent gave no reason", reply.token)
     else:
-        complete(change, record, reply.result, reply.token)
+        complete(change, record, reply.result, reply.token, reply.size)

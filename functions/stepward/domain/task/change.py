@@ -101,8 +101,8 @@ class TaskChange:
         return self.steps[name].process_state in DONE
 
     def results(self) -> dict[str, Mapping[str, Any]]:
-        """The results of the steps done so far, by their names."""
-        return {name: done.result for name, done in self.steps.items() if done.result is not None}
+        """The results of the steps done so far, by their names; without those that are kept in rows of their own."""
+        return {name: done.result for name, done in self.steps.items() if done.result is not None and not done.size}
 
     def compensations(self) -> list[str]:
         """The names of the records that undo steps."""

@@ -67,7 +67,8 @@ class StepRecord:
     operation raised in the newest attempt, as its agent reported it; a step that is Processed has none. `lacks` says
     what the deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it
     lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards. `early` is a
-    signal that came before the step began.
+    signal that came before the step began. `size` is the bytes of a result that is kept in a row of its own, where a
+    reader finds it, and 0 of one that is kept here.
     """
 
     order_id: str
@@ -91,6 +92,7 @@ class StepRecord:
     untried: int = 0
     raised: str | None = None
     early: Early | None = None
+    size: int = 0
 
     @property
     def runs(self) -> bool:

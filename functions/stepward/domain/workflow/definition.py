@@ -24,7 +24,8 @@ from stepward.domain.workflow.waits import Signal, Timer
 class Call:
     """One call of an operation: what it works on, and how long it has.
 
-    `order` is the submitted order, `results` the results of the steps done so far by step name.
+    `order` is the submitted order, `results` the results of the steps done so far by step name; those over 2,000 bytes
+    only of the steps that it comes after.
     `idempotency_key` is the same across all attempts of a step; `fence` rises with each attempt, so a
     remote service can refuse a caller that has been replaced.
     """

@@ -154,7 +154,7 @@ class Judge:
         """An invocation has logged and sent what follows from its writes, unless somebody has written since."""
         for write in self.gate.here.wrote:
             task = write.after
-            if self.tasks.tasks[task.order_id].revision == task.revision:
+            if write.cause == self.gate.here.cause and self.tasks.tasks[task.order_id].revision == task.revision:
                 self._check("S", task.order_id, self._unlogged(write))
         if self.gate.here.cause is not None:
             self._check("S16", self.gate.here.about, self._unasked(self.gate.here.cause))

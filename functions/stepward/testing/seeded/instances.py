@@ -16,7 +16,7 @@ from stepward.testing.faults.ledger import Ledger
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.parts import PARTS, Parts
 from stepward.testing.ports import JudgedQueues, JudgedTasks
-from stepward.testing.seeded.mail import UnreliableFifoQueue, UnreliableQueue
+from stepward.testing.seeded.mail import TO_SCHEDULER, UnreliableFifoQueue, UnreliableQueue
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.services import Services
 from stepward.testing.sqs.queue import MemoryQueue
@@ -94,6 +94,8 @@ class Instances(Parts):
         self.judge.refused = self.refused
         for part in self.all_parts():
             self.deploy(part, [0])
+        for queue in TO_SCHEDULER:
+            self.pump.lines[queue].batch = 10
 
     def all_parts(self) -> list[str]:
         """Every function, by its name."""
