@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import submission
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, Rejected
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, ROOT, Deployment, batch, failed, order_body, sample
@@ -134,7 +134,7 @@ def test_a_record_without_a_name_fails_the_whole_batch(deployment: Deployment) -
     event = batch(PLAIN, [order_body("ord-1"), order_body("ord-2")])
     del event["Records"][0]["messageId"]
 
-    with pytest.raises(KeyError, match="messageId"):
+    with pytest.raises(Rejected, match="messageId"):
         submission.handler(event, None)
 
     assert "ord-1" not in deployment.order_ids()

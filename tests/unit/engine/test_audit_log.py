@@ -55,7 +55,7 @@ def test_a_refused_command_is_logged_with_the_reason(world: World) -> None:
     assert entry.note == "nothing to resume: the order is not paused"
 
 
-@pytest.mark.parametrize("who", ["ada", "a" * 201])
+@pytest.mark.parametrize("who", ["ada", "a" * 201, "\N{WAVING HAND SIGN}" * 201, "a" * 1_500])
 def test_a_resubmitted_step_is_logged_with_its_attempt(world: World, who: str) -> None:
     """S7: who resubmitted which attempt, however long their name is."""
 
