@@ -133,7 +133,8 @@ class Task:
     @property
     def needs_attention(self) -> int | None:
         """Since when an operator has to act (epoch ms), by the first thing that needs one; None if nothing does."""
-        since = [self.created_at if record.ended_at is None else record.ended_at for record in self._in_error]
+        failed = self._in_error if self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED} else []
+        since = [self.created_at if record.ended_at is None else record.ended_at for record in failed]
         lasting = (record for record in self.steps.values() if record.lacks and record.alert_by is None)
         since += [self._last(HistoryKind.LACKING, record.name) for record in lasting]
         if self.paused and not self.has_ended:
