@@ -95,9 +95,7 @@ def test_an_order_is_charged_what_its_shop_wants(content: Any, owed: int) -> Non
         ({**webhook("9.99", (2, "5.00")), "headers": delivery("orders/edited", "w")["headers"]}, ("9.99", "10.00 EUR")),
     ],
 )
-def test_an_order_whose_parts_do_not_come_to_its_total_stops_with_both_sums(
-    content: Any, sums: tuple[str, str]
-) -> None:
+def test_an_order_whose_parts_miss_its_total_stops_with_both_sums(content: Any, sums: tuple[str, str]) -> None:
     """Field case 20: what this adapter does not know is not left out in silence."""
     event = decoded(content)
     assert event.fault.startswith("total: the shop wants ")
