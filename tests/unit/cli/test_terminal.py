@@ -71,10 +71,9 @@ def test_what_a_terminal_cannot_show_is_replaced_and_the_rest_stays(
     encoding: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Field case 24: one reason must not hide a list of orders."""
-    rows = table("Order", "Why", "Then")
+    stream, rows = screen(encoding, monkeypatch), table("Order", "Why", "Then")
     rows.add_row(cell("ord-1"), cell(text), cell("x"))
     rows.add_row(cell("ord-2"), cell("y" * 40), cell("x"))
-    stream = screen(encoding, monkeypatch)
 
     say(f"before {text} after")
     OUT.print(rows)

@@ -9,6 +9,8 @@ from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, Keys
 from stepward.ports import Ledgers
+from stepward.wire import strict_json
+from stepward.wire.beginnings import as_lines
 from stepward.wire.checked_text import BODY
 from stepward.wire.ledger import LONGEST_LINE, Ledger, entry_in, entry_of
 from stepward.wire.order_event import Source
@@ -21,6 +23,15 @@ class Fault:
     field: str
     reason: str
     text: str
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it may be an event in another format than ours, which a source of the application reads."""
+        try:
+            content = strict_json.parse_unchecked(self.text)
+        except Rejected:
+            return False
+        return isinstance(content, dict) and not {"orderId", "op"} & content.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +52,21 @@ def entries_from(
     sources: Sequence[Source],
     keys: Keys = ANY,
 ) -> Iterator[WalkedEntry]:
-    """The entries from `index` on; in an object, its line begins at `offset`. Raises Transient."""
+    """The entries from `index` on; in an object, its line begins at `offset`.
+
+    Raises Transient, or Rejected, before the first entry, for an object that is no file of lines.
+    """
     if not ledger.object_key:
         for number in range(index, len(ledger.entries)):
             raw = ledger.entries[number]
             try:
                 found: LaneMessage | Fault = entry_of(ledger, number, raw, sources, keys)
             except Rejected as error:
-                found = Fault(error.field, error.reason, repr(raw))
+                found = Fault(error.field, error.reason, _written(raw))
             yield WalkedEntry(number, 0, found)
         return
-    for number, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
+    pieces = ledgers.read(ledger.object_key, version, offset)
+    for number, line in enumerate(lines(pieces if offset else as_lines(pieces, ledger.object_key)), start=index):
         offset += line.length
         if line.text.strip():
             yield WalkedEntry(number, offset, _entry_in(ledger, number, line, sources, keys))
@@ -76,6 +91,14 @@ def lines(pieces: Iterable[bytes]) -> Iterator[Line]:
         begun, length = _joined(begun, rest), length + len(rest)
     if length:
         yield Line(begun, length)
+
+
+def _written(raw: object) -> str:
+    """An entry as JSON, so that it can be mended and sent again; if it has none, as far as it can be shown."""
+    try:
+        return strict_json.canonical(raw)
+    except Rejected:
+        return repr(raw)
 
 
 def _joined(begun: bytes, more: bytes) -> bytes:
