@@ -18,7 +18,7 @@ from stepward.wire.checked_text import check, cleaned
 from stepward.wire.conversion import converted, fields, form
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import KeyText, order_id_hint
-from stepward.wire.order_event import EventMessage, Source, adapted, addressee, event_of, unusable
+from stepward.wire.order_event import INVALID, EventMessage, Source, adapted, addressee, event_of, unusable
 
 LONGEST_TEXT = 200
 _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
@@ -61,7 +61,8 @@ def decode_for_lane(
         if isinstance(content, Ignored):
             return content
         tag = content.get("type")
-        kind = _COMMANDS.get(tag) if isinstance(tag, str) else None
+        # What a ledger has brought is no command, whatever its sender calls it.
+        kind = _COMMANDS.get(tag) if isinstance(tag, str) and "ledgerId" not in content else None
         event = content if kind else adapted(content, sources)
         key = converted(content, _Addressed).order_id if kind else addressee(event, keys)
     except Rejected as fault:
@@ -71,7 +72,7 @@ def decode_for_lane(
     own = group_of(key)
     strays = Rejected("messageGroupId", f"is {group!r}; what is for order {key} belongs to the group {own!r}")
     if kind is None:
-        return event_of(event if group in {"", own} else {**event, "invalid": str(strays)}, schema, keys, text)
+        return event_of(event if group in {"", own} else {**event, INVALID: str(strays)}, schema, keys, text)
     if group not in {"", own}:
         raise strays
     check(content)

@@ -26,6 +26,8 @@ def open_envelope(text: str, parse: Callable[[str], object] = strict_json.parse)
 
 
 def _opened(content: dict[str, object], layers: int, parse: Callable[[str], object]) -> dict[str, object] | Ignored:
+    if "orderId" in content:  # a message of an order, whatever else its sender calls its fields
+        return content
     if notice := _notice(content):
         return Ignored(notice)
     if (field := _content_field(content)) is None:

@@ -16,7 +16,17 @@ from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import ShortText, order_id_hint, sized
-from stepward.wire.order_event import BROUGHT_BY, Source, adapted, addressee, ledger_name, unusable
+from stepward.wire.order_event import (
+    BROUGHT_BY,
+    INVALID,
+    TEXT,
+    Source,
+    adapted,
+    addressee,
+    check_valid,
+    ledger_name,
+    unusable,
+)
 
 LONGEST_LINE = 350_000
 MOST_ENTRIES = 50_000
@@ -69,17 +79,8 @@ def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source],
     """
     if not isinstance(raw, Mapping):
         raise Rejected(f"entries[{index}]", "is not an object")
-    event = adapted(raw, sources)
-    key = addressee({**event, "customerId": ledger.customer_id}, keys)
-    own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
-    brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
-    try:
-        body = sized(strict_json.canonical({**own, **brought}))
-    except Rejected as fault:
-        instead = unusable(key, own.get("sequence"), fault, repr(raw))
-        body = strict_json.canonical({**instead, **brought})
-    name = ledger_name(ledger.customer_id, ledger.ledger_id)
-    return LaneMessage.of_ledger(key, name, index, body, alone="sequence" not in own)
+    event = adapted({name: value for name, value in raw.items() if name not in {INVALID, TEXT}}, sources)
+    return _message(ledger, index, event, raw, keys)
 
 
 def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
@@ -90,8 +91,23 @@ def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source],
         text = line.decode(errors="replace")
         if not (order_id := order_id_hint(text)):
             raise
-        return entry_of(ledger, index, unusable(order_id, None, fault, text), sources, keys)
+        return _message(ledger, index, unusable(order_id, None, fault, text), text, keys)
     return entry_of(ledger, index, raw, sources, keys)
+
+
+def _message(ledger: Ledger, index: int, event: Mapping[str, Any], raw: object, keys: Keys) -> LaneMessage:
+    """The message about an event that came as `raw`, a text or what was read; raises Rejected if it has no lane."""
+    key = addressee({**event, "customerId": ledger.customer_id}, keys)
+    own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
+    brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
+    try:
+        check_valid(own)
+        body = sized(strict_json.canonical({**own, **brought}))
+    except Rejected as fault:
+        instead = unusable(key, own.get("sequence"), fault, raw if isinstance(raw, str) else strict_json.shown(raw))
+        body = strict_json.canonical({**instead, **brought})
+    name = ledger_name(ledger.customer_id, ledger.ledger_id)
+    return LaneMessage.of_ledger(key, name, index, body, alone="sequence" not in own)
 
 
 def _digest(content: Mapping[str, object], text: str) -> str:

@@ -21,6 +21,9 @@ from stepward.wire.order import OrderId, ShortText, Timestamp, WorkflowName, siz
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
 LONGEST_BEGINNING = 1000
+MOST_TEXT_BYTES = 300_000
+INVALID, TEXT = "stepward:invalid", "stepward:text"
+"""Names of ours, which mean nothing in a sender's event: why an event is invalid, and the text that it came in."""
 
 Sequence_ = Annotated[int, msgspec.Meta(ge=1, le=HIGHEST_SEQUENCE)]
 Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_SEQUENCE)]
@@ -64,7 +67,19 @@ class _OfCustomer(msgspec.Struct, frozen=True, rename="camel"):
 
 def adapted(content: Mapping[str, Any], sources: Sequence[Source]) -> Mapping[str, Any]:
     """`content` as our own event, by the first source that knows its shape; itself if none does. Raises Rejected."""
-    return next((event for source in sources if (event := source(content)) is not None), content)
+    event = next((event for source in sources if (event := source(content)) is not None), None)
+    if event is None:
+        return content
+    if not isinstance(invalid := event.get("invalid"), str):
+        return event
+    return {name: value for name, value in event.items() if name not in {"invalid", "op"}} | {INVALID: invalid}
+
+
+def check_valid(event: Mapping[str, Any]) -> None:
+    """Raise Rejected if this event is marked as invalid."""
+    if isinstance(invalid := event.get(INVALID), str):
+        field, _, reason = invalid.partition(": ")
+        raise Rejected(field, reason)
 
 
 def ledger_name(customer_id: object, ledger_id: object) -> str:
@@ -108,7 +123,7 @@ def event_of(
     try:
         return _valid(key, stored, schema)
     except Rejected as fault:
-        return _faulty(key, stored, fault, text or repr(content))
+        return _faulty(key, stored, fault, text or strict_json.shown(content))
 
 
 def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -123,8 +138,7 @@ def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _valid(key: str, content: Mapping[str, Any], schema: type[EventMessage]) -> OrderEvent:
     """The event in `content`; raises Rejected."""
-    if isinstance(invalid := content.get("invalid"), str):
-        raise Rejected(*_split(invalid))
+    check_valid(content)
     body = strict_json.canonical(content)
     message = converted(content, schema)
     _check(message, body)
@@ -189,16 +203,36 @@ def _check(message: EventMessage, body: str) -> None:
 
 
 def unusable(key: str, sequence: object, fault: Rejected, text: str) -> dict[str, Any]:
-    """The content that replaces an event of a task that cannot be stored: why, and how its text begins."""
+    """The content that replaces an event of a task that cannot be stored: why, and the text that it came in.
+
+    Of a text that is too long for a lane, it has the beginning.
+    """
     numbered = {"sequence": sequence} if _is_sequence(sequence) else {}
-    texts = {"invalid": cleaned(str(fault), LONGEST_FAULT), "begins": cleaned(text, LONGEST_BEGINNING)}
-    return {**TaskKey.read(key).fields, **numbered, **texts}
+    kept = cleaned(text, MOST_TEXT_BYTES)
+    if len(text) > MOST_TEXT_BYTES or len(strict_json.canonical(kept)) > MOST_TEXT_BYTES:
+        kept = kept[:LONGEST_BEGINNING]
+    return {**TaskKey.read(key).fields, **numbered, INVALID: cleaned(str(fault), LONGEST_FAULT), TEXT: kept}
+
+
+def as_sent(body: str) -> str:
+    """The text of an event as its sender wrote it, as far as its lane has that: to be mended, and sent again."""
+    if INVALID not in body:
+        return body
+    content = strict_json.parse_unchecked(body)
+    if not isinstance(content, dict) or INVALID not in content:
+        return body
+    own = {name: value for name, value in content.items() if name != INVALID}
+    return content[TEXT] if isinstance(content.get(TEXT), str) else strict_json.shown(own)
 
 
 def _faulty(key: str, content: Mapping[str, Any], fault: Rejected, text: str) -> OrderEvent:
     """An event that blocks its lane."""
     sequence, customer, brought = content.get("sequence"), content.get("customerId"), _brought(content)
+    if isinstance(before := content.get(TEXT), str):
+        text = before
     instead = {**unusable(key, sequence, fault, text), **brought}
+    if INVALID in content and "op" not in content:
+        content = instead
     try:
         body = sized(strict_json.canonical(content))
     except Rejected:
@@ -228,11 +262,6 @@ def _brought(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_sequence(value: object) -> TypeGuard[int]:
     return type(value) is int and 1 <= value <= HIGHEST_SEQUENCE
-
-
-def _split(fault: str) -> tuple[str, str]:
-    field, _, reason = fault.partition(": ")
-    return field, reason
 
 
 def _digest(content: Mapping[str, Any]) -> str:

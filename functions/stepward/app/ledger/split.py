@@ -15,7 +15,7 @@ from stepward.domain.coordination.shared_record import SharedRecord, read_as
 from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys
-from stepward.domain.rejects import Reject
+from stepward.domain.rejects import OF_LEDGER, Reject
 from stepward.ports import LaneQueue, Ledgers, Rejects, SharedRecords, Telemetry
 from stepward.wire.checked_text import cleaned
 from stepward.wire.envelope import Ignored
@@ -131,7 +131,7 @@ class Split:
     def _keep(self, walk: _Walk, index: int, fault: Fault) -> None:
         reject = Reject(
             message_id=f"{walk.ledger.ledger_id}/{index}",
-            source=f"ledger of {walk.ledger.customer_id}",
+            source=f"{OF_LEDGER}{walk.ledger.customer_id}",
             received_at=walk.progress.begun_at,
             field=fault.field,
             reason=fault.reason,

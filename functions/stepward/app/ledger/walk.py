@@ -62,7 +62,7 @@ def entries_from(
             try:
                 found: LaneMessage | Fault = entry_of(ledger, number, raw, sources, keys)
             except Rejected as error:
-                found = Fault(error.field, error.reason, _written(raw))
+                found = Fault(error.field, error.reason, strict_json.shown(raw))
             yield WalkedEntry(number, 0, found)
         return
     pieces = ledgers.read(ledger.object_key, version, offset)
@@ -91,14 +91,6 @@ def lines(pieces: Iterable[bytes]) -> Iterator[Line]:
         begun, length = _joined(begun, rest), length + len(rest)
     if length:
         yield Line(begun, length)
-
-
-def _written(raw: object) -> str:
-    """An entry as JSON, so that it can be mended and sent again; if it has none, as far as it can be shown."""
-    try:
-        return strict_json.canonical(raw)
-    except Rejected:
-        return repr(raw)
 
 
 def _joined(begun: bytes, more: bytes) -> bytes:
