@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     )
     from stepward.domain.workflow.plan import Exhausted
     from stepward.service_urls import service_url
+    from stepward.wire.envelope import Ignored
     from stepward.wire.order import OrderMessage, ShortText
-    from stepward.wire.order_event import EventMessage, Source
+    from stepward.wire.order_event import EventMessage
+    from stepward.wire.source import Source
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
@@ -32,7 +34,9 @@ _NAMES = {
     "stepward.domain.workflow.definition": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
-    "stepward.wire.order_event": "EventMessage Source",
+    "stepward.wire.envelope": "Ignored",
+    "stepward.wire.order_event": "EventMessage",
+    "stepward.wire.source": "Source",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -43,6 +47,7 @@ __all__ = [
     "EventMessage",
     "Exhausted",
     "Fallback",
+    "Ignored",
     "Misconfigured",
     "Operation",
     "OrderMessage",

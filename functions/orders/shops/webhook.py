@@ -8,28 +8,33 @@ from typing import Any
 
 from orders.shops.fields import at, listed, said
 from orders.shops.totals import accounted, money
-from stepward import Rejected
+from stepward import Ignored, Rejected
 
-TOPIC, DELIVERY = "x-shopify-topic", "x-shopify-webhook-id"
+TOPIC, DELIVERY, TEST = "x-shopify-topic", "x-shopify-webhook-id", "x-shopify-test"
 _CREATED, _CANCELLED = "orders/create", "orders/cancelled"
 _CHANGED = frozenset({"orders/updated", "orders/edited", "orders/paid", "orders/fulfilled"})
 _SHAPES = (("headers", "body"), ("metadata", "payload"))
 """The formats of a webhook receiver, and of the shop's own messages on an event bus."""
 
 
-def webhook_delivery(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def webhook_delivery(content: object) -> Mapping[str, Any] | Ignored | None:
     """A delivery of the shop as an event of an order without sequence numbers.
 
     The delivery's id identifies a repeated delivery, the order's `updated_at` a late one. A change that arrives before
-    the create waits for it. Raises Rejected if the topic is not about orders.
+    the create waits for it. A test order is ignored. Raises Rejected if the topic is not about orders.
     """
     for about, order in _SHAPES:
-        headers, body = content.get(about), content.get(order)
+        headers, body = at(content, about), at(content, order)
         if isinstance(headers, Mapping) and isinstance(body, Mapping):
             named = {name.lower(): value for name, value in headers.items()}
             if TOPIC in named:
-                return _event(named, body)
+                is_test = any(_is_set(flag) for flag in (named.get(TEST), body.get("test")))
+                return Ignored("a test order of the shop") if is_test else _event(named, body)
     return None
+
+
+def _is_set(flag: object) -> bool:
+    return flag is not None and str(flag).strip().lower() not in {"", "false", "0"}
 
 
 def _event(headers: Mapping[str, Any], body: Mapping[str, Any]) -> Mapping[str, Any]:

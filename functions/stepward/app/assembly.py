@@ -135,6 +135,7 @@ class Assembly:
             timing=self.settings.timing,
             now=self.now,
             reply_queues=self.settings.reply_queues,
+            sources=self.app.sources,
         )
 
     def scheduler(self, instance: str) -> Schedule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -22,6 +22,7 @@ from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, OrderMessage, accept, sender_of
+from stepward.wire.source import Source
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
@@ -30,7 +31,7 @@ _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: Hi
 class Submit:
     """Accepts order messages of `schema` and freezes `plan` with each; submitters may be notified on `reply_queues`.
 
-    `keys` makes the keys of their tasks.
+    `keys` makes the keys of their tasks, `sources` read the messages of other systems.
     """
 
     store: TaskStore
@@ -42,6 +43,7 @@ class Submit:
     timing: Timing
     now: Callable[[], int]
     reply_queues: Allowed = field(default_factory=Allowed)
+    sources: Sequence[Source] = ()
 
     def handle(self, text: str) -> None:
         """Do what an order message says; raises Rejected, which its submitter is told, or Transient."""
@@ -52,7 +54,7 @@ class Submit:
             raise
 
     def _handle(self, text: str) -> None:
-        wanted = accept(text, self.schema, self.keys)
+        wanted = accept(text, self.schema, self.keys, self.sources)
         match wanted:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))

@@ -16,17 +16,8 @@ from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import ShortText, order_id_hint, sized
-from stepward.wire.order_event import (
-    BROUGHT_BY,
-    INVALID,
-    TEXT,
-    Source,
-    adapted,
-    addressee,
-    check_valid,
-    ledger_name,
-    unusable,
-)
+from stepward.wire.order_event import addressee, ledger_name, unusable
+from stepward.wire.source import BROUGHT_BY, INVALID, TEXT, Source, adapted, check_valid
 
 LONGEST_LINE = 350_000
 MOST_ENTRIES = 50_000
@@ -72,18 +63,28 @@ def decode_ledger(text: str) -> Ledger | Ignored:
     )
 
 
-def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
+def entry_of(
+    ledger: Ledger, index: int, raw: object, sources: Sequence[Source], keys: Keys = ANY
+) -> LaneMessage | Ignored:
     """An entry as a message to its order's lane; raises Rejected if it addresses none.
 
     An entry with any other fault goes to its lane, too, which has to know of it.
     """
-    if not isinstance(raw, Mapping):
-        raise Rejected(f"entries[{index}]", "is not an object")
-    event = adapted({name: value for name, value in raw.items() if name not in {INVALID, TEXT}}, sources)
+    if isinstance(raw, Mapping):
+        raw = {name: value for name, value in raw.items() if name not in {INVALID, TEXT}}
+    event = adapted(raw, sources)
+    if isinstance(event, Ignored):
+        return event
+    if event is None:
+        if not isinstance(raw, Mapping):
+            raise Rejected(f"entries[{index}]", "is not an object")
+        event = raw
     return _message(ledger, index, event, raw, keys)
 
 
-def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
+def entry_in(
+    ledger: Ledger, index: int, line: bytes, sources: Sequence[Source], keys: Keys = ANY
+) -> LaneMessage | Ignored:
     """The entry in a line of an object; raises Rejected like `entry_of`."""
     try:
         raw = strict_json.parse_unchecked(line)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Literal
 
 import msgspec
@@ -19,6 +20,7 @@ from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
+from stepward.wire.source import Source, order_message
 
 # Leaves room for the rest of a DynamoDB item (400 KB) and of an agent's request (1 MiB with all results).
 MAX_ORDER_BYTES = 350_000
@@ -75,12 +77,14 @@ class Accepted:
     complete_by: int | None = None
 
 
-def accept(text: str, schema: type[OrderMessage], keys: Keys = ANY) -> Accepted | Cancel | Ignored:
-    """The order in a message, or its cancellation, or a notice; raises Rejected with field and reason."""
-    content = open_envelope(text)
+def accept(
+    text: str, schema: type[OrderMessage], keys: Keys = ANY, sources: Sequence[Source] = ()
+) -> Accepted | Cancel | Ignored:
+    """The order in a message, or its cancellation, or what needs no work; raises Rejected with field and reason."""
+    content = open_envelope(text, adapt=partial(order_message, sources=sources))
     if isinstance(content, Ignored):
         return content
-    if isinstance(content, dict) and content.get("type") == "order.cancelled":
+    if content.get("type") == "order.cancelled":
         cancelled = converted(content, Cancellation)
         customer_id = cancelled.customer_id or ""
         key = keys.key(cancelled.order_id, customer_id, cancelled.workflow or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from binascii import b2a_base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeGuard
 
@@ -17,25 +17,18 @@ from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId, ShortText, Timestamp, WorkflowName, sized
+from stepward.wire.source import BROUGHT_BY, INVALID, NO_CONTENT, OF_THE_LANE, TEXT, check_valid, order_in
+from stepward.wire.source import Source as Source  # noqa: PLC0414 - it is imported from here, too
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
 LONGEST_BEGINNING = 1000
 MOST_TEXT_BYTES = 300_000
-INVALID, TEXT = "stepward:invalid", "stepward:text"
-"""Names of ours, which mean nothing in a sender's event: why an event is invalid, and the text that it came in."""
 
 Sequence_ = Annotated[int, msgspec.Meta(ge=1, le=HIGHEST_SEQUENCE)]
 Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_SEQUENCE)]
 
-Source = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
-"""Turns the event of one kind of shop into ours; None if it is of another kind. Raises Rejected."""
-
-BROUGHT_BY = ("ledgerId", "index", "customerId")
-"""The fields that say how an event came; they are no part of its content."""
 _HAVE_EFFECTS = frozenset({"create", "delete"})
-_NO_CONTENT = frozenset({"workflow", *BROUGHT_BY})
-_OF_THE_LANE = frozenset({"op", "sequence", "modifies", "end", "asOf", *_NO_CONTENT})
 
 
 class EventMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -63,23 +56,6 @@ class _Addressed(msgspec.Struct, frozen=True, rename="camel"):
 
 class _OfCustomer(msgspec.Struct, frozen=True, rename="camel"):
     customer_id: ShortText | None = None
-
-
-def adapted(content: Mapping[str, Any], sources: Sequence[Source]) -> Mapping[str, Any]:
-    """`content` as our own event, by the first source that knows its shape; itself if none does. Raises Rejected."""
-    event = next((event for source in sources if (event := source(content)) is not None), None)
-    if event is None:
-        return content
-    if not isinstance(invalid := event.get("invalid"), str):
-        return event
-    return {name: value for name, value in event.items() if name not in {"invalid", "op"}} | {INVALID: invalid}
-
-
-def check_valid(event: Mapping[str, Any]) -> None:
-    """Raise Rejected if this event is marked as invalid."""
-    if isinstance(invalid := event.get(INVALID), str):
-        field, _, reason = invalid.partition(": ")
-        raise Rejected(field, reason)
 
 
 def ledger_name(customer_id: object, ledger_id: object) -> str:
@@ -168,15 +144,12 @@ def stored_event(body: str, schema: type[EventMessage] = EventMessage, keys: Key
 
 def order_of(event: OrderEvent) -> Mapping[str, Any]:
     """The content of the order message that a create stands for; raises Corrupt."""
-    content = _content(event)
-    order = {name: value for name, value in content.items() if name not in _OF_THE_LANE}
-    brought = {"customerId": content["customerId"]} if content.get("customerId") else {}
-    return {"version": 1, **order, **brought, "type": "order.submitted"}
+    return order_in(_content(event))
 
 
 def details_of(event: OrderEvent) -> Mapping[str, Any]:
     """The fields of the transaction itself, without those for the lane; raises Corrupt."""
-    left_out = _OF_THE_LANE | {"orderId"}
+    left_out = OF_THE_LANE | {"orderId"}
     return {name: value for name, value in _content(event).items() if name not in left_out}
 
 
@@ -265,6 +238,6 @@ def _is_sequence(value: object) -> TypeGuard[int]:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in content.items() if name not in _NO_CONTENT}
+    own = {name: value for name, value in content.items() if name not in NO_CONTENT}
     digest = hashlib.sha256(strict_json.canonical(own).encode()).digest()[:16]
     return b2a_base64(digest, newline=False)[:22].decode()  # what follows is padding

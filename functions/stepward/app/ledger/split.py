@@ -20,7 +20,8 @@ from stepward.ports import LaneQueue, Ledgers, Rejects, SharedRecords, Telemetry
 from stepward.wire.checked_text import cleaned
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
-from stepward.wire.order_event import Source, ledger_name
+from stepward.wire.order_event import ledger_name
+from stepward.wire.source import Source
 
 CHUNK = 500
 """Entries that are sent before the progress is saved; after a death at most so many are sent again."""
@@ -126,6 +127,8 @@ class Split:
             if isinstance(walked.entry, Fault):
                 walk.save_beginning()
                 self._keep(walk, walked.index, walked.entry)
+            elif isinstance(walked.entry, Ignored):
+                self._log(HistoryKind.IGNORED, walk.ledger.customer_id, walked.entry.what)
         self.lanes.send([walked.entry for walked in chunk if isinstance(walked.entry, LaneMessage)])
 
     def _keep(self, walk: _Walk, index: int, fault: Fault) -> None:

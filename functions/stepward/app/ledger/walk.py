@@ -12,8 +12,9 @@ from stepward.ports import Ledgers
 from stepward.wire import strict_json
 from stepward.wire.beginnings import as_lines
 from stepward.wire.checked_text import BODY
+from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import LONGEST_LINE, Ledger, entry_in, entry_of
-from stepward.wire.order_event import Source
+from stepward.wire.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class WalkedEntry:
 
     index: int
     after: int
-    entry: LaneMessage | Fault
+    entry: LaneMessage | Ignored | Fault
 
 
 def entries_from(
@@ -60,7 +61,7 @@ def entries_from(
         for number in range(index, len(ledger.entries)):
             raw = ledger.entries[number]
             try:
-                found: LaneMessage | Fault = entry_of(ledger, number, raw, sources, keys)
+                found: LaneMessage | Ignored | Fault = entry_of(ledger, number, raw, sources, keys)
             except Rejected as error:
                 found = Fault(error.field, error.reason, strict_json.shown(raw))
             yield WalkedEntry(number, 0, found)
@@ -97,7 +98,9 @@ def _joined(begun: bytes, more: bytes) -> bytes:
     return begun + more[: LONGEST_LINE + 1 - len(begun)]
 
 
-def _entry_in(ledger: Ledger, index: int, line: Line, sources: Sequence[Source], keys: Keys) -> LaneMessage | Fault:
+def _entry_in(
+    ledger: Ledger, index: int, line: Line, sources: Sequence[Source], keys: Keys
+) -> LaneMessage | Ignored | Fault:
     text = line.text.decode(errors="replace")
     if len(line.text) > LONGEST_LINE:
         return Fault(BODY, f"line {index + 1} is {line.length:,} bytes; the limit is {LONGEST_LINE:,}", text)

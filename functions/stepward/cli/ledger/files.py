@@ -17,6 +17,7 @@ from typing import Any
 from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from, lines
 from stepward.cli.text_files import check_text, pieces_of, readable
 from stepward.cli.user_error import UserError
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
 from stepward.wire.beginnings import BOM, ENOUGH, LINES, other_than_lines
@@ -55,10 +56,11 @@ class Survey:
     def count(self, step: WalkedEntry) -> None:
         """Count one entry."""
         self.entries += 1
+        fault = ""
         if isinstance(step.entry, Fault):
             fault = f"{step.entry.field}: {step.entry.reason}"
             self.foreign += step.entry.is_foreign
-        else:
+        elif isinstance(step.entry, LaneMessage):
             self.orders.add(step.entry.order_id)
             fault = stored_event(step.entry.body).fault
         if fault:

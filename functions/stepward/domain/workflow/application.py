@@ -24,7 +24,7 @@ class App:
     name: str
     workflow: Workflow
     event: type[Any] | None = None
-    sources: Sequence[Callable[[Mapping[str, Any]], Mapping[str, Any] | None]] = ()
+    sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
         check_app_name(self.name)
