@@ -153,7 +153,7 @@ def test_a_corrupt_audit_log_is_an_error_that_names_it() -> None:
     shared_records = MemorySharedRecords()
     shared_records.write(SharedRecord(f"audit-log/{ORDER_ID}", 1, {"entries": [{"at": 1}]}), replaces=None)
 
-    with pytest.raises(Corrupt, match=f"audit-log/{ORDER_ID}"):
+    with pytest.raises(Corrupt, match=rf"^audit-log/{ORDER_ID}: it lacks command, step, attempt, who, why, applied$"):
         AuditLog(shared_records).of(ORDER_ID)
 
 

@@ -12,7 +12,7 @@ from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.coordination.shared_record import SharedRecord, read_as
-from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater
+from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater, wrong_with
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys
 from stepward.domain.rejects import OF_LEDGER, Reject
@@ -202,4 +202,4 @@ def _progress(shared_record: SharedRecord | None) -> Progress | None:
     try:
         return Progress(**read_as(Progress, shared_record.body))
     except TypeError as error:
-        raise Corrupt(f"{shared_record.name}: {error!r}") from error
+        raise Corrupt(f"{shared_record.name}: {wrong_with(error)}") from error
