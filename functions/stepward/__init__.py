@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from stepward.domain.workflow.spans import days, hours, minutes, seconds
     from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
     from stepward.service_urls import service_url
+    from stepward.wire.envelope import Ignored
     from stepward.wire.order import OrderMessage, ShortText
-    from stepward.wire.order_event import EventMessage, Source
+    from stepward.wire.order_event import EventMessage
+    from stepward.wire.source import Source
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
@@ -39,7 +41,9 @@ _NAMES = {
     "stepward.domain.workflow.waits": "Default Remind Signal Timer",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
-    "stepward.wire.order_event": "EventMessage Source",
+    "stepward.wire.envelope": "Ignored",
+    "stepward.wire.order_event": "EventMessage",
+    "stepward.wire.source": "Source",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -51,6 +55,7 @@ __all__ = [
     "EventMessage",
     "Exhausted",
     "Fallback",
+    "Ignored",
     "Later",
     "Misconfigured",
     "Operation",

@@ -141,6 +141,7 @@ class Assembly:
             now=self.now,
             signals=self.app.signals,
             reply_queues=self.settings.reply_queues,
+            sources=self.app.sources,
         )
 
     def scheduler(self, instance: str) -> Schedule:

@@ -18,10 +18,12 @@ StepwardError
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TypeVar
 
 Kind = TypeVar("Kind", bound=Enum)
+_QUOTED = re.compile(r"'(\w+)'")
 
 
 class StepwardError(Exception):
@@ -113,3 +115,12 @@ def known(kinds: type[Kind], name: str, what: str) -> Kind:
         if isinstance(name, str):
             raise NotUnderstood(f"{what} {name!r}") from error
         raise
+
+
+def wrong_with(error: Exception) -> str:
+    """What is wrong with a record whose reading raised this, in words that name no part of the code."""
+    if isinstance(error, StepwardError):
+        return str(error)
+    missing = repr(error.args[0]) if isinstance(error, KeyError) else str(error).partition(" missing ")[2]
+    lacks = ", ".join(_QUOTED.findall(missing))
+    return f"it lacks {lacks}" if lacks else "a field holds what it cannot hold"

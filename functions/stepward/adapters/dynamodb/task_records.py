@@ -9,7 +9,7 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
-from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known, wrong_with
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import Early, ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
@@ -83,7 +83,7 @@ def _decode(name: str, item: Wire) -> StepRecord:
         state = known(ProcessState, item["ProcessState"]["S"], f"step {name!r} in state")
         return StepRecord("", name, process_state=state, result=result, **fields)
     except (KeyError, TypeError, ValueError, Rejected) as error:
-        raise Corrupt(f"step {name!r}: {error!r}") from error
+        raise Corrupt(f"step {name!r}: {wrong_with(error)}") from error
 
 
 def encode_history(history: tuple[HistoryEntry, ...]) -> str | None:

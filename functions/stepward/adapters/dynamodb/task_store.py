@@ -18,7 +18,16 @@ from stepward.adapters.dynamodb.task_items import RESULT_PREFIX, DynamoResults, 
 from stepward.adapters.dynamodb.task_records import decode_history, encode_history
 from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, is_wish
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
-from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
+from stepward.domain.errors import (
+    Corrupt,
+    Misconfigured,
+    NotUnderstood,
+    Rejected,
+    Transient,
+    Unreadable,
+    known,
+    wrong_with,
+)
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.wish import Wish
@@ -220,7 +229,7 @@ class DynamoTaskStore:
         except NotUnderstood as error:
             raise error.of(f"plan {plan_id}") from error
         except (LookupError, TypeError, ValueError) as error:
-            raise Corrupt(f"plan {plan_id}: {error!r}") from error
+            raise Corrupt(f"plan {plan_id}: {wrong_with(error)}") from error
 
 
 @contextmanager
@@ -273,4 +282,4 @@ def _task(item: TaskItem) -> Task:
     except NotUnderstood as error:
         raise error.of(order_id, None if item.due is None else whole(item.due)) from error
     except (LookupError, TypeError, ValueError) as error:
-        raise Corrupt(f"{order_id}: {error!r}") from error
+        raise Corrupt(f"{order_id}: {wrong_with(error)}") from error

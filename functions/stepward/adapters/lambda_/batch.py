@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from stepward.adapters.lambda_.record import LONGEST_BACKOFF_S, SqsRecord
+from stepward.adapters.lambda_.record import LONGEST_BACKOFF_S, SqsRecord, records_of
 from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
@@ -57,8 +57,11 @@ class BatchWorker:
     """Started when first needed, and reused: between two invocations they wait, frozen with the process."""
 
     def answer(self, event: Mapping[str, Any], remaining: Callable[[], int]) -> BatchAnswer:
-        """Work on every record of `event`, however much time is left; the answer names those that failed."""
-        records = [SqsRecord(raw) for raw in event["Records"]]
+        """Work on every record of `event`, however much time is left; the answer names those that failed.
+
+        Raises Rejected if it is no event of SQS.
+        """
+        records = records_of(event)
         acts = self.intake.accepting([record.message for record in records], remaining)
         work = self._side_by_side if self.together and len(records) > 1 else self._one_by_one
         failed = list(work(records, acts))

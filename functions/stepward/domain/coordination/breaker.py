@@ -18,7 +18,7 @@ from typing import Any
 from stepward.domain.coordination.blame import Blame, Failure
 from stepward.domain.coordination.fault import Origin
 from stepward.domain.coordination.shared_record import read_as
-from stepward.domain.errors import Corrupt, known
+from stepward.domain.errors import Corrupt, known, wrong_with
 from stepward.domain.history import HistoryKind
 
 PAUSE_RECHECK = 60_000
@@ -100,7 +100,7 @@ class Breaker:
             own = {"mode": mode, "pause": pause, "orders": orders, "blame": blame}
             return Breaker(**{**read_as(Breaker, body), **own})
         except (KeyError, TypeError, ValueError) as error:
-            raise Corrupt(f"a breaker: {error!r}") from error
+            raise Corrupt(f"a breaker: {wrong_with(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)

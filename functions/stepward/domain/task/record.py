@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from stepward.domain.history import HistoryEntry
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan
 
@@ -150,7 +150,7 @@ class Task:
         if self.undoing:
             return self._state_of_undo
         states = {record.process_state for record in self.steps.values() if not record.is_compensation}
-        if any(record.process_state is ProcessState.ERROR for record in self.steps.values()):
+        if self._in_error:
             return ProcessState.ERROR
         if states <= DONE:
             return ProcessState.PROCESSED
@@ -159,12 +159,23 @@ class Task:
 
     @property
     def needs_attention(self) -> int | None:
-        """Since when an operator has to act (epoch ms); None if nobody has to."""
-        failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
-        lasting = any(record.lacks and record.alert_by is None for record in self.steps.values())
-        if not (failed or lasting or (self.paused and not self.has_ended)):
-            return None
-        return max([entry.at for entry in self.history], default=self.created_at)
+        """Since when an operator has to act (epoch ms), by the first thing that needs one; None if nothing does."""
+        failed = self._in_error if self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED} else []
+        since = [self.created_at if record.ended_at is None else record.ended_at for record in failed]
+        lasting = (record for record in self.steps.values() if record.lacks and record.alert_by is None)
+        since += [self._last(HistoryKind.LACKING, record.name) for record in lasting]
+        if self.paused and not self.has_ended:
+            since.append(self._last(HistoryKind.PAUSED))
+        return min(since, default=None)
+
+    @property
+    def _in_error(self) -> list[StepRecord]:
+        return [record for record in self.steps.values() if record.process_state is ProcessState.ERROR]
+
+    def _last(self, kind: HistoryKind, step: str = "") -> int:
+        """When this last happened to the step; if the task has forgotten that, when its oldest entry was made."""
+        oldest = self.history[0].at if self.history else self.created_at
+        return max((entry.at for entry in self.history if (entry.kind, entry.step) == (kind, step)), default=oldest)
 
     @property
     def has_ended(self) -> bool:

@@ -28,7 +28,7 @@ class App:
     workflows: Sequence[Workflow]
     default: Workflow | None = None
     event: type[Any] | None = None
-    sources: Sequence[Callable[[Mapping[str, Any]], Mapping[str, Any] | None]] = ()
+    sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
         check_app_name(self.name)
