@@ -62,7 +62,8 @@ class People:
     def _key(self, number: int) -> str:
         if not self.keys.tell_apart(""):
             return f"ord-{number}"
-        return self.keys.key(f"ord-{number // len(CUSTOMERS)}", CUSTOMERS[number % len(CUSTOMERS)])
+        pair, whose = divmod(number, len(CUSTOMERS))
+        return str(TaskKey(f"ord-{pair}", self.keys.default, CUSTOMERS[whose]))
 
     def _stranger(self, order_id: str, at: int) -> None:
         """Another customer cancels the order, or one of his own that never comes; this one goes on."""
