@@ -10,7 +10,7 @@ from typing import Any
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow, minutes
 from stepward.project import Project
-from stepward_cdk.settings.settings import Settings
+from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 
 PROJECT = Project(Path(__file__).parents[2])
 AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
@@ -46,9 +46,25 @@ workflow = Workflow(
 application = App("sample", workflow)
 drained = App("sample", replace(workflow, version=4, steps=workflow.steps[:2], draining=workflow.steps[2:]))
 
+SERVICES = [f"agent-{number}" for number in range(MAX_REQUEST_QUEUES)]
+wide = App(
+    "wide",
+    Workflow(
+        "wide",
+        version=1,
+        steps=[Step(_operation(Agent(name), "work"), name=name, complete_within=minutes(1)) for name in SERVICES],
+    ),
+)
+WIDE = Settings(
+    stack="orders-of-a-shop-with-an-agent-for-each-of-its-services-eu",
+    service_urls=dict.fromkeys(SERVICES, "https://gateway.example.com"),
+)
+SOURCES = ("arn:aws:sns:eu-west-1:111122223333:orders", "arn:aws:events:eu-west-1:444455556666:rule/shop/orders")
+
 DEVELOPMENT = Settings(
     stack="orders-dev",
     alert_email="operator@example.com",
+    page_email="night@example.com",
     service_urls=ADDRESSES,
     shards=6,
     batch_size=7,
@@ -71,6 +87,7 @@ PRODUCTION = Settings(
     keep_error_texts=False,
     breaker_open_ms=30_000,
     breaker_longest_ms=600_000,
+    order_sources=SOURCES,
     reply_accounts=("111122223333", "444455556666"),
     reply_regions=("eu-west-1",),
     reply_prefixes=("replies-", "shop-"),

@@ -14,6 +14,7 @@ from tests.infra.sample import ADDRESSES, AGENTS, DEVELOPMENT, courier, inventor
 from tests.infra.template import Template, joined, target
 
 LAMBDAS_LIMIT = 4096
+LONGEST_AGENT = 30
 LONGEST_NAME = 140  # of what CloudFormation names: a queue's URL with the longest name that SQS takes
 
 
@@ -164,9 +165,8 @@ def test_scheduler_and_supervisor_have_the_queue_of_every_agent(template: Templa
     """S4: and the same addresses are an output, for people and tools."""
     expected = {agent: template.requests_queue(agent) for agent in AGENTS}
     for name in ("scheduler", "supervisor"):
-        given = template.environment(template.function(name))
-        assert joined(given["STEPWARD_AGENT_QUEUES"]) == expected
-        assert joined(given["STEPWARD_AGENT_PRIORITY_QUEUES"]) == template.priority_queues()
+        assert template.derived(name, "AGENTS") == expected
+        assert set(template.derived(name, "PRIORITY_AGENTS", "-high")) == {"courier", "payments"}
     assert joined(template.body["Outputs"]["AgentQueueUrls"]["Value"]) == expected
 
 
@@ -193,9 +193,9 @@ def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Tem
     assert template.environment(template.function("supervisor"))["STEPWARD_BACKLOG"] == str(courier.max_concurrency)
 
 
-def test_every_environment_fits_what_lambda_gives(template: Template, production: Template) -> None:
+def test_every_environment_fits_what_lambda_gives(template: Template, production: Template, wide: Template) -> None:
     """S4: whatever names CloudFormation chooses."""
-    for stack in (template, production):
+    for stack in (template, production, wide):
         for function in stack.of("Lambda::Function"):
             given = stack.environment(function)
             assert sum(len(name) + _size(value) for name, value in given.items()) <= LAMBDAS_LIMIT, function
@@ -208,11 +208,10 @@ def test_the_fullest_environment_fits_what_lambda_gives(production: Template) ->
 
 
 def _fullest(given: Mapping[str, Any]) -> int:
-    variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_PRIORITY_QUEUES"]
+    variable = ["STEPWARD_AGENTS", "STEPWARD_PRIORITY_AGENTS"]
     variable += ["STEPWARD_REPLY_ACCOUNTS", "STEPWARD_REPLY_REGIONS", "STEPWARD_REPLY_PREFIXES"]
     fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in given.items())
-    each_queue = LONGEST_NAME + len('"": "", ') + 30
-    return fixed + MAX_REQUEST_QUEUES * each_queue + MAX_TEXT
+    return fixed + MAX_REQUEST_QUEUES * (LONGEST_AGENT + 1) + MAX_TEXT
 
 
 def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> None:

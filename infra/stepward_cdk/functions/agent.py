@@ -7,7 +7,7 @@ import json
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import READ_ONE, WRITE
+from stepward_cdk.permissions import READ_ONE, SEND, WRITE, allow, allow_queue
 from stepward_cdk.settings.agent_needs import AgentNeeds
 
 
@@ -41,6 +41,6 @@ class Agent(Worker):
         if needs.priority_queue:
             urgent = queues.priority[needs.name]
             self.consume(urgent, batch_size=needs.batch_size, max_concurrency=needs.priority_functions)
-        queues.responses.queue.grant_send_messages(self.function)
-        tables.shared_records.grant(self.function, READ_ONE, WRITE)
-        tables.rejects.grant(self.function, WRITE)
+        allow_queue(self.function, queues.responses.queue, SEND)
+        allow(self.function, tables.shared_records, READ_ONE, WRITE)
+        allow(self.function, tables.rejects, WRITE)

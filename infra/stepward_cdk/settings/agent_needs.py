@@ -13,6 +13,7 @@ from stepward.domain.workflow.definition import Agent, Workflow
 from stepward.domain.workflow.plan import PlannedStep
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
+    CUSTOMER_QUEUES,
     LEAST_CONCURRENCY,
     LONGEST_FUNCTION_S,
     MAX_REQUEST_QUEUES,
@@ -79,7 +80,7 @@ def agents_of(workflow: Workflow, settings: Settings) -> tuple[AgentNeeds, ...]:
     """The needs of every agent of the workflow, sorted by name; raises WorkflowError."""
     steps = workflow.planned(settings.complete_within)
     needs = tuple(_needs(agent, steps, settings) for agent in workflow.agents)
-    _check_queues(workflow.name, [name for agent in needs for name in agent.queue_names])
+    _check_queues(workflow.name, [name for agent in needs for name in agent.queue_names], settings)
     return needs
 
 
@@ -113,10 +114,12 @@ def check_addresses(workflow: Workflow, addresses: Collection[str]) -> None:
             raise Misconfigured(f"service_urls: no agent calls {service}; {advice}")
 
 
-def _check_queues(workflow: str, names: list[str]) -> None:
-    if len(names) > MAX_REQUEST_QUEUES:
+def _check_queues(workflow: str, names: list[str], settings: Settings) -> None:
+    room = MAX_REQUEST_QUEUES - CUSTOMER_QUEUES * len(settings.convoy.queues)
+    if len(names) > room:
         raise WorkflowError(
-            f"workflow {workflow!r}: {len(names)} agents and priority queues; one stack takes {MAX_REQUEST_QUEUES}"
+            f"workflow {workflow!r}: {len(names)} agents and priority queues; one stack takes {room} beside "
+            f"{len(settings.convoy.queues)} customers with queues of their own; use a second stack"
         )
     for name, times in Counter(names).items():
         if times > 1:
