@@ -10,8 +10,10 @@ from orders.money import minor_units
 from orders.remote import post
 from stepward import Agent, Call, Exhausted, Step, Transient, Workflow, minutes
 
+API_KEY = "payments/api-key"
+
 inventory = Agent("inventory", max_concurrency=20)
-payments = Agent("payments", max_concurrency=20)
+payments = Agent("payments", max_concurrency=20, secrets=(API_KEY,))
 shipping = Agent("shipping", max_concurrency=10)
 
 
@@ -33,13 +35,13 @@ def charge(call: Call) -> Mapping[str, Any]:
     """Charge the customer the order's total."""
     currency = call.order["currency"]
     amount = minor_units(((item["unitPrice"], item["qty"]) for item in call.order["items"]), currency)
-    return {"charge": _reference(post("payments/charge", call, {"amount": amount, "currency": currency}))}
+    return {"charge": _reference(post("payments/charge", call, {"amount": amount, "currency": currency}, key=API_KEY))}
 
 
 @payments.operation
 def refund(call: Call) -> Mapping[str, Any]:
     """Undo `charge`."""
-    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call)))}
+    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call), key=API_KEY))}
 
 
 @shipping.operation

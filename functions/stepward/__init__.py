@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         seconds,
     )
     from stepward.domain.workflow.plan import Exhausted
+    from stepward.secrets import secret
     from stepward.service_urls import service_url
     from stepward.wire.order import OrderMessage, ShortText
     from stepward.wire.order_event import EventMessage, Source
@@ -30,6 +31,7 @@ _NAMES = {
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
     "stepward.domain.workflow.plan": "Exhausted",
     "stepward.domain.workflow.definition": "Agent Call Fallback Operation Step Wait Workflow minutes seconds",
+    "stepward.secrets": "secret",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
     "stepward.wire.order_event": "EventMessage Source",
@@ -57,6 +59,7 @@ __all__ = [
     "WorkflowError",
     "minutes",
     "seconds",
+    "secret",
     "service_url",
 ]
 

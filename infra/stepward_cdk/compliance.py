@@ -19,6 +19,7 @@ def acknowledge(*, functions: Functions, parts: Parts) -> None:
     """Give cdk-nag, and the reader, the reason for each finding that stays."""
     settings = parts.settings
     for function in functions.by_name.values():
+        _accept(function, "L1", "It runs on the newest Python that the tests have run on, not on one that none has.")
         _accept(function, _LOGS, "It lets a function write logs and nothing else, and AWS keeps it up to date.")
         if settings.tracing:
             _accept(function, "IAM5[Resource::*]", "X-Ray's write actions know no resource; a test holds it to them.")

@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 READ_ONE, READ_MANY, QUERY = "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"
 WRITE = "dynamodb:PutItem"  # transactions of puts need it, too; nothing is ever updated in place or deleted
 WRITE_MANY = "dynamodb:BatchWriteItem"  # it could delete as well, so only the rows of lanes are written by it
+READ_SECRET = "secretsmanager:GetSecretValue"  # noqa: S105 - the name of an action
 SEND, COUNT = "sqs:SendMessage", "sqs:GetQueueAttributes"
 
 

@@ -26,7 +26,10 @@ from stepward_cdk.watching.watched import Watched
 
 
 class StepwardStack(Stack):
-    """Everything that `app` needs to run; `code` is the bundle that all functions share."""
+    """Everything that `app` needs to run; `code` is the bundle that all functions share.
+
+    By `functions` a project grants more: `table.grant_read_data(stack.functions.agents["stock"].function)`.
+    """
 
     def __init__(
         self, scope: Construct, construct_id: str, *, app: App, settings: Settings, code: lambda_.Code
@@ -51,7 +54,7 @@ class StepwardStack(Stack):
             objects=LedgerObjects(self, "Ledgers", settings=settings),
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.workflow.name),
         )
-        functions = Functions(self, "Functions", agents=agents, parts=parts)
+        self.functions = functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
         Alarms(self, "Alarms", watched=watched, alerts=parts.alerts)
         Dashboard(self, "Board", plan=app.plan(settings.complete_within), watched=watched)
@@ -137,6 +140,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         silence=Duration.minutes(parts.settings.silent_minutes),
         throttles=_throttles(parts.tables),
         deployment=Deployment(parts.settings.stack, parts.settings.region),
+        expressions=parts.settings.platform == "aws",
     )
 
 

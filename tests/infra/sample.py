@@ -17,7 +17,14 @@ AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 ADDRESSES = {name: f"https://{name}.example.com" for name in AGENTS}
 
 inventory = Agent("inventory")
-payments = Agent("payments", max_concurrency=7, priority_queue=True)
+payments = Agent(
+    "payments",
+    max_concurrency=7,
+    priority_queue=True,
+    secrets=("bank/api-key", "bank/fraud"),
+    environment={"BANK": "sandbox"},
+    memory_mb=1024,
+)
 refunds = Agent("refunds", max_concurrency=2)
 shipping = Agent("shipping")
 courier = Agent("courier", max_concurrency=40, priority_queue=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepward import config, service_urls
+from stepward import config, secrets, service_urls
 from stepward_cdk.settings.reply_queues import MAX_TEXT
 from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
 from tests.infra.sample import ADDRESSES, AGENTS, DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
@@ -225,7 +225,7 @@ def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> 
 
 def test_no_function_has_a_setting_that_the_engine_does_not_read(template: Template) -> None:
     """S3: a variable with a misspelt name would silently leave the default."""
-    known = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (config, service_urls))
+    known = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (config, secrets, service_urls))
     for function in template.of("Lambda::Function"):
         given = [name for name in template.environment(function) if name.startswith("STEPWARD_")]
         assert [name for name in given if f'"{name}"' not in known] == []

@@ -196,6 +196,17 @@ def test_no_function_has_a_right_that_it_never_uses(template: Template) -> None:
         assert others == set(), consumed.get(function)
 
 
+def test_an_agent_reads_its_own_secrets_and_nobody_elses(template: Template) -> None:
+    """D4: by the names that people gave them, to which AWS adds six characters."""
+    for function in template.of("Lambda::Function"):
+        own = function == template.function("agent", "payments")
+        named = {"bank/api-key-??????", "bank/fraud-??????"} if own else set()
+        assert template.may(function, "secretsmanager:GetSecretValue") == named
+        assert template.environment(function).get("STEPWARD_SECRETS", "") == ("bank/api-key,bank/fraud" if own else "")
+        assert template.environment(function).get("BANK") == ("sandbox" if own else None)
+        assert template.properties("Lambda::Function")[function]["MemorySize"] == (1024 if own else 512)
+
+
 def test_no_function_may_delete_or_overwrite_in_place(template: Template) -> None:
     """S16: what is recorded is replaced under a condition, or stays; only events that never change go in batches."""
     batches = {template.function("convoy"): {template.output("LanesTableName")}}

@@ -69,6 +69,7 @@ class Worker(Construct):
         timeout: Duration,
         environment: Mapping[str, str],
         in_cycle: bool = False,
+        memory_mb: int = MEMORY_MB,
     ) -> None:
         super().__init__(scope, construct_id)
         settings = parts.settings
@@ -81,7 +82,7 @@ class Worker(Construct):
             handler=handler,
             runtime=lambda_.Runtime(f"python{RUNTIME}", lambda_.RuntimeFamily.PYTHON),
             architecture=lambda_.Architecture.custom(ARCHITECTURE),
-            memory_size=MEMORY_MB,
+            memory_size=memory_mb,
             timeout=timeout,
             environment=_for_all(settings) | dict(environment),
             log_group=log,

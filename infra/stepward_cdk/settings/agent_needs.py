@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from stepward.domain.errors import Misconfigured, WorkflowError
@@ -17,6 +17,7 @@ from stepward_cdk.settings.settings import (
     LEAST_CONCURRENCY,
     LONGEST_FUNCTION_S,
     MAX_REQUEST_QUEUES,
+    MEMORY_MB,
     PRIORITY_SHARE,
     Settings,
 )
@@ -35,6 +36,9 @@ class AgentNeeds:
     wanted_batch: int
     longest_s: int
     priority_queue: bool = False
+    secrets: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    memory_mb: int = MEMORY_MB
 
     @property
     def batch_size(self) -> int:
@@ -91,7 +95,14 @@ def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> Ag
             f"that takes {2 * LEAST_CONCURRENCY}"
         )
     return AgentNeeds(
-        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(steps, agent.name), agent.priority_queue
+        agent.name,
+        agent.max_concurrency,
+        settings.agent_batch_size,
+        _longest(steps, agent.name),
+        agent.priority_queue,
+        agent.secrets,
+        agent.environment,
+        agent.memory_mb,
     )
 
 

@@ -21,7 +21,7 @@ from stepward_cdk.settings.convoy import ConvoySettings
 from stepward_cdk.settings.order_sources import by_service
 from stepward_cdk.settings.reply_queues import ReplyQueues
 
-RUNTIME = "3.14"
+RUNTIME = "3.13"  # the tests have run on it
 ARCHITECTURE = "arm64"
 WHEEL_PLATFORM = "aarch64-manylinux2014"
 MEMORY_MB = 512  # CPU follows memory: below this, start-up dominates what a function costs
@@ -39,7 +39,7 @@ CONVOY_RETENTION_DAYS = 14  # a FIFO queue restarts a dead letter's time, so bot
 DEAD_RETENTION_DAYS = 14
 WAKE_UP_RETRIES = 2
 LOG_RETENTION = "ONE_MONTH"
-BOTO_SERVICES = ("dynamodb", "events", "s3", "sns", "sqs")
+BOTO_SERVICES = ("dynamodb", "events", "s3", "secretsmanager", "sns", "sqs")
 MAX_REQUEST_QUEUES = 40  # of agents, priority queues included: a stack takes 500 resources
 CUSTOMER_QUEUES = 2  # as many of them make room for the queue and the function of one customer
 PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for orders of high priority

@@ -47,7 +47,7 @@ class Alarms(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, alerts: Alerts) -> None:
         super().__init__(scope, construct_id)
         self._wakes, self._tells = actions.SnsAction(alerts.pages), actions.SnsAction(alerts.topic)
-        self._deployment = watched.deployment
+        self._deployment, self._expressions = watched.deployment, watched.expressions
         self._watch_dead_letters(watched)
         self._watch_queues(watched)
         self._watch_functions(watched)
@@ -151,6 +151,8 @@ class Alarms(Construct):
     def _alarm(
         self, name: str, metric: cloudwatch.IMetric, description: str, *, tells: bool = False, **condition: Any
     ) -> None:
+        if isinstance(metric, cloudwatch.MathExpression) and not self._expressions:
+            return
         stack = self._deployment.stack  # it has no "/", so no other stack can have an alarm of this name
         alarm = cloudwatch.Alarm(
             self,

@@ -25,7 +25,8 @@ class Watched:
 
     `mappings` are the event source mappings of the engine's own functions, by queue: what an agent returns ends by its
     complete-by. `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be
-    swept; `throttles` are of the tables that every order needs. The engine's own metrics name the deployment,
+    swept; `throttles` are of the tables that every order needs. Without `expressions` only single metrics are watched,
+    since the local cloud knows no others. The engine's own metrics name the deployment,
     `deployment`, so that no other one in the account adds to them.
     """
 
@@ -39,6 +40,7 @@ class Watched:
     silence: Duration
     throttles: Sequence[cloudwatch.Metric]
     deployment: Deployment
+    expressions: bool = True
 
     def engine(
         self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES

@@ -182,6 +182,12 @@ def test_no_agent_has_a_priority_queue_unless_the_deployment_says_so() -> None:
     assert config.agent_priority_queues == {"payments": "http://sqs/1/shop-agent-payments-high"}
 
 
+def test_a_function_that_is_not_told_its_agents_does_not_take_them_for_gone() -> None:
+    """D1: between an update of its code and one of its variables, it waits."""
+    with pytest.raises(Misconfigured, match="STEPWARD_AGENTS is not set"):
+        _ = Config({"STEPWARD_SCHEDULER_QUEUE": "http://sqs/1/x", "STEPWARD_AGENT_PREFIX": "a-"}).agent_queues
+
+
 PIECES = st.sampled_from(
     [
         "https://", "http://", "sqs.", "us-east-1", "us-east-2", "cn-north-1", ".", ".amazonaws.com", ".cn", "queue",

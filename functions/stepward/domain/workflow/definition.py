@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.validation import (
+    check_agent_function,
     check_agent_name,
     check_draining,
     check_unambiguous,
@@ -47,9 +48,16 @@ class Agent:
     """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
     services: tuple[str, ...] | None = None
     """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
+    secrets: tuple[str, ...] = ()
+    """The secrets that its operations may read (`secret`), by their names in Secrets Manager."""
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Variables of its function."""
+    memory_mb: int = 512
+    """The memory of its function, with which it gets more of a CPU."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
+        check_agent_function(self.name, self.secrets, self.environment, self.memory_mb)
 
     def operation(self, run: Run) -> Operation:
         """Make an operation of `run`, under its own name; used as a decorator."""
