@@ -10,8 +10,10 @@ from orders.money import minor_units
 from orders.remote import post
 from stepward import Agent, Call, Exhausted, Step, Transient, Workflow, minutes
 
+API_KEY = "payments/api-key"
+
 inventory = Agent("inventory", max_concurrency=20)
-payments = Agent("payments", max_concurrency=20)
+payments = Agent("payments", max_concurrency=20, secrets=(API_KEY,))
 shipping = Agent("shipping", max_concurrency=10)
 
 
@@ -32,13 +34,13 @@ def release(call: Call) -> Mapping[str, Any]:
 def charge(call: Call) -> Mapping[str, Any]:
     """Charge the customer the order's total."""
     owed = {"amount": owed_for(call.order), "currency": call.order["currency"]}
-    return {"charge": _reference(post("payments/charge", call, owed))}
+    return {"charge": _reference(post("payments/charge", call, owed, key=API_KEY))}
 
 
 @payments.operation
 def refund(call: Call) -> Mapping[str, Any]:
     """Undo `charge`."""
-    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call)))}
+    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call), key=API_KEY))}
 
 
 @shipping.operation

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stepward.domain.workflow.refs import ref
     from stepward.domain.workflow.spans import days, hours, minutes, seconds
     from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
+    from stepward.secrets import secret
     from stepward.service_urls import service_url
     from stepward.wire.envelope import Ignored
     from stepward.wire.order import OrderMessage, ShortText
@@ -39,6 +40,7 @@ _NAMES = {
     "stepward.domain.workflow.definition": "Agent Call Fallback Later Operation Step Wait Workflow",
     "stepward.domain.workflow.spans": "days hours minutes seconds",
     "stepward.domain.workflow.waits": "Default Remind Signal Timer",
+    "stepward.secrets": "secret",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
     "stepward.wire.envelope": "Ignored",
@@ -80,6 +82,7 @@ __all__ = [
     "none_of",
     "ref",
     "seconds",
+    "secret",
     "service_url",
 ]
 

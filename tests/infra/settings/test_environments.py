@@ -152,7 +152,7 @@ def test_production_has_somebody_who_hears_its_alerts(files: Files) -> None:
     """D2: an address, or the explicit word for none."""
     assert refused(files(prod=PROD.replace("ops@example.com", ""))) == (
         "infra/environments/prod.toml: alert_email is empty, so nobody would hear of an order in Error; write an "
-        "e-mail address, or 'none' if you subscribe to the stack's topic (output AlertsTopicArn) yourself"
+        "e-mail address, or 'none' if you subscribe to the stack's topics yourself (see docs/watching.md)"
     )
     assert Settings(environment="prod", alert_email="none").lasting
 

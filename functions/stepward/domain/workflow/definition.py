@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
 from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
+    check_agent_function,
     check_agent_name,
     check_draining,
     check_rate,
@@ -62,10 +63,17 @@ class Agent:
     """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
     rate: float = 0
     """How many calls a second its service allows, kept by all instances together; 0 sets no limit."""
+    secrets: tuple[str, ...] = ()
+    """The secrets that its operations may read (`secret`), by their names in Secrets Manager."""
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Variables of its function."""
+    memory_mb: int = 512
+    """The memory of its function, with which it gets more of a CPU."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
         check_rate(self.name, self.rate)
+        check_agent_function(self.name, self.secrets, self.environment, self.memory_mb)
 
     def operation(self, run: Run) -> Operation:
         """Make an operation of `run`, under its own name; used as a decorator."""
