@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from stepward.domain.messages import Message, Notice, StepRequest
+from stepward.domain.steps.call import is_wanted
 from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import Event
 from stepward.domain.task.notices import at_revision
 from stepward.domain.task.record import Task
-from stepward.domain.task.reply import is_wanted
 
 
 def decide_together(
