@@ -13,8 +13,7 @@ from stepward.app.scheduler.shared_write import SharedWrite
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Forged, NotUnderstood, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Callback, Command, ReportReject, SignalGiven, ToScheduler
-from stepward.domain.steps.later import Answered
+from stepward.domain.messages import Answered, Callback, Command, ReportReject, SignalGiven, ToScheduler
 from stepward.domain.task.decide import Event
 from stepward.domain.task.record import Task
 from stepward.domain.workflow.plan import SUBMITTERS, forward_name

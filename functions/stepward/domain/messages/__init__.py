@@ -9,6 +9,7 @@ from stepward.domain.messages.alerts import AgentDefect, Alert, LaneWaits, StepF
 from stepward.domain.messages.notices import Notice, Status
 from stepward.domain.messages.to_agent import StepRequest
 from stepward.domain.messages.to_scheduler import (
+    Answered,
     Callback,
     Cancel,
     Command,
@@ -30,6 +31,7 @@ from stepward.domain.messages.to_scheduler import (
 __all__ = [
     "AgentDefect",
     "Alert",
+    "Answered",
     "Callback",
     "Cancel",
     "Command",

@@ -167,6 +167,22 @@ class Callback:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a callback says, once its token is known to be ours: how a step ended that a service took over.
+
+    `attempt` is that of the call with which it took over, `effect` what that call had in its idempotency key, and
+    `created_at` the order's time of submission; `error` says why the step failed.
+    """
+
+    step: str
+    effect: str
+    attempt: int
+    created_at: int
+    result: Mapping[str, Any]
+    error: str = ""
+
+
 Command = Resubmit | Undo | Cancel | Pause | Resume | SignalGiven
 Instruction = Start | Retry | Report | ReportReject | Callback | Command
 ToScheduler = Instruction | Reply

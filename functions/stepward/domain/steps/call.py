@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Message, Outcome, Reply, Retry, StepRequest
-from stepward.domain.steps.later import Answered, hand_over, hear_service
-from stepward.domain.steps.overdue import recover
+from stepward.domain.messages import Answered, Message, Outcome, Reply, Retry, StepRequest
+from stepward.domain.steps.later import hand_over, hear_service
+from stepward.domain.steps.overdue import recover, remind
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import resend
@@ -65,6 +65,11 @@ def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Free it for the next attempt; at the threshold, apply its next policy."""
     recover(change, step, record, check)
+
+
+def unclaimed(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+    """Ask the Scheduler again to claim it."""
+    remind(change, step, record, check)
 
 
 def longest(step: PlannedStep, timing: Timing) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.steps import kind_of
-from stepward.domain.steps.overdue import stand_by
 from stepward.domain.task.change import TaskChange
-from stepward.domain.task.claim import ready, request_claim
+from stepward.domain.task.claim import ready
+from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import check_limit
-from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.task.record import ProcessState
 from stepward.domain.task.worst_case import overtime
-from stepward.domain.workflow.plan import PlannedStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
         if record.process_state is ProcessState.PROCESSING and (record.complete_by or 0) <= seen:
             kind_of(planned.kind).late(change, planned, record, event)
         elif name in waiting and (record.complete_by or change.task.due or 0) <= seen:
-            _remind(change, planned, record, event)
+            kind_of(planned.kind).unclaimed(change, planned, record, event)
         elif record.alert_by is not None and record.alert_by <= seen:
             change.alert(record)
             change.messages.extend(status_notice(change.task, change.now))
@@ -60,17 +58,3 @@ def _log_overtime(change: TaskChange, seen: int) -> None:
     late = overtime(change.task, change.plan, change.now, change.timing)
     if late > 0 and change.task.due is not None and change.task.due <= seen:
         change.log(HistoryKind.OVERTIME, note="not finished within its own worst case", value=late)
-
-
-def _remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
-    """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
-    if planned.executor(record.policy).agent in change.absent:
-        stand_by(change, planned, record, 0)
-        return
-    if record.attempt and planned.executor(record.policy).agent in event.unavailable:
-        change.steps[record.name] = replace(record, complete_by=change.now + change.timing.claim_within)
-        return
-    overdue = change.now - (record.complete_by or change.task.due or change.now)
-    if record.not_before is None or record.not_before + change.timing.claim_within <= change.now:
-        change.log(HistoryKind.REMINDED, record.name, record.attempt, note="nobody had claimed it", value=overdue)
-    request_claim(change, record)

@@ -10,6 +10,7 @@ from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
+    Answered,
     Cancel,
     Pause,
     Reply,
@@ -21,11 +22,10 @@ from stepward.domain.messages import (
     Start,
     Undo,
 )
-from stepward.domain.steps import kind_of
-from stepward.domain.steps.later import Answered
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
+from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
