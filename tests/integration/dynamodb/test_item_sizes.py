@@ -10,11 +10,11 @@ import pytest
 from orders import app
 from orders.fulfilment import fulfilment
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import ProcessState, new_task
 from stepward.domain.workflow.definition import Agent, Call, Step, Workflow

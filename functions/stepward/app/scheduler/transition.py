@@ -11,13 +11,12 @@ from stepward.app.optimistic import Race
 from stepward.app.scheduler.large_results import with_large_results
 from stepward.app.scheduler.together import decide_together
 from stepward.app.scheduler.wishes import Wishes
-from stepward.domain.coordination.outlook import Outlook
+from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, SignalGiven, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task
 from stepward.domain.timing import Timing

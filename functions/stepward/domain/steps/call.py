@@ -20,7 +20,7 @@ from stepward.domain.task.undo import undo_late_effect
 from stepward.domain.task.worst_case import attempts, waits
 
 if TYPE_CHECKING:
-    from stepward.domain.task.deadlines import DeadlineCheck
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep
 

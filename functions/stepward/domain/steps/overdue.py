@@ -16,7 +16,7 @@ from stepward.domain.task.record import SERVICE, ProcessState, StepRecord
 from stepward.domain.workflow.plan import Exhausted, PlannedStep
 
 if TYPE_CHECKING:
-    from stepward.domain.task.deadlines import DeadlineCheck
+    from stepward.domain.coordination.outlook import DeadlineCheck
 
 UNCOUNTED_PER_THRESHOLD = 10
 IT_RAISED = "it raised"

@@ -19,8 +19,8 @@ from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.workflow.plan import OPERATORS, Exhausted
 
 if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.task.change import TaskChange
-    from stepward.domain.task.deadlines import DeadlineCheck
     from stepward.domain.task.record import StepRecord
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep, Policy

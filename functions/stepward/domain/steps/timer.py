@@ -11,8 +11,8 @@ from stepward.domain.task.complete import complete
 from stepward.domain.workflow.waits import LONGEST_TIMER_MS
 
 if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.task.change import TaskChange
-    from stepward.domain.task.deadlines import DeadlineCheck
     from stepward.domain.task.record import StepRecord
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
@@ -12,22 +11,6 @@ from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import check_limit
 from stepward.domain.task.record import ProcessState
 from stepward.domain.task.worst_case import overtime
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineCheck:
-    """The Supervisor checks a task that its index lists as due.
-
-    `backlogged` agents have requests waiting in their queue, which nobody may have tried yet. `unavailable` ones
-    take no requests now: their breaker is open, or an operator paused them. `unsettled` ones took none a while ago,
-    and may have returned requests to their queue. `defective` names operations, each with its agent, of which the code
-    or a setting is at fault, so that no order is to blame.
-    """
-
-    backlogged: frozenset[str] = frozenset()
-    unavailable: frozenset[str] = frozenset()
-    unsettled: frozenset[str] = frozenset()
-    defective: frozenset[tuple[str, str]] = frozenset()
 
 
 def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:

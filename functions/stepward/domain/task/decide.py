@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from stepward.domain.coordination.outlook import Outlook
+from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
@@ -24,7 +24,7 @@ from stepward.domain.messages import (
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
-from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
+from stepward.domain.task.deadlines import check_deadlines
 from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from stepward.domain.workflow.plan import StepKind
 
 if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.messages import Message
     from stepward.domain.task.change import TaskChange
-    from stepward.domain.task.deadlines import DeadlineCheck
     from stepward.domain.task.record import StepRecord
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep
