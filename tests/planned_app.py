@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from stepward.domain.key import ANY, SUBMITTED, Keys
-from stepward.domain.workflow.definition import Agent, Call, Operation
+from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source

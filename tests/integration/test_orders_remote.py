@@ -11,7 +11,7 @@ import pytest
 from orders.fulfilment import API_KEY, cancel_shipment, charge, refund, release, reserve, ship
 from orders.remote import MAX_ANSWER
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.local.services.request import local_secret
 from stepward.service_urls import ADDRESSES

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stepward.domain.key import Keys
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
-    from stepward.domain.workflow.definition import Operation
+    from stepward.domain.workflow.agents import Operation
     from stepward.domain.workflow.plan import Plan
     from stepward.ports import (
         Alerts,

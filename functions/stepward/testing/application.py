@@ -10,7 +10,7 @@ from typing import Any
 
 from stepward.app.assembly import Application
 from stepward.domain.key import Keys
-from stepward.domain.workflow.definition import Call, Operation, Result
+from stepward.domain.workflow.agents import Call, Operation, Result
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import Schemas
 from stepward.wire.order_event import EventMessage, Source

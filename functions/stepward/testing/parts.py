@@ -17,7 +17,7 @@ from stepward.app.intake import Intake
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
-from stepward.domain.workflow.definition import Call, Operation, Result
+from stepward.domain.workflow.agents import Call, Operation, Result
 from stepward.testing.application import agents_of, through
 from stepward.testing.batches import Watched, handled
 from stepward.testing.faults.gate import Gate

@@ -8,7 +8,7 @@ from functools import partial
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
-from stepward.domain.workflow.definition import Agent, Call, Operation, Result
+from stepward.domain.workflow.agents import Agent, Call, Operation, Result
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.ledger import Effect, Ledger

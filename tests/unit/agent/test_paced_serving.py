@@ -11,7 +11,7 @@ from stepward.cli.cost.estimate import A_SLOT
 from stepward.domain.coordination.breaker import Mode, Permit, Refused
 from stepward.domain.errors import Corrupt, RetryLater, StepwardError, Transient
 from stepward.domain.messages import Outcome
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.testing.faults.rates import Rates
 from tests.factories import MINUTE, SECOND, T0, sequence
 from tests.planned_app import PlannedApp

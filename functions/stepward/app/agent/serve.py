@@ -16,7 +16,7 @@ from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
 from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
-from stepward.domain.workflow.definition import Call, Later, Operation
+from stepward.domain.workflow.agents import Call, Later, Operation
 from stepward.ports import Queues, Telemetry
 from stepward.wire.messages import decode_request, encode_result, large, unread
 

@@ -10,7 +10,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.definition import Agent, Call
+from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE

@@ -9,7 +9,7 @@ from typing import Any
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import StepRequest
-from stepward.domain.workflow.definition import Call, Operation, Result
+from stepward.domain.workflow.agents import Call, Operation, Result
 from stepward.testing.application import Staged, agents_of, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from stepward.domain.errors import Permanent
-from stepward.domain.workflow.definition import Call, Operation, Result
+from stepward.domain.workflow.agents import Call, Operation, Result
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect
