@@ -161,6 +161,17 @@ class StepRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedRequest(StepRequest):
+    """To an Agent: run one attempt of a step, or of its undo, whose service honours no idempotency key.
+
+    The operation `check` tells whether an earlier call had its effect. It is a message of its own, so that code that
+    knows no checks puts it back, and never calls twice.
+    """
+
+    check: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StepFailed:
     """To an operator: a step ended in Error; `remaining_effects` names what is not undone if an undo failed."""
 

@@ -89,7 +89,7 @@ class Parts:
             self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
         )
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
-        self.services = self.make_services(ledger)
+        self.services = replace(self.make_services(ledger), checked=[step for step in self.plan.steps if step.check])
         self._make_queues()
         self.shared_records, self.rejects = self.make_shared_records(), MemoryRejects()
         self.objects = MemoryLedgers()

@@ -15,6 +15,7 @@ import msgspec
 from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
     Cancel,
+    CheckedRequest,
     Outcome,
     Pause,
     Reply,
@@ -54,6 +55,7 @@ _FIELDS: Mapping[str, Any] = {
     "error": str,
     "agent": _Name,
     "operation": _Name,
+    "check": _Name,
     "fence": _Count,
     "idempotency_key": _Name,
     "complete_by": _Count,
@@ -85,6 +87,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "order.rejected": ReportReject,
         "step.reply": Reply,
         "step.request": StepRequest,
+        "step.checked": CheckedRequest,
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
@@ -116,7 +119,7 @@ def decode_for_scheduler(text: str) -> ToScheduler:
 
 def decode_request(text: str) -> StepRequest:
     """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
-    message: StepRequest = _decoded(text, StepRequest)
+    message: StepRequest = _decoded(text, StepRequest, CheckedRequest)
     return message
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Retry, StepRequest
+from stepward.domain.messages import CheckedRequest, Reply, Retry, StepRequest
 from stepward.domain.task.change import Decision, TaskChange
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -150,15 +151,15 @@ def resend(change: TaskChange, causation_id: str) -> None:
             change.messages.append(_request(change, change.plan.by_name[name]))
 
 
-def extend(change: TaskChange, record: StepRecord, complete_by: int) -> None:
-    """Move the running attempt's complete-by past the one that was asked with, and ask for the attempt again.
+def extend(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Move the running attempt's complete-by past the one that the agent was asked with, and ask for it again.
 
     If it was moved before, the request alone is repeated: the first one may be lost.
     """
     within = change.plan.by_name[record.name].complete_within
-    if record.complete_by == complete_by < change.now + within:
+    if record.complete_by == reply.complete_by < change.now + within:
         change.steps[record.name] = replace(record, complete_by=change.now + within)
-        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note="its agent's rate is used up")
+        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note=reply.error)
     request = _request(change, change.plan.by_name[record.name])
     change.messages.append(replace(request, delay=within // AGAIN_AFTER))
 
@@ -168,7 +169,8 @@ def _request(change: TaskChange, planned: PlannedStep) -> StepRequest:
     record = change.steps[planned.name]
     executor = planned.executor(record.policy)
     complete_by = record.complete_by or change.now
-    return StepRequest(
+    kind = partial(CheckedRequest, check=executor.check) if executor.check else StepRequest
+    return kind(
         order_id=change.task.order_id,
         step=planned.name,
         agent=executor.agent,

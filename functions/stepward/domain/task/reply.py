@@ -39,10 +39,10 @@ def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
 
 
 def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """Give an attempt that its agent's rate holds up more time, unless it was made and failed."""
+    """Give an attempt more time that others hold up, unless it was made and failed."""
     runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
     if runs and _is_in_time(record, change.now) and not record.raised:
-        extend(change, record, reply.complete_by)
+        extend(change, record, reply)
     else:
         _log_late(change, record, reply)
 

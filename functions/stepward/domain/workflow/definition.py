@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.validation import (
     check_agent_name,
+    check_check,
     check_draining,
     check_rate,
+    check_settle,
     check_unambiguous,
     check_workflow,
 )
@@ -36,6 +38,8 @@ class Call:
 
 
 Run = Callable[[Call], Mapping[str, Any]]
+Asks = Callable[[Call], Mapping[str, Any] | None]
+"""A check: the result of the call with this idempotency key, if its effect stands; None if there is no such effect."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,17 @@ class Agent:
     """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
     rate: float = 0
     """How many calls a second its service allows, kept by all instances together; 0 sets no limit."""
+    settle: timedelta = timedelta(0)
+    """How long after a call has ended its effect may take to show, for the check of a step."""
 
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
         check_rate(self.name, self.rate)
+        check_settle(self.name, _milliseconds(self.settle))
 
-    def operation(self, run: Run) -> Operation:
-        """Make an operation of `run`, under its own name; used as a decorator."""
-        return Operation(self, run.__name__, run)
+    def operation(self, run: Asks) -> Operation:
+        """Make an operation of `run`, under its own name; used as a decorator. Only a check may return None."""
+        return Operation(self, run.__name__, cast("Run", run))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,9 @@ class Step:
     `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
     complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
     Permanent error. Once a `point_of_no_return` has begun, the order only goes forward.
+
+    `check` is for a service that honours no idempotency key: an operation of the same agent that tells whether an
+    earlier call had its effect. It is asked before the call is repeated, and before it is undone.
     """
 
     operation: Operation
@@ -111,10 +121,14 @@ class Step:
     on_permanent: Exhausted = Exhausted.ALERT
     point_of_no_return: bool = False
     name: str = ""
+    check: Operation | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
+        if self.check:
+            own = {each.agent.name for each in (self.operation, self.undo, self.check) if each}
+            check_check(self.name, self.check.name, own)
 
     @property
     def policies(self) -> Sequence[LastResort]:
@@ -127,7 +141,7 @@ class Step:
     def operations(self) -> Sequence[Operation]:
         """Every operation that the step may ask for."""
         fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
-        both = [(self.operation, self.undo), *((each.operation, each.undo) for each in fallbacks)]
+        both = [(self.operation, self.undo), (self.check, None), *((each.operation, each.undo) for each in fallbacks)]
         return [operation for pair in both for operation in pair if operation]
 
 
@@ -236,6 +250,7 @@ def _planned(step: Step, before: Sequence[Step] = (), complete_within: timedelta
         on_permanent=step.on_permanent,
         point_of_no_return=step.point_of_no_return,
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
+        check=step.check.name if step.check else "",
     )
 
 

@@ -26,6 +26,7 @@ class Exhausted(StrEnum):
 class Executor:
     """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own.
 
+    `check` is the agent's operation that tells whether the effect stands, if its service honours no keys.
     `at_once` is how many requests the agent serves at once, known of those that have or are a fallback; else 0.
     """
 
@@ -35,12 +36,13 @@ class Executor:
     undo_agent: str = ""
     undo: str = ""
     at_once: int = 0
+    check: str = ""
 
     @property
     def operations(self) -> tuple[tuple[str, str], ...]:
         """What it asks for, forward and undo, as (agent, operation)."""
-        forward = (self.agent, self.operation)
-        return (forward, (self.undo_agent, self.undo)) if self.undo else (forward,)
+        named = (self.agent, self.operation), (self.undo_agent, self.undo), (self.agent, self.check)
+        return tuple(each for each in named if each[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class PlannedStep:
     undo: str = ""
     point_of_no_return: bool = False
     at_once: int = 0
+    check: str = ""
 
     def executor(self, policy: int) -> Executor:
         """Who does the step once `policy` of its policies are applied."""
@@ -83,7 +86,7 @@ class PlannedStep:
             if taken.kind is Exhausted.FALLBACK:
                 effect = f"{self.name}/by-{taken.agent}"
                 return Executor(effect, taken.agent, taken.operation, taken.undo_agent, taken.undo, taken.at_once)
-        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo, self.at_once)
+        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo, self.at_once, self.check)
 
     def next_policy(self, policy: int) -> Policy:
         """The policy that follows the first `policy` ones; the last one repeats."""
@@ -190,6 +193,7 @@ def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
             after=(),
             complete_within=step.complete_within,
             threshold=step.threshold,
+            check=executor.check,
         )
         for executor in step.executors
         if executor.undo

@@ -16,6 +16,7 @@ MAX_STEPS = 50
 MAX_THRESHOLD = 100
 LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
 SHORTEST_ATTEMPT_MS = 1000
+LONGEST_SETTLE_MS = 3600 * 1000
 LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
 LONGEST_EFFECT = 255 - LONGEST_KEY - len("/")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -40,6 +41,19 @@ def check_rate(agent: str, rate: float) -> None:
     """Refuse a rate that is no number of calls a second, or that no slots can be made of."""
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not (rate == 0 or 0.01 <= rate <= 10_000):
         raise WorkflowError(f"agent {agent!r}: rate {rate!r} is outside 0.01-10,000 calls a second; 0 sets no limit")
+
+
+def check_check(step: str, check: str, agents: Collection[str]) -> None:
+    """Refuse a check whose agent is not that of the step's operation and of its undo: they share one service."""
+    if len(agents) > 1:
+        named = ", ".join(sorted(agents))
+        raise WorkflowError(f"step {step!r}: check {check!r} is of another agent ({named}); one agent has all three")
+
+
+def check_settle(agent: str, settle: int) -> None:
+    """Refuse a time in which no attempt could begin."""
+    if not 0 <= settle <= LONGEST_SETTLE_MS:
+        raise WorkflowError(f"agent {agent!r}: settle {settle} ms is outside 0 to {LONGEST_SETTLE_MS} ms")
 
 
 def check_unambiguous(workflow: str, what: str, names: Iterable[str]) -> None:

@@ -86,6 +86,7 @@ class Instances(Parts):
     def __post_init__(self) -> None:
         self.plans = [app.plan(self.settings.complete_within) for app in self.releases]
         super().__post_init__()
+        self.services.checked = [step for plan in self.plans for step in plan.steps if step.check]
         call = self.services.call
         self.staged = [through(app, call, plan) for app, plan in zip(self.releases, self.plans, strict=True)]
         for app in reversed(self.releases):  # an operation that several have is that of the newest
