@@ -1,5 +1,6 @@
 """W7, I4: a service that honours no idempotency key is asked before a call is repeated, and before it is undone."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,7 @@ from stepward.app.agent.serve import Serve
 from stepward.cli.cost.estimate import A_ROW
 from stepward.domain.coordination.call_row import CallRow, Claim, Turn
 from stepward.domain.errors import NotUnderstood, RetryLater, Transient, WorkflowError
+from stepward.domain.workflow.plan import Plan
 from stepward.testing import Engine, crash_points
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.services import Service
@@ -186,6 +188,14 @@ def test_code_that_knows_no_checks_puts_the_request_back() -> None:
     with pytest.raises(NotUnderstood):
         decode_for_scheduler(encode(CHECKED).replace("step.checked", "step.newer"))
     assert '"type":"step.checked"' in encode(CHECKED)
+
+
+def test_a_plan_keeps_its_check_and_the_agent_serves_it() -> None:
+    plan = app.plan()
+
+    assert Plan.from_json(plan.to_json()) == plan
+    assert [each.get("check") for each in json.loads(plan.to_json())["steps"]] == ["find_charge", None]
+    assert set(app.operations("payments")) == {"charge", "refund", "find_charge"}
 
 
 def test_a_check_is_of_the_agent_of_its_step() -> None:
