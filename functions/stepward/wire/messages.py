@@ -16,6 +16,7 @@ from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
     Callback,
     Cancel,
+    CheckedRequest,
     Outcome,
     Pause,
     Reply,
@@ -59,6 +60,7 @@ _FIELDS: Mapping[str, Any] = {
     "size": _Count,
     "agent": _Name,
     "operation": _Name,
+    "check": _Name,
     "fence": _Count,
     "idempotency_key": _Name,
     "complete_by": _Count,
@@ -97,6 +99,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "step.callback": Callback,
         "step.reply": Reply,
         "step.request": StepRequest,
+        "step.checked": CheckedRequest,
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
@@ -129,7 +132,7 @@ def decode_for_scheduler(text: str) -> ToScheduler:
 
 def decode_request(text: str) -> StepRequest:
     """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
-    message: StepRequest = _decoded(text, StepRequest)
+    message: StepRequest = _decoded(text, StepRequest, CheckedRequest)
     return message
 
 

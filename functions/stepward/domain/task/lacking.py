@@ -47,12 +47,12 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
     if task.has_ended and (task.undoing or not cancellable):
         return frozenset()
     undos = [plan.by_name[name] for name, record in task.steps.items() if record.is_compensation]
-    asked = {(undo.agent, undo.operation) for undo in undos}
+    asked = {operation for undo in undos for operation in undo.executor(0).operations}
     for step in () if task.undoing else plan.steps:
         record = task.steps[step.name]
         if record.process_state is ProcessState.SKIPPED:
             continue
         done = record.process_state is ProcessState.PROCESSED
         for executor in step.executors_from(record.policy)[: 1 if done else None]:
-            asked.update(executor.operations[done:])
+            asked.update(executor.operations[done:] if executor.undo or not done else ())
     return frozenset(asked)

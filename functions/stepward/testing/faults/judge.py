@@ -106,6 +106,8 @@ class Judge:
         if not self.gate.profile.skewed:
             exceeded = self.rates.exceeded(agent.name, agent.rate, self.clock(self.gate.here.instance))
             self._check("I14", order_id, exceeded)
+        if not effect:
+            return
         if call.remaining() <= 0 and not self.gate.here.waited:
             raise Broken("S6", order_id, f"{effect} was called past its complete-by")
         if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
@@ -224,8 +226,9 @@ class Judge:
                 yield f"{after.name} is asked for though it was undone"
             if after.process_state is PROCESSED is not before.process_state and plan.by_name[after.name].agent:
                 effect = plan.by_name[after.name].executor(after.policy).effect
-                known = self.ledger.buried if after.is_compensation else self.ledger.done
-                if (after.order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
+                slot = after.order_id, effect.removesuffix(UNDO_SUFFIX)
+                unneeded = plan.by_name[after.name].check and slot not in self.ledger.remaining
+                if slot not in (self.ledger.buried if after.is_compensation else self.ledger.done) and not unneeded:
                     yield f"{after.name} is Processed without its effect"
 
     def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
