@@ -20,7 +20,7 @@ from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, i
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
 from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
+from stepward.domain.task.record import Loaded, NewerPlan, ProcessState, Task, TimeLimit
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
@@ -225,7 +225,7 @@ def _naming(task: Task) -> Iterator[None]:
     except Corrupt as error:
         raise Corrupt(f"{task.order_id}: {error}") from error
     except NotUnderstood as error:
-        raise error.of(task.order_id, task.due) from error
+        raise NewerPlan(task, error.what) from error
 
 
 def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:

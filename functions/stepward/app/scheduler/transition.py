@@ -12,12 +12,13 @@ from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
-from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, StepRequest, TaskAlert
+from stepward.domain.messages import Cancel, Message, Notice, Reply, Report, Retry, StepRequest, TaskAlert
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
 from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
-from stepward.domain.task.record import Loaded
+from stepward.domain.task.lacking import spared
+from stepward.domain.task.record import Loaded, NewerPlan
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 
@@ -59,7 +60,7 @@ class Transition:
         claims = self.claims and not isinstance(event, DeadlineCheck | AlertSent)
         race = Race(order_id)
         while True:
-            if loaded := self.store.load(order_id, with_order=claims):
+            if loaded := self._load(order_id, event, race, with_order=claims):
                 if isinstance(event, Cancel):  # an order never changes its customer, so nobody can be faster
                     check_customer(event.customer_id, loaded.order.get("customerId"))
                 decision = self._decide(loaded, event)
@@ -68,6 +69,24 @@ class Transition:
             elif (early := Wishes(self.store, self.now).take(order_id, event)) is not None:
                 return (), early
             race.lost()
+
+    def _load(self, order_id: str, event: Event, race: Race, *, with_order: bool) -> Loaded | None:
+        """The task with its plan; if only newer code knows that, a reply spares its attempt before it goes back."""
+        while True:
+            try:
+                return self.store.load(order_id, with_order=with_order)
+            except NewerPlan as newer:
+                if not isinstance(event, Reply) or self._spare(newer, event):
+                    raise
+            race.lost()
+
+    def _spare(self, newer: NewerPlan, reply: Reply) -> bool:
+        decision = spared(newer, reply, now=self.now(), by=self.instance, timing=self.timing)
+        if decision.task is not newer.task and not self.store.save(decision.task, replaces=newer.task):
+            return False
+        for entry in decision.history:
+            self.telemetry.record(reply.order_id, entry)
+        return True
 
     def _decide(self, loaded: Loaded, event: Event) -> Decision:
         """Decide; if that claims a step with a fallback, look at its agents and decide again."""

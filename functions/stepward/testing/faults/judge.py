@@ -29,9 +29,7 @@ class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
     `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended,
-    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Replies with
-    `unread` tokens came to code that does not know the order's plan: what runs out meanwhile counts, as if they were
-    lost.
+    `refused` the idempotency keys of what services refused; without it, operations refuse on their own.
     """
 
     gate: Gate
@@ -42,7 +40,6 @@ class Judge:
     timing: Timing
     uncounted: bool = False
     refused: set[str] | None = None
-    unread: set[str] = field(default_factory=set)
     freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -202,7 +199,7 @@ class Judge:
                 if key not in self.refused:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
                 continue
-            counted = after.failure_count > before.failure_count and before.token not in self.unread
+            counted = after.failure_count > before.failure_count
             if self.gate.profile.quiet and ((ended and in_time) or counted):
                 yield f"nothing goes wrong, and {before} became {after}"
 

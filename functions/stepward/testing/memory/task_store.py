@@ -9,7 +9,7 @@ from threading import RLock
 from stepward.domain.errors import Rejected
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.record import Loaded, NewerPlan, ProcessState, Task
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.strict_json import parse
@@ -19,7 +19,8 @@ from stepward.wire.strict_json import parse
 class MemoryTaskStore:
     """Orders, tasks and plans in dictionaries, with the same conditions on each write; safe under threads.
 
-    A write that is repeated after a lost answer knows its own: the very object is there.
+    A write that is repeated after a lost answer knows its own: the very object is there. `newer` are the ids of plans
+    that this code does not know.
     """
 
     shard_of: Callable[[str], int]
@@ -28,6 +29,7 @@ class MemoryTaskStore:
     plans: dict[str, Plan] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
     wishes: dict[str, Wish] = field(default_factory=dict, kw_only=True)
+    newer: set[str] = field(default_factory=set, kw_only=True)
 
     def find(self, order_id: str) -> Order | None:
         """The order under this id; None if there is none."""
@@ -56,6 +58,8 @@ class MemoryTaskStore:
             task = self.tasks.get(order_id)
             if task is None:
                 return None
+            if task.plan_id in self.newer:
+                raise NewerPlan(task, f"plan {task.plan_id}")
             body = parse(self.orders[order_id].body) if with_order else {}
             return Loaded(task, self.plans[task.plan_id], body if isinstance(body, dict) else {})
 
