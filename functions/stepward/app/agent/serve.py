@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from stepward.app.agent.guard import Guard
+from stepward.app.agent.replies import effect_of, later, reply_to, trace_of
 from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
@@ -36,9 +36,6 @@ ROW_AGAIN = 1_000
 """Milliseconds after which a row is tried again that cannot be read or written."""
 NO_EFFECT: Mapping[str, Any] = MappingProxyType({})
 """What an agent gets from a check that finds no effect."""
-LONGEST_TRACE = 4_000
-MOST_FRAMES = 20
-"""Characters and frames of a traceback that are logged: its end, with the innermost frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class Serve:
         The request comes back, in case the agent is updated before complete-by. The breaker hears nothing.
         """
         lacks = f"agent {request.agent} does not know operation {request.operation}; deploy it"
-        self.queues.reply([_reply(request, Outcome.NOT_UNDERSTOOD, lacks)])
+        self.queues.reply([reply_to(request, Outcome.NOT_UNDERSTOOD, lacks)])
         self._retry_later(request, deadline, self._away(request, deadline), lacks, HistoryKind.NOT_UNDERSTOOD)
 
     def _report(self, request: StepRequest, deadline: int, fault: Fault | None) -> None:
@@ -127,7 +124,7 @@ class Serve:
             return
         if self.now() < deadline:
             with suppress(Transient):  # it is for people: nothing depends on it
-                self.queues.reply([_reply(request, Outcome.FAILING, fault.text)])
+                self.queues.reply([reply_to(request, Outcome.FAILING, fault.text)])
 
     def _call(self, request: StepRequest, operation: Operation, deadline: int, *, first: bool) -> Reply | Fault:
         """One call, if the guard permits it; what it raised if it failed for now. The first logs its traceback."""
@@ -145,7 +142,7 @@ class Serve:
         if not (refused.others and untried and self._is_short(request, deadline, refused.wait + spread)):
             self._retry_later(request, deadline, refused.wait + spread, refused.why)
         self._log(HistoryKind.RETRY_LATER, request, f"{refused.why}; it asks for more time")
-        return _reply(request, Outcome.WAITING, refused.why)
+        return reply_to(request, Outcome.WAITING, refused.why)
 
     def _run(
         self, request: StepRequest, operation: Operation, permit: Permit, deadline: int, *, traced: bool
@@ -155,12 +152,12 @@ class Serve:
             size = 0 if isinstance(result, Later) else large(encode_result(result))
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
-            return _reply(request, Outcome.PERMANENT, str(error))
+            return reply_to(request, Outcome.PERMANENT, str(error))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             return self._failed(request, permit, error, traced=traced)
         self.guard.succeeded(permit, self.now(), request.operation)
         if isinstance(result, Later):
-            return _later(request)
+            return later(request)
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result, size=size)
 
     def _call_once(
@@ -197,7 +194,7 @@ class Serve:
 
         An undo asks for more time: the call that it waits for may end after its own complete-by.
         """
-        key, undoes = _effect_of(request), request.step.endswith(UNDO_SUFFIX)
+        key, undoes = effect_of(request), request.step.endswith(UNDO_SUFFIX)
         settle, fresh = round(operation.agent.settle.total_seconds() * 1000), first and request.attempt == 1
         try:
             held = self.rows().take(key, deadline, self.now(), undoes=undoes, settle=settle, first=fresh)
@@ -220,7 +217,7 @@ class Serve:
         def run(call: Call) -> Result:
             return NO_EFFECT if (found := asks(call)) is None else found
 
-        return replace(request, operation=check.name, idempotency_key=_effect_of(request)), replace(check, run=run)
+        return replace(request, operation=check.name, idempotency_key=effect_of(request)), replace(check, run=run)
 
     def _permit(self, deadline: int) -> Permit | Refused:
         """What the guard says, once the call's slot has come; a slot that lapsed meanwhile is replaced.
@@ -253,7 +250,7 @@ class Serve:
         fault = fault_of(error, keep_text=self.keep_error_texts)
         self.guard.failed(permit, self.now(), Failure(short(request.order_id), request.operation, fault))
         wanted = traced and fault.origin is not Origin.SERVICE
-        trace = _trace(error, keep_text=self.keep_error_texts) if wanted else ""
+        trace = trace_of(error, keep_text=self.keep_error_texts) if wanted else ""
         self._log(HistoryKind.CALL_FAILED, request, fault.text, trace)
         return fault
 
@@ -289,29 +286,3 @@ class Serve:
     def _log(self, kind: HistoryKind, request: StepRequest, note: str, trace: str = "") -> None:
         entry = TracedEntry(self.now(), kind, request.step, request.attempt, request.agent, note, trace=trace)
         self.telemetry.record(request.order_id, entry)
-
-
-def _effect_of(request: StepRequest) -> str:
-    """The idempotency key of the effect that is done, or undone."""
-    return request.idempotency_key.removesuffix(UNDO_SUFFIX)
-
-
-def _reply(request: StepRequest, outcome: Outcome, error: str) -> Reply:
-    more_after = request.complete_by if outcome is Outcome.WAITING else 0
-    return Reply(
-        request.order_id, request.step, request.attempt, request.token, outcome, error=error, complete_by=more_after
-    )
-
-
-def _later(request: StepRequest) -> Reply:
-    """The work is handed over, if the service has something to answer with."""
-    if request.callback:
-        return _reply(request, Outcome.LATER, "")
-    return _reply(request, Outcome.PERMANENT, "the operation returned Later; give its step an answer_within")
-
-
-def _trace(error: Exception, *, keep_text: bool) -> str:
-    """The traceback; without the messages of the exceptions, which may hold personal data, its frames alone."""
-    if keep_text:
-        return "".join(traceback.format_exception(error, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
-    return "".join(traceback.format_tb(error.__traceback__, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
