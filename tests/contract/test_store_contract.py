@@ -8,7 +8,7 @@ import pytest
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.submission import Submission
-from stepward.domain.task.record import NewerPlan, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import Early, NewerPlan, ProcessState, StepRecord, Task, TimeLimit
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
@@ -47,6 +47,7 @@ FULL_STEP = StepRecord(
     error="refused: Größe „XL“",
     alert_by=NOW + 3,
     raised="KeyError: 'x'",
+    early=Early("fraud-881", {"by": "ann"}, "in doubt", "the submitter"),
     not_before=NOW + 4,
     policy=1,
     rounds=2,

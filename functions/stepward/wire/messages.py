@@ -118,6 +118,8 @@ def encode(message: ToScheduler | StepRequest) -> str:
         content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
         left_out = [key for key, used in (("completeBy", message.complete_by), ("size", message.size)) if not used]
         content = {key: content[key] for key in content if key not in left_out}
+    if isinstance(message, StepRequest) and not message.callback:
+        del content["callback"]
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 

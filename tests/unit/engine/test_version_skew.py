@@ -98,12 +98,12 @@ def test_what_waits_past_complete_by_for_code_that_can_read_it_counts_nothing(
     messages = engine.pump.lines[queue].queue
     engine.run(until=lambda: bool(messages.stored))
     (newer,) = messages.stored
-    known, newer.body = newer.body, json.dumps({**json.loads(newer.body), whose: "later"})
+    known, newer.body = newer.body, json.dumps({**json.loads(newer.body), whose: "unheard-of"})
 
     engine.clock.move(5)
     lacks = engine.order(ORDER_ID).step("reserve").lacks
     engine.clock.move(85)
-    assert lacks.startswith(f"{reader} was sent a message whose {whose} is 'later', which this code does not know")
+    assert lacks.startswith(f"{reader} was sent a message whose {whose} is 'unheard-of', which this code does not know")
 
     newer.body = known
     engine.run()
@@ -140,7 +140,9 @@ def test_a_reply_to_an_order_whose_plan_the_scheduler_cannot_read_spares_its_att
     assert (world.store.tasks[ORDER_ID].steps["reserve"].failure_count == 0) is spares
 
 
-@pytest.mark.parametrize("text", ['{"type":"task.freeze","orderId":"ord-1"}', encode(REPLY).replace('"ok"', '"later"')])
+@pytest.mark.parametrize(
+    "text", ['{"type":"task.freeze","orderId":"ord-1"}', encode(REPLY).replace('"ok"', '"unheard-of"')]
+)
 def test_what_is_not_understood_of_an_order_that_is_not_there_is_no_reject(world: World, text: str) -> None:
     with pytest.raises(NotUnderstood):
         world.schedule().handle(text)
