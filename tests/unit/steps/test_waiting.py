@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from stepward import (
+    UNDO,
     Agent,
     App,
     Call,
     Default,
-    Exhausted,
     OrderMessage,
     Remind,
     Signal,
@@ -147,7 +147,7 @@ def test_data_that_does_not_fit_is_a_reject_that_names_the_field(begin: Begin) -
 
 def test_a_refused_signal_undoes_what_was_done(begin: Begin) -> None:
     """W2: a refusal takes the policy of the step."""
-    engine, order = begin(charged(), approval(on_refused=Exhausted.UNDO), closed())
+    engine, order = begin(charged(), approval(on_refused=UNDO), closed())
     order.signal("approval", refused="fraud")
     engine.run()
     assert order.state == "Undone"
@@ -177,7 +177,7 @@ def test_the_door_decides_who_may(begin: Begin) -> None:
 
 def test_an_operator_is_reminded_and_then_the_order_is_undone(begin: Begin) -> None:
     """W2: reminder, then the last policy."""
-    policies = [Remind(days(1), rounds=2), Exhausted.UNDO]
+    policies = [Remind(days(1), rounds=2), UNDO]
     engine, order = begin(charged(), approval(on_timeout=policies), closed())
     engine.clock.move(2 * DAY + 300)
     assert [alert.reason for alert in engine.alerts] == ["nobody gave the signal 'approval' yet"]

@@ -6,9 +6,7 @@ from typing import Annotated, Any
 import msgspec
 
 from booking.remote import post
-from stepward import Agent, Call, Exhausted, OrderMessage, Step, Workflow, minutes
-
-UNDO = Exhausted.UNDO
+from stepward import UNDO, Agent, Call, OrderMessage, Step, Workflow, minutes
 
 
 class Trip(OrderMessage, frozen=True, kw_only=True):
