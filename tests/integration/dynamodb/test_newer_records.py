@@ -66,7 +66,7 @@ def test_a_task_of_newer_code_waits_and_is_never_written_again(moto: DynamoWorld
     [
         (lambda plan: plan.update(graph="dynamic"), "graph"),
         (lambda plan: plan["steps"][0].update(kind="timer"), "kind"),
-        (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "remind"}]), "remind"),
+        (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "unheard-of"}]), "unheard-of"),
         (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "wait", "until": 1}]), "until"),
         (lambda plan: plan["steps"][0].update(on_permanent="skip"), "skip"),
     ],
