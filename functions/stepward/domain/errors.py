@@ -3,6 +3,7 @@
 StepwardError
 ├── Transient        try again later; the message goes back to its queue
 │   ├── Conflict     somebody else kept writing first; read again and decide again
+│   ├── HalfAlerted  people have the alert, machines do not; only machines get it again
 │   ├── RetryLater   not now, though nothing failed; the message comes back after the time that it names
 │   └── NotUnderstood  newer code wrote it; it waits, as it is, for code that knows it
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
@@ -36,6 +37,10 @@ class Transient(StepwardError):
 
 class Conflict(Transient):
     """Every try lost the race for the record; the message will be delivered again."""
+
+
+class HalfAlerted(Transient):
+    """People have been alerted, and machines have not; its cause says why."""
 
 
 class RetryLater(Transient):
