@@ -150,10 +150,13 @@ class Alerts(Protocol):
     """Alerts to operators."""
 
     def send(self, alert: Alert) -> bool:
-        """Send one alert; False if it has to wait for a summary. Raises Transient if it could not be sent."""
+        """Send one alert; False if it stays due. Raises Transient if it could not be sent, HalfAlerted if in part."""
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Send all of them in one message; raises Transient if it could not be sent."""
+        """Send all of them in one message; raises as `send` does."""
+
+    def to_machines(self, alerts: Sequence[Alert]) -> None:
+        """Send all of them to machines only, since people have them; raises Transient."""
 
 
 class Notices(Protocol):
