@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
+    from stepward.domain.workflow.agents import Agent, Call, Later, Operation
     from stepward.domain.workflow.application import App
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
-    from stepward.domain.workflow.definition import (
-        Agent,
-        Call,
-        Fallback,
-        Later,
-        Operation,
-        Step,
-        Wait,
-        Workflow,
-    )
+    from stepward.domain.workflow.definition import Fallback, Step, Wait, Workflow
     from stepward.domain.workflow.plan import Exhausted
     from stepward.domain.workflow.refs import ref
     from stepward.domain.workflow.spans import days, hours, minutes, seconds
@@ -37,7 +29,8 @@ _NAMES = {
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
     "stepward.domain.workflow.plan": "Exhausted",
-    "stepward.domain.workflow.definition": "Agent Call Fallback Later Operation Step Wait Workflow",
+    "stepward.domain.workflow.agents": "Agent Call Later Operation",
+    "stepward.domain.workflow.definition": "Fallback Step Wait Workflow",
     "stepward.domain.workflow.spans": "days hours minutes seconds",
     "stepward.domain.workflow.waits": "Default Remind Signal Timer",
     "stepward.secrets": "secret",

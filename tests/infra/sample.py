@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow
+from stepward.domain.workflow.definition import Fallback, Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward.wire.order import OrderMessage

@@ -12,7 +12,7 @@ from orders.fulfilment import API_KEY, cancel_shipment, charge, refund, release,
 from orders.remote import MAX_ANSWER
 from orders.returns import cancel_label, close_return, pay_back, restock, send_label, unstock
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.workflow.definition import Call, Operation
+from stepward.domain.workflow.agents import Call, Operation
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.local.services.request import local_secret
 from stepward.service_urls import ADDRESSES

@@ -14,7 +14,7 @@ from moto import mock_aws
 from orders.fulfilment import API_KEY, charge
 from stepward import secrets
 from stepward.domain.errors import Misconfigured
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.local.services import Services
 from stepward.local.services.request import local_secret
 from stepward.secrets import DECLARED, secret

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import boto3
 
-from stepward.domain.workflow.definition import Agent
+from stepward.domain.workflow.agents import Agent
 from stepward.local.access import access
 from stepward.local.services.request import local_secret
 from stepward.secrets import DECLARED

@@ -18,7 +18,8 @@ from stepward.domain.key import TaskKey
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
-from stepward.domain.workflow.definition import Operation, Workflow
+from stepward.domain.workflow.agents import Operation
+from stepward.domain.workflow.definition import Workflow
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.services import Service, Services

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from stepward.domain.errors import Misconfigured, WorkflowError
+from stepward.domain.workflow.agents import Agent
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent
 from stepward.domain.workflow.plan import PlannedStep
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,

@@ -12,8 +12,9 @@ import pytest
 
 from orders import app
 from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward_cdk.settings.agent_needs import check_addresses

@@ -17,7 +17,8 @@ from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import ProcessState, new_task
-from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
+from stepward.domain.workflow.agents import Agent, Call
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import Accepted, accept

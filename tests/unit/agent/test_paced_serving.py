@@ -11,7 +11,7 @@ from stepward.cli.cost.estimate import A_SLOT
 from stepward.domain.coordination.breaker import Mode, Permit, Refused
 from stepward.domain.errors import Corrupt, RetryLater, StepwardError, Transient
 from stepward.domain.messages import Outcome
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.testing.faults.rates import Rates
 from tests.factories import MINUTE, SECOND, T0, sequence
 from tests.planned_app import PlannedApp
@@ -149,7 +149,7 @@ def test_a_probe_that_would_have_to_wait_for_its_slot_is_given_up() -> None:
     refused = world.guard(LIMITS).admit(due, due + MINUTE)
 
     assert isinstance(refused, Refused)
-    assert refused.paced
+    assert refused.others
     assert (breaker(world).mode, breaker(world).until) == (Mode.OPEN, due)
 
 

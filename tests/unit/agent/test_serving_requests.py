@@ -8,7 +8,7 @@ from stepward.app.agent.serve import Serve
 from stepward.domain.errors import Permanent, Rejected, RetryLater, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.wire.messages import MAX_RESULT_BYTES, decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, SECOND, T0, sequence
 from tests.unit.engine.world import World, operation

@@ -9,7 +9,7 @@ from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.errors import Conflict, Corrupt, Permanent, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Start, Undo
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.messages import encode
 from tests.factories import ORDER_ID, SECOND, T0

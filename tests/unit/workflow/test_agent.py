@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.definition import Agent
+from stepward.domain.workflow.agents import Agent
 
 
 @pytest.mark.parametrize(

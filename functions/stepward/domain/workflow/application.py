@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
 from stepward.domain.key import SUBMITTED, Keys, TaskKey
-from stepward.domain.workflow.definition import Agent, Operation, Workflow
+from stepward.domain.workflow.agents import Agent, Operation
+from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.domain.workflow.validation import check_app_name, check_types, check_unambiguous, check_workflows
 

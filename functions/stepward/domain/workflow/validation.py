@@ -17,7 +17,6 @@ from stepward.domain.workflow.waits import check_wait
 MAX_STEPS = 50
 MAX_WORKFLOWS = 20
 MAX_THRESHOLD = 100
-MOST_MEMORY_MB = 10_240
 LONGEST_ATTEMPT_MS = 12 * 3600 * 1000
 SHORTEST_ATTEMPT_MS = 1000
 LONGEST_ANSWER_MS = 366 * DAY_MS
@@ -28,46 +27,12 @@ _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _TYPE = re.compile(
     rf"{re.escape(SUBMITTED)}|(?!(?:order|step|task|child|convoy)\.)[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)+"
 )
-_SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,256}")
-_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,99}")
-_RESERVED = ("AWS_", "LAMBDA_", "POWERTOOLS_", "STEPWARD_")
 
 
 def check_app_name(name: str) -> None:
     """Refuse an application whose name a deployment cannot use."""
     if not _AGENT_NAME.fullmatch(name):
         raise WorkflowError(f"app {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
-
-
-def check_agent_name(name: str, max_concurrency: int) -> None:
-    """Refuse an agent whose name cannot name a queue, or whose concurrency SQS would not take."""
-    if not _AGENT_NAME.fullmatch(name):
-        raise WorkflowError(f"agent {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
-    if not 2 <= max_concurrency <= 1000:
-        raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
-
-
-def check_agent_function(name: str, secrets: Collection[str], environment: Mapping[str, str], memory_mb: int) -> None:
-    """Refuse what an agent's function cannot have: a secret or a variable without a usable name, or such a memory."""
-    if isinstance(secrets, str):
-        raise WorkflowError(f"agent {name!r}: secrets {secrets!r} is one text; write secrets=({secrets!r},)")
-    for each in secrets:
-        if not _SECRET_NAME.fullmatch(each):
-            raise WorkflowError(f"agent {name!r}: {each!r} is no secret's name: letters, digits and /_+=.@-")
-    for variable in environment:
-        if not _VARIABLE.fullmatch(variable) or variable.startswith(_RESERVED):
-            raise WorkflowError(
-                f"agent {name!r}: variable {variable!r}: a name is letters, digits and '_', a letter first, and "
-                f"does not begin with {', '.join(_RESERVED)}"
-            )
-    if not 128 <= memory_mb <= MOST_MEMORY_MB:
-        raise WorkflowError(f"agent {name!r}: memory_mb {memory_mb} is outside 128-{MOST_MEMORY_MB}")
-
-
-def check_rate(agent: str, rate: float) -> None:
-    """Refuse a rate that is no number of calls a second, or that no slots can be made of."""
-    if isinstance(rate, bool) or not isinstance(rate, int | float) or not (rate == 0 or 0.01 <= rate <= 10_000):
-        raise WorkflowError(f"agent {agent!r}: rate {rate!r} is outside 0.01-10,000 calls a second; 0 sets no limit")
 
 
 def check_workflows(where: str, names: Sequence[str], *, has_default: bool) -> None:
@@ -95,6 +60,13 @@ def check_types(where: str, types: Mapping[str, Sequence[str]]) -> None:
                 f"{where}: messages of type {types[one][0]!r} are for workflow {one!r} and for {other!r}; declare "
                 'another type in the message class of one of them, type: Literal["return.submitted"]'
             )
+
+
+def check_check(step: str, check: str, agents: Collection[str]) -> None:
+    """Refuse a check whose agent is not that of the step's operation and of its undo: they share one service."""
+    if len(agents) > 1:
+        named = ", ".join(sorted(agents))
+        raise WorkflowError(f"step {step!r}: check {check!r} is of another agent ({named}); one agent has all three")
 
 
 def check_unambiguous(where: str, what: str, names: Iterable[str]) -> None:
