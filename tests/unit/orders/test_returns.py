@@ -8,7 +8,7 @@ import pytest
 
 from orders import app
 from orders.fulfilment import fulfilment
-from orders.returns import pay_back, returns
+from orders.returns import close_return, pay_back, returns
 from stepward.domain.messages import SignalGiven
 from stepward.domain.workflow.plan import OPERATORS
 from stepward.testing import Engine, Order
@@ -114,6 +114,17 @@ def test_a_customer_who_cancels_in_the_cooling_off_gets_the_goods_again(engine: 
     engine.run()
     assert sent.state == "Undone"
     assert sent.effects == ["send_label", "restock", "restock/undo", "send_label/undo"]
+
+
+def test_who_has_the_money_does_not_get_the_goods_as_well(engine: Engine, sent: Order) -> None:
+    """S17: nothing is undone once the payment has begun."""
+    engine.service(close_return).fails(times=None)
+    sent.signal("goods", {"condition": "as_new"})
+    engine.run(lambda: "pay_back" in sent.effects)
+    sent.cancel()
+    engine.clock.move(DAY)
+    assert sent.effects == ["send_label", "restock", "pay_back"]
+    assert sent.state == "Error"
 
 
 def test_an_order_and_its_return_may_have_one_id(engine: Engine, sent: Order) -> None:
