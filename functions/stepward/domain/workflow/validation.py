@@ -156,9 +156,7 @@ def _check_policies(where: str, step: PlannedStep) -> None:
         if policy.kind in {Exhausted.REMIND, Exhausted.DEFAULT}:
             raise WorkflowError(f"{where}: {policy.kind.name} is a signal's; an operation takes RetryAfter or Fallback")
         if policy.kind is Exhausted.WAIT and not (0 < policy.wait <= LONGEST_WAIT_MS and 0 < policy.rounds <= 100):
-            raise WorkflowError(
-                f"{where}: a wait is up to 30 days, 1 to 100 times: RetryAfter(minutes(30), rounds=2)"
-            )
+            raise WorkflowError(f"{where}: a wait is up to 30 days, 1 to 100 times: RetryAfter(minutes(30), rounds=2)")
         if policy.kind is Exhausted.FALLBACK and not policy.operation:
             raise WorkflowError(f"{where}: a fallback needs its operation: Fallback(charge_elsewhere)")
 
