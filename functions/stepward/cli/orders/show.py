@@ -17,7 +17,9 @@ from stepward.cli.terminal import ERR, OUT, complain, day_and_time, json_text, p
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import OtherCustomer, Rejected, Unreadable
 from stepward.domain.key import TaskKey, check_customer, spoken
+from stepward.domain.messages import Cancel
 from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.wish import Kept
 from stepward.wire.conversion import converted
 from stepward.wire.order import KeyText
 from stepward.wire.order import OrderId as IdForm
@@ -158,8 +160,7 @@ def _found(
 def _unknown(target: Target, connection: Connection, key: str) -> str:
     unknown, order_id = f"no order {spoken(key)} in stack {target.stack}", TaskKey.read(key).order_id
     if wish := connection.store.wish(key):
-        asked = f"{wish.who} cancelled it on {day_and_time(wish.at)} ({wish.why})"
-        return f"{unknown}: {asked}, before it came; when it comes, it ends Undone at once"
+        return f"{unknown}: {'; '.join(map(_kept, wish.kept))}"
     if connection.lanes.load(key) is not None:
         return f"{unknown}, but its lane has events: {target.typed('convoy', 'show', key)}"
     for reject in connection.rejects.newest(MOST_SEARCHED):
@@ -169,3 +170,12 @@ def _unknown(target: Target, connection: Connection, key: str) -> str:
         f"{unknown}; it may still be in the queue: try again in a moment, or list all: {target.typed('list')}. "
         "Its submitter can cancel it before it comes"
     )
+
+
+def _kept(kept: Kept) -> str:
+    event, at = kept.event, day_and_time(kept.at)
+    if isinstance(event, Cancel):
+        asked = f"{event.who} cancelled it on {at} ({event.why})"
+        return f"{asked}, before it came; when it comes, it ends Undone at once"
+    gave = f"{'refused' if event.refused else 'gave'} the signal {event.step} on {at} ({event.why})"
+    return f"{event.who} {gave}, before it came; the signal waits for it"

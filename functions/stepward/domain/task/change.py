@@ -52,6 +52,8 @@ class TaskChange:
     paused: str = field(init=False)
     time_limit: TimeLimit = field(init=False)
     refusal: Refusal | None = field(init=False, default=None)
+    cause: str = field(init=False, default="")
+    """What caused the claim that is made now: it causes what follows, too, if the step ends with its claim."""
 
     def __post_init__(self) -> None:
         self.steps = dict(self.task.steps)
