@@ -32,6 +32,7 @@ class PlannedApp:
     def __post_init__(self) -> None:
         executors = [who for step in self.frozen.steps for who in step.executors]
         asked = {(who.agent, who.operation) for who in executors} | {(who.undo_agent, who.undo) for who in executors}
+        asked |= {(who.agent, who.check) for who in executors}
         self.known = {
             (agent, name): Operation(Agent(agent, rate=self.rate), name, works) for agent, name in sorted(asked) if name
         }

@@ -37,7 +37,8 @@ class TaskStore(Protocol):
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """The task, its plan and, if wanted, its order, read consistently; None if there is none.
 
-        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it.
+        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it:
+        NewerPlan, with the task, if that is only its plan.
         """
 
     def save(self, task: Task, *, replaces: Task) -> bool:

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from stepward.app.agent.call_rows import CallRows
     from stepward.app.agent.guard import Guard
     from stepward.app.agent.pacer import Pacer
     from stepward.app.agent.serve import Serve
@@ -177,7 +178,13 @@ class Assembly:
             jitter=self.jitter,
             guard=guard or self.guard(name),
             keep_error_texts=self.settings.keep_error_texts,
+            rows=cache(self._call_rows),
         )
+
+    def _call_rows(self) -> CallRows:
+        from stepward.app.agent.call_rows import CallRows
+
+        return CallRows(self.shared_records, self.new_id, self.settings.timing.skew_margin)
 
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""

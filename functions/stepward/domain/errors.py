@@ -5,6 +5,7 @@ StepwardError
 │   ├── Conflict     somebody else kept writing first; read again and decide again
 │   ├── RetryLater   not now, though nothing failed; the message comes back after the time that it names
 │   └── NotUnderstood  newer code wrote it; it waits, as it is, for code that knows it
+│       └── NewerPlan  a task that is understood but for its plan (domain/task/record.py)
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
 │   └── OtherCustomer  it names another customer than that of its order

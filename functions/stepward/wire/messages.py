@@ -16,6 +16,7 @@ from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
     Callback,
     Cancel,
+    CheckedRequest,
     Outcome,
     Pause,
     Reply,
@@ -59,6 +60,7 @@ _FIELDS: Mapping[str, Any] = {
     "size": _Count,
     "agent": _Name,
     "operation": _Name,
+    "check": _Name,
     "fence": _Count,
     "idempotency_key": _Name,
     "complete_by": _Count,
@@ -97,6 +99,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "step.callback": Callback,
         "step.reply": Reply,
         "step.request": StepRequest,
+        "step.checked": CheckedRequest,
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
@@ -115,6 +118,8 @@ def encode(message: ToScheduler | StepRequest) -> str:
         content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
         left_out = [key for key, used in (("completeBy", message.complete_by), ("size", message.size)) if not used]
         content = {key: content[key] for key in content if key not in left_out}
+    if isinstance(message, StepRequest) and not message.callback:
+        del content["callback"]
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 
@@ -129,7 +134,7 @@ def decode_for_scheduler(text: str) -> ToScheduler:
 
 def decode_request(text: str) -> StepRequest:
     """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
-    message: StepRequest = _decoded(text, StepRequest)
+    message: StepRequest = _decoded(text, StepRequest, CheckedRequest)
     return message
 
 

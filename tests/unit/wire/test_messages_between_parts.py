@@ -182,7 +182,7 @@ def test_a_malformed_request_is_rejected_by_field(key: str, wrong: object) -> No
         (decode_for_scheduler, '{"type":"task.stop","orderId":"ord-1"}'),
         (
             decode_for_scheduler,
-            '{"type":"step.reply","orderId":"a","step":"s","attempt":1,"token":"t","outcome":"later"}',
+            '{"type":"step.reply","orderId":"a","step":"s","attempt":1,"token":"t","outcome":"unheard-of"}',
         ),
         (decode_request, '{"type":"step.poll","orderId":"ord-1"}'),
     ],

@@ -29,7 +29,7 @@ from stepward.domain.errors import (
     wrong_with,
 )
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import Loaded, NewerPlan, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
@@ -240,7 +240,7 @@ def _naming(task: Task) -> Iterator[None]:
     except Corrupt as error:
         raise Corrupt(f"{task.order_id}: {error}") from error
     except NotUnderstood as error:
-        raise error.of(task.order_id, task.due) from error
+        raise NewerPlan(task, error.what) from error
 
 
 def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stepward.domain.messages.alerts import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
 from stepward.domain.messages.notices import Notice, Status
-from stepward.domain.messages.to_agent import StepRequest
+from stepward.domain.messages.to_agent import CheckedRequest, StepRequest
 from stepward.domain.messages.to_scheduler import (
     Answered,
     Callback,
@@ -34,6 +34,7 @@ __all__ = [
     "Answered",
     "Callback",
     "Cancel",
+    "CheckedRequest",
     "Command",
     "Instruction",
     "LaneWaits",

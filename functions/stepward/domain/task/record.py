@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from stepward.domain.errors import NotUnderstood
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan
@@ -205,6 +206,14 @@ class Loaded:
     task: Task
     plan: Plan
     order: Mapping[str, Any]
+
+
+class NewerPlan(NotUnderstood):
+    """Newer code wrote `what` of the plan of `task`; the task itself is understood, and may be written."""
+
+    def __init__(self, task: Task, what: str) -> None:
+        super().__init__(f"{task.order_id}: {what}", task.due)
+        self.task = task
 
 
 def new_task(

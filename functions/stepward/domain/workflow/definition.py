@@ -12,6 +12,7 @@ from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
 from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
+    check_check,
     check_draining,
     check_unambiguous,
     check_workflow,
@@ -47,6 +48,9 @@ class Step:
     complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
     Permanent error. Once a `point_of_no_return` has begun, the order only goes forward. A step whose condition `when`
     does not hold is skipped. With `answer_within` the operation may return Later: its service has so long to answer.
+
+    `check` is for a service that honours no idempotency key: an operation of the same agent that tells whether an
+    earlier call had its effect. It is asked before the call is repeated, and before it is undone.
     """
 
     operation: Operation
@@ -60,10 +64,14 @@ class Step:
     name: str = ""
     when: Condition | None = None
     answer_within: timedelta | None = None
+    check: Operation | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
+        if self.check:
+            own = {each.agent.name for each in (self.operation, self.undo, self.check) if each}
+            check_check(self.name, self.check.name, own)
 
     @property
     def policies(self) -> Sequence[LastResort]:
@@ -81,7 +89,7 @@ class Step:
     def operations(self) -> Sequence[Operation]:
         """Every operation that the step may ask for."""
         fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
-        both = [(self.operation, self.undo), *((each.operation, each.undo) for each in fallbacks)]
+        both = [(self.operation, self.undo), (self.check, None), *((each.operation, each.undo) for each in fallbacks)]
         return [operation for pair in both for operation in pair if operation]
 
 
@@ -209,6 +217,7 @@ def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | Non
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
         answer_within=milliseconds(step.answer_within) if step.answer_within else 0,
         when=step.when.frozen if step.when is not None else (),
+        check=step.check.name if step.check else "",
     )
 
 

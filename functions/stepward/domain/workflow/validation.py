@@ -62,6 +62,13 @@ def check_types(where: str, types: Mapping[str, Sequence[str]]) -> None:
             )
 
 
+def check_check(step: str, check: str, agents: Collection[str]) -> None:
+    """Refuse a check whose agent is not that of the step's operation and of its undo: they share one service."""
+    if len(agents) > 1:
+        named = ", ".join(sorted(agents))
+        raise WorkflowError(f"step {step!r}: check {check!r} is of another agent ({named}); one agent has all three")
+
+
 def check_unambiguous(where: str, what: str, names: Iterable[str]) -> None:
     """Refuse a workflow or an application in which one of `names` stands for two different things."""
     for name, times in Counter(names).items():

@@ -15,6 +15,7 @@ from stepward.testing.faults.record import Write
 from stepward.testing.faults.waits import is_condition, later, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
+NOT_UNDERSTOOD = Outcome.NOT_UNDERSTOOD
 REACHED = {
     Status.COMPLETED: ProcessState.PROCESSED,
     Status.FAILED: ProcessState.ERROR,
@@ -210,9 +211,10 @@ def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    """Whether it is only noted what the step lacks, by its own agent, or that an operator heard of that."""
+    """Whether it is only noted what the step lacks, by its own attempt, or that an operator heard of that."""
     cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
-    ours = isinstance(cause, Reply) and cause.outcome is Outcome.NOT_UNDERSTOOD and cause.token == before.token
+    gated = after.lacks.startswith("the Scheduler cannot read")
+    ours = isinstance(cause, Reply) and cause.token == before.token and (gated or cause.outcome is NOT_UNDERSTOOD)
     return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
 
 
