@@ -48,9 +48,10 @@ def show(
 
     JSON: orderId, customerId (or null), state, workflow, version, submittedAt, endedAt, due, completeBy (of
     the order, or null), timeLimit ("passed", "lifted" or null), undoing and paused (why, or null), needsAttentionSince,
-    correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null), agent, state, attempt,
-    failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error, lacks, raised), history
-    (list of: at, kind, step, attempt, by, note), and with --order: order.
+    correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null), kind, agent (or null),
+    state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error, lacks,
+    raised, signalKept (the id of a signal that came early, or null)), history (list of: at, kind, step, attempt, by,
+    note), and with --order: order.
     """
     connection = connect(target)
     loaded = order_named(target, connection, order)

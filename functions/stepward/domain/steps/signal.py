@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep, Policy
 
+UNGIVEN = "nobody gave the signal"
+"""So the note of a signal begins that did not come in time."""
 ENDED = frozenset({ProcessState.PROCESSED, ProcessState.SKIPPED, ProcessState.STOPPED})
 
 
@@ -75,7 +77,7 @@ def _tell(change: TaskChange, event: SignalGiven, code: RefusalCode, why: str) -
 
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Nobody gave it in time: apply its next policy."""
-    policy, reason = step.next_policy(record.policy), f"nobody gave the signal {step.name!r}"
+    policy, reason = step.next_policy(record.policy), f"{UNGIVEN} {step.name!r}"
     overdue = change.now - (record.complete_by or change.now)
     match policy.kind:
         case Exhausted.REMIND if record.rounds < policy.rounds:
