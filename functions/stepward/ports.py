@@ -50,8 +50,10 @@ class TaskStore(Protocol):
         Raises Transient, or Corrupt if it is not there.
         """
 
-    def remember(self, wish: Wish) -> Wish | None:
-        """Put a wish in the place of the task, if that is empty; the wish that is there, or None for a task.
+    def remember(self, wish: Wish, *, replaces: Wish | None = None) -> Wish | None:
+        """Put a wish in the place of the task, if that is empty or still holds the wish that it `replaces`.
+
+        The answer is the wish that is there then, or None for a task.
 
         Raises Transient; or Rejected if the order came, ended, and had its record deleted.
         """

@@ -155,6 +155,16 @@ def test_a_refused_signal_undoes_what_was_done(begin: Begin) -> None:
     engine.verdict()
 
 
+def test_a_refusal_that_came_early_counts_when_the_step_begins(begin: Begin) -> None:
+    """W2, I11: the step ends in Error with its claim, and the order is undone if its policy says so."""
+    for on_refused, state in ((Exhausted.ALERT, "Error"), (Exhausted.UNDO, "Undone")):
+        engine, order = begin(Timer("cooling-off", hours(1)), approval(on_refused=on_refused), charged())
+        order.signal("approval", refused="fraud")
+        engine.clock.move(2 * 3_600)
+        assert order.state == state
+        assert order.effects == []
+
+
 def test_an_approval_after_a_refusal_counts(begin: Begin) -> None:
     """I11: what ends a wait counts until the step has ended, also in Error, and withdraws the alert."""
     engine, order = begin(approval(), charged())

@@ -87,7 +87,7 @@ def _about(alert: Alert) -> dict[str, object]:
         case LaneWaits():
             return {"event": alert.event, "trouble": alert.trouble.value}
         case StepWaits():
-            return {"step": alert.step, "attempt": alert.attempt}
+            return {"step": alert.step, "attempt": alert.attempt, **({"signal": True} if alert.signal else {})}
         case AgentDefect():
             known = {"agent": alert.agent, "operation": alert.operation, "error": alert.error}
             return {**known, "orders": alert.orders, "since": alert.since, "over": alert.over}
