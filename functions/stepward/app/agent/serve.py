@@ -12,7 +12,7 @@ from stepward.app.agent.guard import Guard
 from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
-from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
+from stepward.domain.coordination.fault import Fault, Origin, fault_of, short, without
 from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import Outcome, Reply, StepRequest
@@ -130,7 +130,7 @@ class Serve:
             size = 0 if isinstance(result, Later) else large(encode_result(result))
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
-            return _reply(request, Outcome.PERMANENT, str(error))
+            return _reply(request, Outcome.PERMANENT, without(request.callback, str(error)))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             return self._failed(request, permit, error, traced=first)
         self.guard.succeeded(permit, self.now(), request.operation)
@@ -166,10 +166,10 @@ class Serve:
 
     def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
         """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""
-        fault = fault_of(error, keep_text=self.keep_error_texts)
+        fault = fault_of(error, keep_text=self.keep_error_texts, token=request.callback)
         self.guard.failed(permit, self.now(), Failure(short(request.order_id), request.operation, fault))
         wanted = traced and fault.origin is not Origin.SERVICE
-        trace = _trace(error, keep_text=self.keep_error_texts) if wanted else ""
+        trace = _trace(error, request.callback, keep_text=self.keep_error_texts) if wanted else ""
         self._log(HistoryKind.CALL_FAILED, request, fault.text, trace)
         return fault
 
@@ -221,8 +221,8 @@ def _later(request: StepRequest) -> Reply:
     return _reply(request, Outcome.PERMANENT, "the operation returned Later; give its step an answer_within")
 
 
-def _trace(error: Exception, *, keep_text: bool) -> str:
+def _trace(error: Exception, token: str, *, keep_text: bool) -> str:
     """The traceback; without the messages of the exceptions, which may hold personal data, its frames alone."""
     if keep_text:
-        return "".join(traceback.format_exception(error, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
+        return without(token, "".join(traceback.format_exception(error, limit=-MOST_FRAMES)))[-LONGEST_TRACE:]
     return "".join(traceback.format_tb(error.__traceback__, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
