@@ -24,7 +24,7 @@ from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
-from tests.lab.worlds.plans import FAMILIES, LINE, releases
+from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, releases
 from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
@@ -65,12 +65,13 @@ class Ours(Cast):
 
 def cast(gate: Gate) -> Ours:
     dice = gate.chances.dice("scenery")
-    first = dice.choice(FAMILIES)
+    family = dice.choice(FAMILIES)
+    first = answered_later(family, gate.chances.dice("a step is answered later"))
     plans = [first, *releases(first, dice)]
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     rate = gate.chances.dice("rate").choice(RATES)
-    undoable, rules_of_lanes = first is not LINE, rules(gate.chances.dice("rules of lanes"))
+    undoable, rules_of_lanes = family is not LINE, rules(gate.chances.dice("rules of lanes"))
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
         releases=[PlannedApp(plan, keys=keys, rate=rate) for plan in plans],

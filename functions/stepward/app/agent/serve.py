@@ -24,8 +24,9 @@ MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
 LOOKS_WITHIN = 200
 """Milliseconds within which a request looks for a slot a second time before it goes back."""
-LEAST_LEFT = 2_000
-"""Milliseconds that a request has to have left when it comes back for a slot; a queue counts in seconds."""
+LEAST_LEFT = 7_000
+"""Milliseconds that a request has to have left when it comes back for a slot: two, since a queue counts in seconds, and
+five, by which clocks may differ. Else its wish for more time comes too late, and counts against the order."""
 LONGEST_TRACE = 4_000
 MOST_FRAMES = 20
 """Characters and frames of a traceback that are logged: its end, with the innermost frames."""
