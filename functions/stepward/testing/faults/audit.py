@@ -8,7 +8,7 @@ from dataclasses import replace
 from stepward.domain.history import OVERDUE, HistoryKind
 from stepward.domain.messages import Callback, Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
-from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
@@ -268,6 +268,8 @@ def _failed(
         return 0
     if after.process_state is STOPPED:
         return int(write.after.undoing.startswith(f"{after.name}: no answer"))
+    if before.locked_by == SERVICE:
+        return 1  # the service had all of answer_within, whatever was out
     entries = (
         entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
     )
