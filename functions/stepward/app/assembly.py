@@ -284,7 +284,7 @@ class Assembly:
             return None
         from stepward.app.agent.pacer import Pacer
 
-        return Pacer(agent, self.shared_records, rate)
+        return Pacer(agent, self.shared_records, rate, self.now)
 
     def alerting(self) -> LaneAlerting:
         """Alerts operators to lanes that wait for them."""
