@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
     from stepward.domain.workflow.application import App
+    from stepward.domain.workflow.children import Child
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
     from stepward.domain.workflow.definition import (
         Agent,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
+    "stepward.domain.workflow.children": "Child",
     "stepward.domain.workflow.conditions": "all_of any_of none_of",
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
@@ -47,6 +49,7 @@ __all__ = [
     "Agent",
     "App",
     "Call",
+    "Child",
     "Default",
     "EventMessage",
     "Exhausted",

@@ -49,6 +49,7 @@ class StepwardStack(Stack):
             tables=Tables(self, "Tables", settings=settings),
             objects=LedgerObjects(self, "Ledgers", settings=settings),
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
+            children=any(step.child for step in app.planned()),
         )
         functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.submission import Submission
-from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import Parent, ProcessState, StepRecord, Task, TimeLimit
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
@@ -72,6 +72,7 @@ FULL_TASK = Task(
     correlation_id="checkout-1",
     complete_by=NOW + 86_400_000,
     time_limit=TimeLimit.PASSED,
+    parent=Parent("ord-parent", "parts", NOW + 5),
 )
 
 

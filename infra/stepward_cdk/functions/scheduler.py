@@ -35,6 +35,8 @@ class Scheduler(Worker):
         for work in (queues.scheduler, queues.responses):  # a retry that comes early waits; what fails is sent anew
             work.queue.grant_send_messages(self.function)
         tables.orders.grant(self.function, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
+        if parts.children:
+            tables.orders.grant(self.function, WRITE)
         tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
         tables.rejects.grant(self.function, WRITE)
         tables.shared_records.grant(self.function, READ_ONE, WRITE)

@@ -28,6 +28,8 @@ class Parts:
     tables: Tables
     objects: LedgerObjects
     alerts: Alerts
+    children: bool = False
+    """Whether an order may be a step of another one; the Scheduler submits it."""
 
     @property
     def for_orders(self) -> Mapping[str, str]:

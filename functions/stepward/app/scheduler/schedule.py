@@ -9,7 +9,7 @@ from stepward.app.scheduler.audit_log import AuditLog
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Forged, NotUnderstood, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Callback, Command, ReportReject, SignalGiven, ToScheduler
+from stepward.domain.messages import Callback, ChildSubmit, ChildUndo, Command, ReportReject, SignalGiven, ToScheduler
 from stepward.domain.steps.later import Answered
 from stepward.domain.task.record import Task
 from stepward.domain.workflow.plan import SUBMITTERS, forward_name
@@ -37,6 +37,11 @@ class Schedule:
             return
         if isinstance(message, Callback):
             self._answered(message)
+            return
+        if isinstance(message, ChildSubmit | ChildUndo):
+            from stepward.app.scheduler.children import Children  # few orders have any
+
+            Children(self.transition).handle(message)
             return
         if isinstance(message, SignalGiven):
             check_signal(message)

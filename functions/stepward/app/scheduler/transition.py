@@ -12,7 +12,17 @@ from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
-from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, SignalGiven, StepRequest, TaskAlert
+from stepward.domain.messages import (
+    Cancel,
+    Message,
+    Notice,
+    OfChild,
+    Report,
+    Retry,
+    SignalGiven,
+    StepRequest,
+    TaskAlert,
+)
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
 from stepward.domain.task.deadlines import DeadlineCheck
@@ -110,7 +120,7 @@ class Transition:
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
-        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry | OfChild)])
         for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
                 self.apply(order_id, AlertSent(alert.step, alert.attempt))

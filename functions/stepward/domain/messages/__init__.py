@@ -11,8 +11,13 @@ from stepward.domain.messages.to_agent import StepRequest
 from stepward.domain.messages.to_scheduler import (
     Callback,
     Cancel,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     Command,
     Instruction,
+    OfChild,
     Outcome,
     Pause,
     Reply,
@@ -32,11 +37,16 @@ __all__ = [
     "Alert",
     "Callback",
     "Cancel",
+    "ChildEnded",
+    "ChildHeard",
+    "ChildSubmit",
+    "ChildUndo",
     "Command",
     "Instruction",
     "LaneWaits",
     "Message",
     "Notice",
+    "OfChild",
     "Outcome",
     "Pause",
     "Reply",
@@ -56,4 +66,4 @@ __all__ = [
     "Undo",
 ]
 
-Message = Retry | StepRequest | TaskAlert | Notice
+Message = Retry | OfChild | StepRequest | TaskAlert | Notice

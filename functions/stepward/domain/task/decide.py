@@ -11,6 +11,9 @@ from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
     Cancel,
+    ChildEnded,
+    ChildHeard,
+    ChildUndo,
     Pause,
     Reply,
     Report,
@@ -43,8 +46,8 @@ class AlertSent:
     attempt: int
 
 
-OfStep = Retry | Resubmit | Reply | SignalGiven | Answered | AlertSent
-OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
+OfStep = Retry | Resubmit | Reply | SignalGiven | Answered | ChildEnded | AlertSent
+OfTask = Start | Undo | Cancel | ChildUndo | ChildHeard | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
 NOTHING_KNOWN = Outlook()
 NO_ORDER: Mapping[str, Any] = {}
@@ -73,6 +76,10 @@ def decide(
         _of_step(change, event)
     else:
         _of_task(change, event)
+    if task.parent is not None:
+        from stepward.domain.steps.parent import tell  # few tasks are a child
+
+        tell(change, event)
     return change.decision(list(ready(change)), times_out(change))
 
 
@@ -85,7 +92,7 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
-        case Reply() | SignalGiven() | Answered():
+        case Reply() | SignalGiven() | Answered() | ChildEnded():
             planned = change.plan.by_name[record.name]
             kind_of(planned.kind).hears(change, planned, record, event)
         case AlertSent():
@@ -101,13 +108,13 @@ def _of_task(change: TaskChange, event: OfTask) -> None:
             if change.task.revision > 1:
                 change.messages.extend(status_notice(change.task, change.now))
             claim_ready(change, "start")
-        case Undo() | Cancel():
+        case Undo() | Cancel() | ChildUndo():
             _undo(change, event)
         case Pause():
             _pause(change, event)
         case Resume():
             _resume(change, event)
-        case Report():
+        case Report() | ChildHeard():
             change.messages.extend(status_notice(change.task, change.now))
         case DeadlineCheck():
             check_deadlines(change, event)
@@ -115,7 +122,7 @@ def _of_task(change: TaskChange, event: OfTask) -> None:
             assert_never(event)
 
 
-def _undo(change: TaskChange, event: Undo | Cancel) -> None:
+def _undo(change: TaskChange, event: Undo | Cancel | ChildUndo) -> None:
     if change.undoing:
         resend(change, "undo")
         change.messages.extend(status_notice(change.task, change.now))
@@ -123,6 +130,8 @@ def _undo(change: TaskChange, event: Undo | Cancel) -> None:
     elif stuck := no_return(change):
         change.messages.extend(status_notice(change.task, change.now))
         change.refuse(event, RefusalCode.PAST_NO_RETURN, f"the order is past its point of no return, {stuck}")
+    elif change.parent and change.task.has_ended and not isinstance(event, ChildUndo):
+        change.refuse(event, RefusalCode.ENDED, f"it is done, and a part of {change.parent.order_id}; undo that order")
     else:
         change.paused = ""
         lift_limit(change)

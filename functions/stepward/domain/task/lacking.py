@@ -47,7 +47,8 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
     if task.has_ended and (task.undoing or not cancellable):
         return frozenset()
     undos = [plan.by_name[name] for name, record in task.steps.items() if record.is_compensation]
-    asked = {(undo.agent, undo.operation) for undo in undos}
+    asked = {(undo.agent, undo.operation) for undo in undos if undo.child is None}
+    asked.update(*(undo.child.operations(done=True) for undo in undos if undo.child is not None))
     for step in () if task.undoing else plan.steps:
         record = task.steps[step.name]
         if record.process_state is ProcessState.SKIPPED:
@@ -55,4 +56,6 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
         done = record.process_state is ProcessState.PROCESSED
         for executor in step.executors_from(record.policy)[: 1 if done else None]:
             asked.update(executor.operations[done:])
+        if step.child is not None:
+            asked.update(step.child.operations(done=done))
     return frozenset(asked)

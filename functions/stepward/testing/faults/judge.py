@@ -19,6 +19,7 @@ from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.record import Write
+from stepward.testing.faults.waits import outlived
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -78,6 +79,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self._check("I13", task.order_id, outlived(task, plan, self.tasks.tasks))
         self._check("I10", task.order_id, self._blamed(write, plan))
         self.freed |= {(task.order_id, *ended) for ended in audit.freed(write)}
 
