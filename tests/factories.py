@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stepward.domain.coordination.outlook import Outlook
+from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
     Cancel,
@@ -23,7 +23,6 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import ProcessState, StepRecord, Task, new_task
 from stepward.domain.timing import Timing

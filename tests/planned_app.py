@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from stepward.domain.key import ANY, SUBMITTED, Keys
-from stepward.domain.workflow.definition import Agent, Call, Operation
+from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source
@@ -26,12 +26,16 @@ class PlannedApp:
     event: type[EventMessage] | None = None
     sources: Sequence[Source] = ()
     keys: Keys = ANY
+    rate: float = 0
     known: dict[tuple[str, str], Operation] = field(init=False)
 
     def __post_init__(self) -> None:
         executors = [who for step in self.frozen.steps for who in step.executors]
         asked = {(who.agent, who.operation) for who in executors} | {(who.undo_agent, who.undo) for who in executors}
-        self.known = {(agent, name): Operation(Agent(agent), name, works) for agent, name in sorted(asked) if name}
+        asked |= {(who.agent, who.check) for who in executors}
+        self.known = {
+            (agent, name): Operation(Agent(agent, rate=self.rate), name, works) for agent, name in sorted(asked) if name
+        }
 
     @property
     def schemas(self) -> Mapping[str, type[OrderMessage]]:

@@ -10,8 +10,10 @@ from orders.money import minor_units
 from orders.remote import post
 from stepward import Agent, Call, Exhausted, Step, Transient, Workflow, minutes
 
+API_KEY = "payments/api-key"
+
 inventory = Agent("inventory", max_concurrency=20)
-payments = Agent("payments", max_concurrency=20)
+payments = Agent("payments", max_concurrency=20, secrets=(API_KEY,))
 shipping = Agent("shipping", max_concurrency=10)
 
 
@@ -31,15 +33,14 @@ def release(call: Call) -> Mapping[str, Any]:
 @payments.operation
 def charge(call: Call) -> Mapping[str, Any]:
     """Charge the customer the order's total."""
-    currency = call.order["currency"]
-    amount = minor_units(((item["unitPrice"], item["qty"]) for item in call.order["items"]), currency)
-    return {"charge": _reference(post("payments/charge", call, {"amount": amount, "currency": currency}))}
+    owed = {"amount": owed_for(call.order), "currency": call.order["currency"]}
+    return {"charge": _reference(post("payments/charge", call, owed, key=API_KEY))}
 
 
 @payments.operation
 def refund(call: Call) -> Mapping[str, Any]:
     """Undo `charge`."""
-    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call)))}
+    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call), key=API_KEY))}
 
 
 @shipping.operation
@@ -65,6 +66,13 @@ fulfilment = Workflow(
         Step(ship, undo=cancel_shipment, complete_within=minutes(10), exhausted=Exhausted.UNDO),
     ],
 )
+
+
+def owed_for(order: Mapping[str, Any]) -> int:
+    """The order's items and adjustments in the smallest unit of its currency; raises Permanent."""
+    lines = [(item["unitPrice"], item["qty"]) for item in order["items"]]
+    lines += [(adjustment["amount"], 1) for adjustment in order.get("adjustments") or ()]
+    return minor_units(lines, order["currency"])
 
 
 def forward_key(call: Call) -> str:

@@ -28,7 +28,15 @@ class Item(msgspec.Struct, frozen=True, rename="camel"):
     unit_price: Money
 
 
+class Adjustment(msgspec.Struct, frozen=True):
+    """What an order costs beside its items: shipping, tax on top, a discount (below zero)."""
+
+    reason: ShortText
+    amount: Amount
+
+
 Items = Annotated[list[Item], msgspec.Meta(min_length=1, max_length=1000)]
+Adjustments = Annotated[list[Adjustment], msgspec.Meta(max_length=100)]
 
 
 class OrderSubmitted(OrderMessage, frozen=True, kw_only=True):
@@ -36,10 +44,11 @@ class OrderSubmitted(OrderMessage, frozen=True, kw_only=True):
 
     currency: Currency
     items: Items
+    adjustments: Adjustments | None = None
 
     def __post_init__(self) -> None:
         """Reject what could never be charged."""
-        _check("items", _lines(self.items), self.currency)
+        _check("items", _lines(self.items, self.adjustments), self.currency, least=0)
 
 
 class OrderEvent(EventMessage, frozen=True, kw_only=True):
@@ -51,6 +60,7 @@ class OrderEvent(EventMessage, frozen=True, kw_only=True):
 
     item: Item | None = None
     items: Items | None = None
+    adjustments: Adjustments | None = None
     amount: Amount | None = None
     currency: Currency | None = None
     status: ShortText | None = None
@@ -62,20 +72,22 @@ class OrderEvent(EventMessage, frozen=True, kw_only=True):
             raise Rejected("item", f"is missing: every {self.op} has an item, items, an amount or a status")
         if self.currency:
             _check("amount", [(self.amount or "0", 1)], self.currency)
-            _check("items", _lines(self.items or ()), self.currency)
+            _check("items", _lines(self.items or (), self.adjustments), self.currency, least=0)
             _check("item", _lines([self.item] if self.item else ()), self.currency)
 
 
-def _lines(items: Iterable[Item]) -> list[tuple[str, int]]:
-    return [(item.unit_price, item.qty) for item in items]
+def _lines(items: Iterable[Item], adjustments: Iterable[Adjustment] | None = None) -> list[tuple[str, int]]:
+    return [(item.unit_price, item.qty) for item in items] + [(each.amount, 1) for each in adjustments or ()]
 
 
-def _check(field: str, lines: Iterable[tuple[str, int]], currency: str) -> None:
+def _check(field: str, lines: Iterable[tuple[str, int]], currency: str, least: int = -LARGEST_TOTAL) -> None:
     """Raise Rejected if nobody could ever charge or refund these lines."""
     try:
         total = minor_units(lines, currency)
     except Permanent as error:
         raise Rejected(field, str(error)) from error
+    if total < least:
+        raise Rejected("adjustments", f"make the total {total:,} of the smallest unit of {currency}; it is at least 0")
     if abs(total) > LARGEST_TOTAL:
         raise Rejected(
             field, f"the total is {total:,} of the smallest unit of {currency}; the limit is {LARGEST_TOTAL:,}"

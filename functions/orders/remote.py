@@ -15,7 +15,7 @@ from typing import Any
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
-from stepward import Call, Permanent, Transient, service_url
+from stepward import Call, Misconfigured, Permanent, Transient, secret, service_url
 
 CONNECT_CAP = 2.0
 READ_CAP = 10.0
@@ -25,10 +25,11 @@ _TRY_AGAIN = {408, 425, 429}
 _STILL_RUNNING = {"", "in_progress"}
 
 
-def post(path: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") -> dict[str, Any]:
+def post(path: str, call: Call, body: Mapping[str, Any], *, undoes: str = "", key: str = "") -> dict[str, Any]:
     """Call the operation `path` (`service/operation`) once, within the call's remaining time; returns its answer.
 
-    Raises Transient if it may work later, Permanent if the service refuses it, Misconfigured without an address.
+    `key` is the secret by which the service knows us. Raises Transient if it may work later, Permanent if the service
+    refuses it, Misconfigured without an address, or if the service does not accept the secret.
     """
     service, _, operation = path.partition("/")
     url = f"{service_url(service)}/{operation}"
@@ -40,6 +41,7 @@ def post(path: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") ->
         "Idempotency-Key": call.idempotency_key,
         "Fence": str(call.fence),
         **({"Undo-Of": undoes} if undoes else {}),
+        **({"Authorization": f"Bearer {secret(key)}"} if key else {}),
     }
     limits = Timeout(total=left, connect=min(CONNECT_CAP, left), read=min(READ_CAP, left))
     try:
@@ -58,6 +60,9 @@ def post(path: str, call: Call, body: Mapping[str, Any], *, undoes: str = "") ->
     except HTTPError as error:
         # The type only: the text of some of these errors quotes the request.
         raise Transient(f"{path}: {type(error).__name__}") from None
+    if key and response.status == 401:
+        secret(key, again=True)  # for the next attempt, if it was rotated
+        raise Misconfigured(f"{path}: the service does not accept the secret {key}; store the one that it expects")
     return _sort(path, response.status, text)
 
 

@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
+    from stepward.domain.workflow.agents import Agent, Call, Later, Operation
     from stepward.domain.workflow.application import App
     from stepward.domain.workflow.children import Child
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
-    from stepward.domain.workflow.definition import (
-        Agent,
-        Call,
-        Fallback,
-        Later,
-        Operation,
-        Step,
-        Wait,
-        Workflow,
-    )
+    from stepward.domain.workflow.definition import Fallback, Step, Wait, Workflow
     from stepward.domain.workflow.plan import Exhausted
     from stepward.domain.workflow.refs import ref
     from stepward.domain.workflow.spans import days, hours, minutes, seconds
     from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
+    from stepward.secrets import secret
     from stepward.service_urls import service_url
+    from stepward.wire.envelope import Ignored
     from stepward.wire.order import OrderMessage, ShortText
-    from stepward.wire.order_event import EventMessage, Source
+    from stepward.wire.order_event import EventMessage
+    from stepward.wire.source import Source
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
@@ -36,12 +31,16 @@ _NAMES = {
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
     "stepward.domain.workflow.plan": "Exhausted",
-    "stepward.domain.workflow.definition": "Agent Call Fallback Later Operation Step Wait Workflow",
+    "stepward.domain.workflow.agents": "Agent Call Later Operation",
+    "stepward.domain.workflow.definition": "Fallback Step Wait Workflow",
     "stepward.domain.workflow.spans": "days hours minutes seconds",
     "stepward.domain.workflow.waits": "Default Remind Signal Timer",
+    "stepward.secrets": "secret",
     "stepward.service_urls": "service_url",
     "stepward.wire.order": "OrderMessage ShortText",
-    "stepward.wire.order_event": "EventMessage Source",
+    "stepward.wire.envelope": "Ignored",
+    "stepward.wire.order_event": "EventMessage",
+    "stepward.wire.source": "Source",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -54,6 +53,7 @@ __all__ = [
     "EventMessage",
     "Exhausted",
     "Fallback",
+    "Ignored",
     "Later",
     "Misconfigured",
     "Operation",
@@ -78,6 +78,7 @@ __all__ = [
     "none_of",
     "ref",
     "seconds",
+    "secret",
     "service_url",
 ]
 

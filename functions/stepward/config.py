@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from stepward.domain.errors import Misconfigured
 
@@ -68,13 +67,13 @@ class Config:
 
     @property
     def agent_queues(self) -> Mapping[str, str]:
-        """URL of each agent's request queue, by the agent's name (a JSON object)."""
-        return self._object("STEPWARD_AGENT_QUEUES")
+        """URL of each agent's request queue, by the agent's name."""
+        return self._requests(self._text("STEPWARD_AGENTS"))
 
     @property
     def agent_priority_queues(self) -> Mapping[str, str]:
-        """URL of the priority queue of each agent that has one (a JSON object)."""
-        return self._object("STEPWARD_AGENT_PRIORITY_QUEUES") if self.env.get("STEPWARD_AGENT_PRIORITY_QUEUES") else {}
+        """URL of the priority queue of each agent that has one."""
+        return self._requests(self.env.get("STEPWARD_PRIORITY_AGENTS", ""), "-high")
 
     @property
     def reply_queues(self) -> Allowed:
@@ -238,8 +237,9 @@ class Config:
             raise Misconfigured(f"{name}={value!r} is not a whole number")
         return int(value)
 
-    def _object(self, name: str) -> Mapping[str, str]:
-        try:
-            return cast("Mapping[str, str]", json.loads(self._text(name)))
-        except ValueError as error:
-            raise Misconfigured(f"{name} is not a JSON object") from error
+    def _requests(self, agents: str, ending: str = "") -> Mapping[str, str]:
+        """The queues of these agents, which are where the Scheduler's is; an environment has no room for addresses."""
+        if not agents:
+            return {}
+        beside, prefix = self.scheduler_queue.rpartition("/")[0], self._text("STEPWARD_AGENT_PREFIX")
+        return {name: f"{beside}/{prefix}{name}{ending}" for name in agents.split(",")}

@@ -5,8 +5,8 @@ An `order_id` in them is the key of the order's task (`domain/key.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.convoy.event import StoredEvent
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # a function loads only the types of its own ports
     from stepward.domain.messages import Alert, Instruction, Notice, Reply, ReportReject, StepRequest
     from stepward.domain.rejects import Reject
     from stepward.domain.submission import Order, Submission
-    from stepward.domain.task.record import Loaded, ProcessState, Task
+    from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
     from stepward.domain.wish import Wish
     from stepward.domain.workflow.plan import Plan
 
@@ -37,11 +37,18 @@ class TaskStore(Protocol):
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """The task, its plan and, if wanted, its order, read consistently; None if there is none.
 
-        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it.
+        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it:
+        NewerPlan, with the task, if that is only its plan.
         """
 
     def save(self, task: Task, *, replaces: Task) -> bool:
         """Write `task` if the record is still at the revision of `replaces`; False if somebody was faster."""
+
+    def result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The large result of a step, read consistently; `save` has written it before the task that refers to it.
+
+        Raises Transient, or Corrupt if it is not there.
+        """
 
     def remember(self, wish: Wish) -> Wish | None:
         """Put a wish in the place of the task, if that is empty; the wish that is there, or None for a task.

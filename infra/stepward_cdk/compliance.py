@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk import Acknowledgment, Stack, Validations
-from aws_cdk.aws_dynamodb import ITable
 from constructs import IConstruct
 
 from stepward_cdk.functions.functions import Functions
@@ -14,20 +13,16 @@ from stepward_cdk.functions.worker import Parts
 from stepward_cdk.ledger_objects import LedgerObjects
 
 _LOGS = "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]"
-_INDEXES = "grant_* writes a table's indexes so; it has only the engine's two."
 
 
 def acknowledge(*, functions: Functions, parts: Parts) -> None:
     """Give cdk-nag, and the reader, the reason for each finding that stays."""
-    settings, tables = parts.settings, parts.tables
+    settings = parts.settings
     for function in functions.by_name.values():
+        _accept(function, "L1", "It runs on the newest Python that the tests have run on, not on one that none has.")
         _accept(function, _LOGS, "It lets a function write logs and nothing else, and AWS keeps it up to date.")
         if settings.tracing:
             _accept(function, "IAM5[Resource::*]", "X-Ray's write actions know no resource; a test holds it to them.")
-    for worker in (functions.submission, functions.scheduler, functions.supervisor, functions.convoy):
-        _accept(worker.function, _indexes(tables.tasks), _INDEXES)
-    for worker in (functions.supervisor, functions.convoy):
-        _accept(worker.function, _indexes(tables.lanes), _INDEXES)
     for worker in (functions.scheduler, functions.supervisor, functions.convoy):
         _accept(worker.function, "IAM5[Action::kms:GenerateDataKey*]", "grant_publish covers the topic's own key only.")
     scheduler = functions.scheduler.function
@@ -48,10 +43,6 @@ def _acknowledge_objects(functions: Functions, objects: LedgerObjects) -> None:
         "Only the ledger processors read it, and log each ledger. To record who uploaded what, switch on CloudTrail's "
         "data events, which say more and need no second bucket.",
     )
-
-
-def _indexes(table: ITable) -> str:
-    return f"IAM5[Resource::{_shown(table, table.table_arn)}/index/*]"
 
 
 def _accept(construct: IConstruct, rule: str, reason: str) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from stepward_cdk.settings.agent_needs import AgentNeeds
+from stepward_cdk.settings.order_sources import by_service
 from stepward_cdk.settings.settings import (
     CONVOY_RECEIVES,
     CONVOY_RETENTION_DAYS,
@@ -25,7 +27,8 @@ from stepward_cdk.settings.settings import (
 class WorkQueue(Construct):
     """A queue and its dead-letter queue; a message stays hidden long enough for its consumer's retries.
 
-    A `fifo` queue has high throughput only with throughput and deduplication both per group.
+    A `fifo` queue has high throughput only with throughput and deduplication both per group. Queues with a `name`, and
+    their dead-letter queues, share the policy that closes them to plain HTTP.
     """
 
     def __init__(
@@ -38,32 +41,37 @@ class WorkQueue(Construct):
         receives: int = MAX_RECEIVES,
         retention_days: int = QUEUE_RETENTION_DAYS,
         fifo: bool = False,
+        name: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self.consumer_timeout = consumer_timeout
-        self.dead = dead_letters(self, "Dead", settings=settings, fifo=fifo)
+        self.dead = dead_letters(self, "Dead", settings=settings, fifo=fifo, closed=not name)
         self.queue = sqs.Queue(
             self,
             "Queue",
+            queue_name=name,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
+            enforce_ssl=not name,
             visibility_timeout=Duration.seconds(VISIBILITY_TIMES_TIMEOUT * int(consumer_timeout.to_seconds())),
             retention_period=Duration.days(retention_days),
             fifo=fifo or None,
             fifo_throughput_limit=sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID if fifo else None,
             deduplication_scope=sqs.DeduplicationScope.MESSAGE_GROUP if fifo else None,
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=receives),
-            removal_policy=removal(settings),
+            # Only its name tells where it is, so a queue that outlived its agent would be in the way of its return.
+            removal_policy=RemovalPolicy.DESTROY if name else removal(settings),
         )
 
 
-def dead_letters(scope: Construct, construct_id: str, *, settings: Settings, fifo: bool = False) -> sqs.Queue:
+def dead_letters(
+    scope: Construct, construct_id: str, *, settings: Settings, fifo: bool = False, closed: bool = True
+) -> sqs.Queue:
     """A queue that stores what could not be delivered for as long as SQS allows; that of a FIFO queue is FIFO, too."""
     return sqs.Queue(
         scope,
         construct_id,
         encryption=sqs.QueueEncryption.SQS_MANAGED,
-        enforce_ssl=True,
+        enforce_ssl=closed,
         retention_period=Duration.days(DEAD_RETENTION_DAYS),
         fifo=fifo or None,
         removal_policy=removal(settings),
@@ -84,14 +92,18 @@ class Queues(Construct):
         super().__init__(scope, construct_id)
         engine = Duration.seconds(FUNCTION_TIMEOUT_S)
         self.orders = WorkQueue(self, "Orders", consumer_timeout=engine, settings=settings)
+        self._let_in(settings.order_sources)
         self.scheduler = WorkQueue(self, "Scheduler", consumer_timeout=engine, settings=settings)
         self.responses = WorkQueue(self, "Responses", consumer_timeout=engine, settings=settings)
-        self.agents = {agent.name: self._requests(f"Agent-{agent.name}", agent, settings) for agent in agents}
+        self.agents = {
+            agent.name: self._requests(f"Agent-{agent.name}", agent, agent.queue_names[0], settings) for agent in agents
+        }
         self.priority = {
-            agent.name: self._requests(f"Priority-{agent.name}", agent, settings)
+            agent.name: self._requests(f"Priority-{agent.name}", agent, agent.queue_names[1], settings)
             for agent in agents
             if agent.priority_queue
         }
+        self._close([queue for work in self.of_agents for queue in (work.queue, work.dead)])
         convoy = settings.convoy
         self.order_events = self._convoy("OrderEvents", convoy.lane_timeout_s, settings)
         self.ledgers = self._convoy("Ledgers", convoy.ledger_timeout_s, settings)
@@ -129,11 +141,44 @@ class Queues(Construct):
             fifo=True,
         )
 
-    def _requests(self, construct_id: str, agent: AgentNeeds, settings: Settings) -> WorkQueue:
+    def _let_in(self, sources: Sequence[str]) -> None:
+        """Let these topics and rules put orders into the queue; nobody else but this account's own roles may."""
+        for service, arns in by_service(sources).items():
+            self.orders.queue.add_to_resource_policy(
+                iam.PolicyStatement(
+                    principals=[iam.ServicePrincipal(service)],
+                    actions=["sqs:SendMessage"],
+                    resources=[self.orders.queue.queue_arn],
+                    conditions={"ArnEquals": {"aws:SourceArn": list(arns)}},
+                )
+            )
+
+    def _close(self, queues: Sequence[sqs.Queue]) -> None:
+        """Refuse plain HTTP to all of them by one policy: a stack has room for so many resources only."""
+        policy = sqs.CfnQueuePolicy(
+            self,
+            "AgentsPolicy",
+            queues=[queue.queue_url for queue in queues],
+            policy_document=iam.PolicyDocument(
+                statements=[
+                    iam.PolicyStatement(
+                        effect=iam.Effect.DENY,
+                        principals=[iam.AnyPrincipal()],
+                        actions=["sqs:*"],
+                        resources=["*"],
+                        conditions={"Bool": {"aws:SecureTransport": "false"}},
+                    )
+                ]
+            ),
+        )
+        policy.node.add_dependency(*queues)
+
+    def _requests(self, construct_id: str, agent: AgentNeeds, name: str, settings: Settings) -> WorkQueue:
         return WorkQueue(
             self,
             construct_id,
             consumer_timeout=Duration.seconds(agent.timeout_s),
             settings=settings,
             receives=REQUEST_RECEIVES,
+            name=settings.queue_name(name),
         )

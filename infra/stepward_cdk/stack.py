@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import CfnOutput, Duration, Environment, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -14,7 +15,7 @@ from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
 from stepward_cdk.ledger_objects import LedgerObjects
-from stepward_cdk.queues import Queues
+from stepward_cdk.queues import Queues, WorkQueue
 from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of, check_addresses
 from stepward_cdk.settings.settings import OLDEST_LEDGER_S, OLDEST_MESSAGE_S, Settings
 from stepward_cdk.tables import Tables
@@ -25,7 +26,10 @@ from stepward_cdk.watching.watched import Watched
 
 
 class StepwardStack(Stack):
-    """Everything that `app` needs to run; `code` is the bundle that all functions share."""
+    """Everything that `app` needs to run; `code` is the bundle that all functions share.
+
+    By `functions` a project grants more: `table.grant_read_data(stack.functions.agents["stock"].function)`.
+    """
 
     def __init__(
         self, scope: Construct, construct_id: str, *, app: App, settings: Settings, code: lambda_.Code
@@ -51,9 +55,9 @@ class StepwardStack(Stack):
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
             children=any(step.child for step in app.planned()),
         )
-        functions = Functions(self, "Functions", agents=agents, parts=parts)
+        self.functions = functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
-        Alarms(self, "Alarms", watched=watched, topic=parts.alerts.topic)
+        Alarms(self, "Alarms", watched=watched, alerts=parts.alerts)
         Dashboard(self, "Board", plans=list(app.plans(settings.complete_within).values()), watched=watched)
         self._output_queues(parts.queues, settings.ledger_customers)
         self._output_tables(parts.tables, parts.objects)
@@ -61,7 +65,8 @@ class StepwardStack(Stack):
         keys = app.keys
         named = {"names": list(keys.workflows), "perCustomer": sorted(keys.per_customer), "types": list(keys.types)}
         self._output({"Workflows": self.to_json_string(named)})
-        self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "Shards": str(settings.shards)})
+        self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "PagesTopicArn": parts.alerts.pages.topic_arn})
+        self._output({"Shards": str(settings.shards), "WhoHears": _who_hears(settings)})
         acknowledge(functions=functions, parts=parts)
 
     def _output_queues(self, queues: Queues, taking: Sequence[str]) -> None:
@@ -73,6 +78,7 @@ class StepwardStack(Stack):
         self._output(
             {
                 "OrdersQueueUrl": queues.orders.queue.queue_url,
+                "OrdersQueueArn": queues.orders.queue.queue_arn,
                 "LedgersQueueUrl": queues.ledgers.queue.queue_url,
                 "CustomerLedgerQueueUrls": self.to_json_string(customers),
                 "OrderEventsQueueUrl": queues.order_events.queue.queue_url,
@@ -116,18 +122,41 @@ def _described(app: App) -> Mapping[str, object]:
     return {"served": served, "draining": app.drained, **made}
 
 
+def _who_hears(settings: Settings) -> str:
+    """What a person has to do before alerts arrive; shown at the end of a deployment."""
+    mails = sorted({mail for mail in settings.subscribers if mail})
+    if not mails:
+        return "Nobody is alerted: subscribe somebody to AlertsTopicArn and PagesTopicArn"
+    return f"Once each subscription is confirmed in the mail that AWS sent to it: {', '.join(mails)}"
+
+
 def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -> Watched:
     queues = parts.queues.by_name
     return Watched(
         queues=queues,
+        mappings=_mappings(queues, functions),
         oldest_s=_longest_waits(agents, parts.queues),
         dead={name: work.dead for name, work in queues.items()} | {"wake-up": functions.supervisor.wake_up.dead},
         functions=functions.by_name,
         ledgers=list(functions.ledgers),
         agents=[agent.name for agent in agents],
         silence=Duration.minutes(parts.settings.silent_minutes),
+        throttles=_throttles(parts.tables),
         deployment=Deployment(parts.settings.stack, parts.settings.region),
+        expressions=parts.settings.platform == "aws",
     )
+
+
+def _mappings(queues: Mapping[str, WorkQueue], functions: Functions) -> Mapping[str, str]:
+    engine = [worker for worker in functions.workers.values() if worker not in functions.agents.values()]
+    taken = {work: mapping for worker in engine for work, mapping in worker.takes.items()}
+    return {name: taken[work] for name, work in queues.items() if work in taken}
+
+
+def _throttles(tables: Tables) -> Sequence[cloudwatch.Metric]:
+    written = [tables.orders, tables.tasks, tables.lanes, tables.shared_records]
+    writes = [table.metric("WriteThrottleEvents", statistic="Sum") for table in written]
+    return [*writes, tables.shared_records.metric("ReadThrottleEvents", statistic="Sum")]
 
 
 def _longest_waits(agents: Sequence[AgentNeeds], queues: Queues) -> Mapping[str, int]:

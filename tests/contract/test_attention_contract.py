@@ -9,7 +9,7 @@ from tests.contract.worlds.store_worlds import NOW, StoreWorld, changed, submitt
 
 def in_error(task: Task, at: int) -> Task:
     """The task a step of which failed at `at`."""
-    record = replace(task.steps["reserve"], process_state=ProcessState.ERROR, error="declined")
+    record = replace(task.steps["reserve"], process_state=ProcessState.ERROR, error="declined", ended_at=at)
     steps, history = {**task.steps, "reserve": record}, (HistoryEntry(at, HistoryKind.FAILED, "reserve", 1),)
     return changed(task, steps=steps, history=history, due=None)
 
@@ -21,7 +21,7 @@ def test_what_needs_an_operator_is_listed_oldest_first(stores: StoreWorld) -> No
     stores.store.save(in_error(older, NOW + 10), replaces=older)
     halted = changed(paused, paused="counting", history=(HistoryEntry(NOW + 20, HistoryKind.PAUSED),))
     stores.store.save(halted, replaces=paused)
-    undo = StepRecord(stuck.order_id, "reserve/undo", ProcessState.ERROR, attempt=1)
+    undo = StepRecord(stuck.order_id, "reserve/undo", ProcessState.ERROR, attempt=1, ended_at=NOW + 40)
     undoing = {**stuck.steps, "reserve/undo": undo}
     history = (HistoryEntry(NOW + 40, HistoryKind.FAILED, "reserve/undo", 1),)
     stores.store.save(changed(stuck, steps=undoing, undoing="sold", history=history), replaces=stuck)

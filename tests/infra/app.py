@@ -14,9 +14,15 @@ from aws_cdk import aws_lambda as lambda_
 from cdk_nag import AwsSolutionsChecks
 
 from stepward_cdk.stack import StepwardStack
-from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, application, drained
+from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, WIDE, application, drained, wide
 
-STACKS = {"Development": DEVELOPMENT, "Production": PRODUCTION, "Replicated": REPLICATED, "Restored": RESTORED}
+STACKS = {
+    "Development": (application, DEVELOPMENT),
+    "Production": (application, PRODUCTION),
+    "Replicated": (application, REPLICATED),
+    "Restored": (drained, RESTORED),
+    "Wide": (wide, WIDE),
+}
 
 
 def main(out: Path) -> None:
@@ -26,8 +32,7 @@ def main(out: Path) -> None:
     (code / "submission.py").write_text("")
     context = json.loads((PROJECT.root / "cdk.json").read_text())["context"]
     app = App(context=context, outdir=str(out / "cdk.out"))
-    for name, settings in STACKS.items():
-        chosen = drained if settings is RESTORED else application
+    for name, (chosen, settings) in STACKS.items():
         StepwardStack(app, name, app=chosen, settings=settings, code=lambda_.Code.from_asset(str(code)))
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()

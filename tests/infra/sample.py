@@ -7,19 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Workflow
+from stepward.domain.workflow.definition import Fallback, Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward.wire.order import OrderMessage
-from stepward_cdk.settings.settings import Settings
+from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 
 PROJECT = Project(Path(__file__).parents[2])
 AGENTS = ("courier", "inventory", "payments", "refunds", "shipping")
 ADDRESSES = {name: f"https://{name}.example.com" for name in AGENTS}
 
 inventory = Agent("inventory")
-payments = Agent("payments", max_concurrency=7, priority_queue=True)
+payments = Agent(
+    "payments",
+    max_concurrency=7,
+    priority_queue=True,
+    secrets=("bank/api-key", "bank/fraud"),
+    environment={"BANK": "sandbox"},
+    memory_mb=1024,
+)
 refunds = Agent("refunds", max_concurrency=2)
 shipping = Agent("shipping")
 courier = Agent("courier", max_concurrency=40, priority_queue=True)
@@ -58,9 +66,27 @@ application = App("sample", [returns, workflow], default=workflow)
 _gone = [step for step in workflow.steps[2:] if isinstance(step, Step)]
 drained = App("sample", [replace(workflow, version=4, steps=workflow.steps[:2], draining=_gone)])
 
+SERVICES = [f"agent-{number}" for number in range(MAX_REQUEST_QUEUES)]
+wide = App(
+    "wide",
+    [
+        Workflow(
+            "wide",
+            version=1,
+            steps=[Step(_operation(Agent(name), "work"), name=name, complete_within=minutes(1)) for name in SERVICES],
+        )
+    ],
+)
+WIDE = Settings(
+    stack="orders-of-a-shop-with-an-agent-for-each-of-its-services-eu",
+    service_urls=dict.fromkeys(SERVICES, "https://gateway.example.com"),
+)
+SOURCES = ("arn:aws:sns:eu-west-1:111122223333:orders", "arn:aws:events:eu-west-1:444455556666:rule/shop/orders")
+
 DEVELOPMENT = Settings(
     stack="orders-dev",
     alert_email="operator@example.com",
+    page_email="night@example.com",
     service_urls=ADDRESSES,
     shards=6,
     batch_size=7,
@@ -83,6 +109,7 @@ PRODUCTION = Settings(
     keep_error_texts=False,
     breaker_open_ms=30_000,
     breaker_longest_ms=600_000,
+    order_sources=SOURCES,
     reply_accounts=("111122223333", "444455556666"),
     reply_regions=("eu-west-1",),
     reply_prefixes=("replies-", "shop-"),

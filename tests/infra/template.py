@@ -62,7 +62,14 @@ class Template:
 
     def priority_queues(self) -> Mapping[str, str]:
         """The logical ids of the priority queues, by agent."""
-        return dict(joined(self.environment(self.function("scheduler"))["STEPWARD_AGENT_PRIORITY_QUEUES"]))
+        return self.derived("scheduler", "PRIORITY_AGENTS", "-high")
+
+    def derived(self, function: str, agents: str, ending: str = "") -> Mapping[str, str]:
+        """The logical ids of the queues whose addresses this function derives, by agent."""
+        given = self.environment(self.function(function))
+        named = {queue.get("QueueName"): logical for logical, queue in self.properties("SQS::Queue").items()}
+        names = [name for name in given[f"STEPWARD_{agents}"].split(",") if name]
+        return {name: named[f"{given['STEPWARD_AGENT_PREFIX']}{name}{ending}"] for name in names}
 
     def source_queues(self) -> Mapping[str, Mapping[str, Any]]:
         """The queues that functions take messages from, by logical id."""
@@ -79,6 +86,13 @@ class Template:
         """The logical ids of everything on which the function may do `action`."""
         allowed = [item for item in self.statements(function) if action in as_list(item["Action"])]
         return {target(resource) for item in allowed for resource in as_list(item["Resource"])}
+
+    def watched(self) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+        """Each alarm with each metric that it watches, alone or in an expression."""
+        for alarm in self.properties("CloudWatch::Alarm").values():
+            for part in alarm.get("Metrics", [{"MetricStat": {"Metric": alarm}}]):
+                if "MetricStat" in part:
+                    yield alarm, part["MetricStat"]["Metric"]
 
     def output(self, name: str) -> str:
         return target(self.body["Outputs"][name]["Value"])

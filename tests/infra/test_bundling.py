@@ -89,6 +89,16 @@ def test_the_bundle_is_compiled_when_a_python_of_its_version_is_there(for_this_m
         assert list((source.parent / "__pycache__").glob(f"{source.stem}.*.pyc")), name
 
 
+def test_a_python_that_only_pyenv_has_compiles_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S4: uv gives up at a shim of pyenv, and the bundle would not be compiled."""
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    assert bundling.find_python("false", "3.99") == ""
+    there = tmp_path / "versions" / "3.99.1" / "bin" / "python"
+    there.parent.mkdir(parents=True)
+    there.touch()
+    assert bundling.find_python("false", "3.99") == str(there)
+
+
 def test_the_same_project_makes_the_same_bundle(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """S3: a deployment without a change changes no function."""
     first = bundle("aws", Project(project))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepward_cdk.settings.convoy import MAX_CUSTOMERS
-from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES
+from stepward_cdk.settings.settings import CUSTOMER_QUEUES, MAX_REQUEST_QUEUES
 from tests.infra.template import Template, as_list, joined, target
 
 DAY_S = 24 * 3600
@@ -118,14 +118,17 @@ def test_all_send_to_the_one_queue_of_the_lanes(production: Template) -> None:
         assert target(given["STEPWARD_LANES_QUEUE"]) == production.output("OrderEventsQueueUrl")
 
 
-def test_the_largest_deployment_fits_into_one_stack(template: Template, production: Template) -> None:
-    """C7, S4: with as many agents and customers as are allowed, each of which costs as much as any other."""
-    customers = len(production.customers())
-    of_one = (len(production.body["Resources"]) - len(template.body["Resources"]) + 1) / customers
-    agents, priority = 5, len(template.priority_queues())
-    # A mail subscription is the one thing that only development has; an agent costs what a customer does.
-    base = len(template.body["Resources"]) - of_one * agents - of_one / 2 * priority
-    assert base + of_one * (MAX_REQUEST_QUEUES + MAX_CUSTOMERS) <= MOST_RESOURCES
+def test_the_largest_deployment_fits_into_one_stack(template: Template, production: Template, wide: Template) -> None:
+    """C7, S4: with as many agents as are allowed, or customers in the place of some of them."""
+    assert len(wide.derived("scheduler", "AGENTS")) == MAX_REQUEST_QUEUES
+    most = len(wide.body["Resources"])
+    assert most <= MOST_RESOURCES
+    # A mail subscription is what only development has, once for each topic.
+    customers = len(production.body["Resources"]) - (len(template.body["Resources"]) - 2)
+    of_agents = most - len(template.body["Resources"]) + 2
+    each_customer, each_agent = customers / len(production.customers()), of_agents / (MAX_REQUEST_QUEUES - 7)
+    assert each_customer <= CUSTOMER_QUEUES * each_agent
+    assert CUSTOMER_QUEUES * MAX_CUSTOMERS < MAX_REQUEST_QUEUES
 
 
 @pytest.mark.parametrize(("stack", "days"), [("template", 30), ("production", 90)])

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepward import config, service_urls
+from stepward import config, secrets, service_urls
 from stepward_cdk.settings.reply_queues import MAX_TEXT
 from stepward_cdk.settings.settings import AGENT_MARGIN_S, ARCHITECTURE, MAX_REQUEST_QUEUES, RUNTIME
 from tests.infra.sample import ADDRESSES, AGENTS, DEVELOPMENT, courier, inventory, payments, refunds, shipping, workflow
 from tests.infra.template import Template, joined, target
 
 LAMBDAS_LIMIT = 4096
+LONGEST_AGENT = 30
 LONGEST_NAME = 140  # of what CloudFormation names: a queue's URL with the longest name that SQS takes
 
 
@@ -169,9 +170,8 @@ def test_scheduler_and_supervisor_have_the_queue_of_every_agent(template: Templa
     """S4: and the same addresses are an output, for people and tools."""
     expected = {agent: template.requests_queue(agent) for agent in AGENTS}
     for name in ("scheduler", "supervisor"):
-        given = template.environment(template.function(name))
-        assert joined(given["STEPWARD_AGENT_QUEUES"]) == expected
-        assert joined(given["STEPWARD_AGENT_PRIORITY_QUEUES"]) == template.priority_queues()
+        assert template.derived(name, "AGENTS") == expected
+        assert set(template.derived(name, "PRIORITY_AGENTS", "-high")) == {"courier", "payments"}
     assert joined(template.body["Outputs"]["AgentQueueUrls"]["Value"]) == expected
 
 
@@ -198,9 +198,9 @@ def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Tem
     assert template.environment(template.function("supervisor"))["STEPWARD_BACKLOG"] == str(courier.max_concurrency)
 
 
-def test_every_environment_fits_what_lambda_gives(template: Template, production: Template) -> None:
+def test_every_environment_fits_what_lambda_gives(template: Template, production: Template, wide: Template) -> None:
     """S4: whatever names CloudFormation chooses."""
-    for stack in (template, production):
+    for stack in (template, production, wide):
         for function in stack.of("Lambda::Function"):
             given = stack.environment(function)
             assert sum(len(name) + _size(value) for name, value in given.items()) <= LAMBDAS_LIMIT, function
@@ -213,11 +213,10 @@ def test_the_fullest_environment_fits_what_lambda_gives(production: Template) ->
 
 
 def _fullest(given: Mapping[str, Any]) -> int:
-    variable = ["STEPWARD_AGENT_QUEUES", "STEPWARD_AGENT_PRIORITY_QUEUES"]
+    variable = ["STEPWARD_AGENTS", "STEPWARD_PRIORITY_AGENTS"]
     variable += ["STEPWARD_REPLY_ACCOUNTS", "STEPWARD_REPLY_REGIONS", "STEPWARD_REPLY_PREFIXES"]
     fixed = sum(len(name) + (0 if name in variable else _size(value)) for name, value in given.items())
-    each_queue = LONGEST_NAME + len('"": "", ') + 30
-    return fixed + MAX_REQUEST_QUEUES * each_queue + MAX_TEXT
+    return fixed + MAX_REQUEST_QUEUES * (LONGEST_AGENT + 1) + MAX_TEXT
 
 
 def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> None:
@@ -231,7 +230,7 @@ def test_agents_alone_know_the_addresses_of_the_services(template: Template) -> 
 
 def test_no_function_has_a_setting_that_the_engine_does_not_read(template: Template) -> None:
     """S3: a variable with a misspelt name would silently leave the default."""
-    known = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (config, service_urls))
+    known = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (config, secrets, service_urls))
     for function in template.of("Lambda::Function"):
         given = [name for name in template.environment(function) if name.startswith("STEPWARD_")]
         assert [name for name in given if f'"{name}"' not in known] == []

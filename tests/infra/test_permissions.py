@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.infra.sample import AGENTS
-from tests.infra.template import Template, as_list
+from stepward.domain.errors import Misconfigured
+from stepward_cdk.settings.settings import Settings
+from tests.infra.sample import AGENTS, SOURCES
+from tests.infra.template import Template, as_list, target
 
 WRITE, READ, READ_MANY = "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"
 QUERY, WRITE_MANY = "dynamodb:Query", "dynamodb:BatchWriteItem"
@@ -20,6 +22,42 @@ def agent_queues(template: Template) -> set[str]:
 def agreed(template: Template) -> str:
     """The table of what the functions agree on."""
     return template.output("SharedRecordsTableName")
+
+
+def test_only_the_named_topics_and_rules_put_orders_into_the_queue(template: Template, production: Template) -> None:
+    """S8: AWS would let in nobody else's either, unless the policy did; a service alone is no source."""
+    assert _let_in(template) == {}
+    assert _let_in(production) == {
+        "sns.amazonaws.com": [SOURCES[0]],
+        "events.amazonaws.com": [SOURCES[1]],
+    }
+    assert production.output("OrdersQueueArn") == production.output("OrdersQueueUrl")
+
+
+def _let_in(template: Template) -> dict[str, list[str]]:
+    """The sources of each service that may send to the orders queue."""
+    orders = template.output("OrdersQueueUrl")
+    policies = [it for it in template.properties("SQS::QueuePolicy").values() if orders in map(target, it["Queues"])]
+    allowed = [it for policy in policies for it in policy["PolicyDocument"]["Statement"] if it["Effect"] == "Allow"]
+    assert all((it["Action"], list(it["Condition"])) == ("sqs:SendMessage", ["ArnEquals"]) for it in allowed)
+    return {it["Principal"]["Service"]: as_list(it["Condition"]["ArnEquals"]["aws:SourceArn"]) for it in allowed}
+
+
+@pytest.mark.parametrize(
+    "arn",
+    [
+        "orders",
+        "arn:aws:sns:eu-west-1:111122223333:*",
+        "arn:aws:sns:eu-west-1:*:orders",
+        "arn:aws:sns:eu-west-1:111122223333:orders.fifo",
+        "arn:aws:events:eu-west-1:111122223333:event-bus/shop",
+        "arn:aws:sqs:eu-west-1:111122223333:orders",
+    ],
+)
+def test_what_is_no_source_of_orders_is_refused(arn: str) -> None:
+    """S8, D2."""
+    with pytest.raises(Misconfigured, match="order_sources"):
+        Settings(order_sources=(arn,))
 
 
 def test_submission_writes_orders_and_tasks_and_sends_to_the_scheduler_only(template: Template) -> None:
@@ -140,6 +178,33 @@ def test_nothing_but_tracing_is_allowed_on_everything(template: Template, produc
 def allowed_on_everything(template: Template, function: str) -> set[str]:
     wide = [item for item in template.statements(function) if "*" in as_list(item["Resource"])]
     return {action for item in wide for action in as_list(item["Action"])}
+
+
+def test_no_function_has_a_right_that_it_never_uses(template: Template) -> None:
+    """S22: nobody writes to an index, or looks up an address; what CDK lets a consumer do is Lambda's."""
+    consumed = {function: queue for _, queue, function in template.sources()}
+    for function in template.of("Lambda::Function"):
+        used = {
+            resource: item for item in template.statements(function) for resource in map(str, as_list(item["Resource"]))
+        }
+        indexed = {
+            action for resource, item in used.items() if "/index/" in resource for action in as_list(item["Action"])
+        }
+        assert indexed == ({QUERY} if function == template.function("supervisor") else set())
+        assert "/index/*" not in str(used)
+        others = template.may(function, "sqs:GetQueueUrl") - template.may(function, "sqs:ReceiveMessage")
+        assert others == set(), consumed.get(function)
+
+
+def test_an_agent_reads_its_own_secrets_and_nobody_elses(template: Template) -> None:
+    """D4: by the names that people gave them, to which AWS adds six characters."""
+    for function in template.of("Lambda::Function"):
+        own = function == template.function("agent", "payments")
+        named = {"bank/api-key-??????", "bank/fraud-??????"} if own else set()
+        assert template.may(function, "secretsmanager:GetSecretValue") == named
+        assert template.environment(function).get("STEPWARD_SECRETS", "") == ("bank/api-key,bank/fraud" if own else "")
+        assert template.environment(function).get("BANK") == ("sandbox" if own else None)
+        assert template.properties("Lambda::Function")[function]["MemorySize"] == (1024 if own else 512)
 
 
 def test_no_function_may_delete_or_overwrite_in_place(template: Template) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from stepward_cdk.settings.settings import Settings
 from tests.infra.sample import AGENTS
 from tests.infra.template import Template, as_list, joined, target
 
+LONGEST_QUEUE_NAME = 80
 FOURTEEN_DAYS_S = 14 * 24 * 3600
 
 
@@ -62,9 +64,14 @@ def test_every_queue_refuses_callers_without_tls(template: Template) -> None:
     assert closed == set(template.of("SQS::Queue"))
 
 
-def test_no_queue_has_a_fixed_name(template: Template) -> None:
-    """S23: two stacks, or an old and a new queue, can stand side by side."""
-    assert not [name for name, queue in template.properties("SQS::Queue").items() if "QueueName" in queue]
+def test_no_queue_has_a_fixed_name_but_those_whose_addresses_are_derived(template: Template, wide: Template) -> None:
+    """S23, S4: two stacks can stand side by side, and what a queue alone knows can stand beside its new queue."""
+    asked = {template.requests_queue(agent) for agent in AGENTS} | set(template.priority_queues().values())
+    assert {name for name, queue in template.properties("SQS::Queue").items() if "QueueName" in queue} == asked
+    named = [queue["QueueName"] for queue in wide.properties("SQS::Queue").values() if "QueueName" in queue]
+    assert "orders-of-a-shop-with-an-agen-48a5bf32-agent-agent-0" in named
+    assert Settings(stack="s" * 60).queue_name("x") != Settings(stack="s" * 59).queue_name("x")
+    assert len(Settings(stack="s" * 60).queue_name("agent-" + "a" * 30 + "-high")) <= LONGEST_QUEUE_NAME
 
 
 def test_an_order_and_a_wish_about_it_outlive_hours_without_a_function(template: Template) -> None:

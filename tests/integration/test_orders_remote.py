@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from orders.fulfilment import cancel_shipment, charge, refund, release, reserve, ship
+from orders.fulfilment import API_KEY, cancel_shipment, charge, refund, release, reserve, ship
 from orders.remote import MAX_ANSWER
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.local.services import Fault, FaultKind, Services
+from stepward.local.services.request import local_secret
 from stepward.service_urls import ADDRESSES
+from stepward.testing import known_secrets
 
 PERSONAL = "Jane Doe, card 4111"
 ORDER = {
@@ -24,7 +26,7 @@ ORDER = {
 }
 
 GOODS = [{"sku": "A", "qty": 2}, {"sku": "B", "qty": 1}]
-REFUSALS = [(400, "wrong"), (401, "who"), (404, "nowhere"), (409, "stale_fence"), (409, "undone"), (422, "declined")]
+REFUSALS = [(400, "wrong"), (402, "who"), (404, "nowhere"), (409, "stale_fence"), (409, "undone"), (422, "declined")]
 UNREADABLE = [b"<html>", b"[]", b"{", b'"text"', b'{"reference": "%s"}' % (b"x" * MAX_ANSWER), b"[" * 9000]
 NO_CODE = [b"", b"<p>no</p>", b"[]", b'{"code": 7}', b'{"code": "Jane Doe"}', b'{"code": "a\\n"}']
 
@@ -78,9 +80,15 @@ def canned(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canned]:
     thread.join()
 
 
+@pytest.fixture(autouse=True)
+def _secrets() -> Iterator[None]:
+    with known_secrets({API_KEY: local_secret(API_KEY)}):
+        yield
+
+
 @pytest.fixture
 def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Services]:
-    with Services(tmp_path / "ledger.db") as running:
+    with Services(tmp_path / "ledger.db", secrets={"payments": [API_KEY]}) as running:
         addresses = {name: running.url(name) for name in ("inventory", "payments", "shipping")}
         monkeypatch.setenv(ADDRESSES, json.dumps(addresses))
         yield running
@@ -105,6 +113,8 @@ def test_a_service_gets_what_it_needs_and_no_more(
     ((asked, headers, body),) = canned.asked
     assert (asked, json.loads(body)) == (path, sent)
     assert (headers["Idempotency-Key"], headers["Fence"]) == (key, "3")
+    secret = f"Bearer {local_secret(API_KEY)}" if "charge" in key else None
+    assert headers.get("Authorization") == secret
     assert headers.get("Undo-Of") == (key.removesuffix("/undo") if key.endswith("/undo") else None)
 
 

@@ -9,7 +9,7 @@ import typer
 from orders.demo.run import run
 from stepward.cli.deployment.options import reports_errors
 from stepward.cli.orders.view import order_view
-from stepward.cli.terminal import OUT
+from stepward.cli.terminal import OUT, shows_any_text
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders to send.")]
 LedgerOrders = Annotated[int, typer.Option(min=0, help="How many more orders to send as events in ledgers.")]
@@ -29,4 +29,5 @@ def demo(*, orders: Orders = 30, ledger_orders: LedgerOrders = 60, seed: Seed = 
 
 
 if __name__ == "__main__":
+    shows_any_text()
     typer.run(demo)

@@ -22,10 +22,12 @@ from orders.demo.live import Screen
 from orders.demo.play import Play
 from orders.demo.scenario import LATE_ORDERS, SERVICES, Expected, Scenario, kinds_of, scenario
 from orders.demo.stage import Stage
+from orders.fulfilment import fulfilment
 from stepward.domain.task.record import Loaded
 from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
 from stepward.local.deploy import ACCOUNT, deploy
+from stepward.local.secret_store import demanded
 from stepward.local.server import LOOPBACK, Server, free_port
 from stepward.local.services import FaultKind, Services
 from stepward.local.synth import synthesise
@@ -56,7 +58,7 @@ def run(
     root = Project.here().root
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
-        Services(Path(scratch) / "ledger.sqlite") as services,
+        Services(Path(scratch) / "ledger.sqlite", secrets=demanded(fulfilment.agents)) as services,
         deployed(root, Path(scratch), services, console, {"complete_within_ms": complete_within_ms}) as (stage, _),
     ):
         samples = root / "events" / "orders"

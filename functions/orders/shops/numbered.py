@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
+from orders.shops.numbered_order import added, created
 from stepward import Rejected
 
 _STATES = {
@@ -14,34 +15,43 @@ _STATES = {
     "OrderShipmentStateChanged": "shipmentState",
 }
 _CANCELLED = "Cancelled"
+_LEFT_OUT = "payloadNotIncluded: fetch this message from the platform, and replace the event by it"
+_HARMLESS = re.compile(
+    r"OrderPayment(Added|Removed)|(Order|LineItem|CustomLineItem)StateTransition|OrderBillingAddressSet"
+    r"|OrderCustomer(Email|Group)?Set|Order(PurchaseOrderNumber|Store|BusinessUnit|ShippingRateInput)Set"
+    r"|OrderDiscountCodeStateSet|OrderCustom(Field|Type)\w+|Delivery(Added|Custom\w+)|Parcel(AddedToDelivery|\w+Updated)"
+)
+"""The kinds that change neither what is owed, nor what is to ship, nor where to."""
 
 
-def numbered_message(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def numbered_message(content: object) -> Mapping[str, Any] | None:
     """A message of the platform as an order event; its `sequenceNumber` is the event's sequence.
 
     A message that it does not understand becomes an invalid event, which says what to do: without it, the lane would
-    have a gap. Raises Rejected if the message is not about an order.
+    have a gap. One that is known and harmless takes its place. Raises Rejected if the message is not about an order.
     """
-    if not {"notificationType", "resource", "sequenceNumber"} <= content.keys():
+    if not isinstance(content, Mapping) or not {"notificationType", "resource", "sequenceNumber"} <= content.keys():
         return None
     resource = content["resource"]
     if not isinstance(resource, Mapping) or resource.get("typeId") != "order":
         raise Rejected("resource.typeId", "is not order; subscribe this queue to the messages of orders only")
-    return {"orderId": resource.get("id"), "sequence": content["sequenceNumber"], **_change(content)}
+    change = {"invalid": _LEFT_OUT} if "payloadNotIncluded" in content else _change(content)
+    return {"orderId": resource.get("id"), "sequence": content["sequenceNumber"], **change}
 
 
 def _change(content: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = content.get("type")
-    if "payloadNotIncluded" in content:
-        return {"invalid": "payloadNotIncluded: fetch this message from the platform, and replace the event by it"}
-    if kind == "OrderCreated":
-        return _create(content.get("order"))
-    if kind == "OrderDeleted":
-        return {"op": "delete", "reason": "deleted at the platform"}
-    if kind == "OrderLineItemAdded":
-        return {"op": "add", "item": _item(content.get("lineItem"))}
-    if isinstance(kind, str) and kind in _STATES:
-        return _state(kind, content)
+    match kind:
+        case "OrderCreated":
+            return created(content.get("order"))
+        case "OrderDeleted":
+            return {"op": "delete", "reason": "deleted at the platform"}
+        case "OrderLineItemAdded":
+            return added(content)
+        case str() if kind in _STATES:
+            return _state(kind, content)
+        case str() if _HARMLESS.fullmatch(kind):
+            return {"op": "add", "status": kind, "statusOf": "message"}
     return {"invalid": f"type: this shop does not understand {kind!r}; skip the event or replace it"}
 
 
@@ -50,38 +60,3 @@ def _state(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     if kind == "OrderStateChanged" and state == _CANCELLED:
         return {"op": "delete", "reason": "cancelled at the platform"}
     return {"op": "add", "status": state, "statusOf": _STATES[kind]}
-
-
-def _create(order: object) -> Mapping[str, Any]:
-    if not isinstance(order, Mapping):
-        return {"invalid": "order: is missing; fetch the order, and replace the event by a create"}
-    total, lines = order.get("totalPrice"), order.get("lineItems")
-    fields = {
-        "submittedAt": order.get("createdAt"),
-        "currency": total.get("currencyCode") if isinstance(total, Mapping) else None,
-        "items": [_item(line) for line in lines] if isinstance(lines, list) else None,
-    }
-    return {"op": "create", **{name: value for name, value in fields.items() if value is not None}}
-
-
-def _item(line: object) -> Mapping[str, Any] | None:
-    """A line as an item, without the fields that the line lacks."""
-    if not isinstance(line, Mapping):
-        return None
-    variant, price = line.get("variant"), line.get("price")
-    fields = {
-        "sku": variant.get("sku") if isinstance(variant, Mapping) else None,
-        "qty": line.get("quantity"),
-        "unitPrice": _money(price.get("value")) if isinstance(price, Mapping) else None,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _money(value: object) -> str | None:
-    """Minor units as decimal text: 2460 is 24.60 with two fraction digits, and 2460 with none."""
-    if not isinstance(value, Mapping):
-        return None
-    minor, digits = value.get("centAmount"), value.get("fractionDigits")
-    if type(minor) is not int or type(digits) is not int or not 0 <= digits <= 4:
-        return None
-    return f"{Decimal(minor).scaleb(-digits):.{digits}f}"

@@ -16,9 +16,9 @@ from stepward import Rejected, Source
 FETCH = "fetch the order from its shop, then send a create with its items"
 
 
-def marketplace_notice(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def marketplace_notice(content: object) -> Mapping[str, Any] | None:
     """Rejects a marketplace's notice of a changed order: it has no lines."""
-    if not {"NotificationType", "Payload"} <= content.keys():
+    if not isinstance(content, Mapping) or not {"NotificationType", "Payload"} <= content.keys():
         return None
     kind = content["NotificationType"]
     if kind != "ORDER_CHANGE":
@@ -26,8 +26,10 @@ def marketplace_notice(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
     raise Rejected("Payload.OrderChangeNotification.Summary.OrderItems", f"names no lines to fulfil; {FETCH}")
 
 
-def thin_webhook(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def thin_webhook(content: object) -> Mapping[str, Any] | None:
     """Rejects a webhook that has only a scope and a number, or a topic and an address."""
+    if not isinstance(content, Mapping):
+        return None
     if {"scope", "data", "producer"} <= content.keys():
         raise Rejected("data", f"holds only the order's number; {FETCH}")
     if {"topic", "resource", "sent_at"} <= content.keys():

@@ -9,12 +9,14 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from stepward.app.agent.call_rows import CallRows
     from stepward.app.agent.guard import Guard
+    from stepward.app.agent.pacer import Pacer
     from stepward.app.agent.serve import Serve
     from stepward.app.alerting import Throttled
     from stepward.app.convoy.alerting import LaneAlerting
     from stepward.app.convoy.intake import LaneIntake
-    from stepward.app.intake import Intake
+    from stepward.app.intake import Intake, Together
     from stepward.app.ledger.split import Split
     from stepward.app.scheduler.look import Look
     from stepward.app.scheduler.schedule import Schedule
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from stepward.domain.key import Keys
     from stepward.domain.reply_queues import Allowed
     from stepward.domain.timing import Timing
-    from stepward.domain.workflow.definition import Operation
+    from stepward.domain.workflow.agents import Operation
     from stepward.domain.workflow.plan import Plan
     from stepward.ports import (
         Alerts,
@@ -140,10 +142,12 @@ class Assembly:
             now=self.now,
             signals=self.app.signals,
             reply_queues=self.settings.reply_queues,
+            sources=self.app.sources,
         )
 
     def scheduler(self, instance: str) -> Schedule:
         """Runs the steps of every task in their order, and notifies submitters."""
+        from stepward.app.optimistic import Patience
         from stepward.app.scheduler.audit_log import AuditLog
         from stepward.app.scheduler.schedule import Schedule
 
@@ -153,7 +157,7 @@ class Assembly:
             from stepward.app.scheduler.tokens import Tokens
 
             transition = replace(transition, tokens=Tokens(self.callback_keys, self.now))
-        return Schedule(transition, AuditLog(self.shared_records))
+        return Schedule(transition, AuditLog(self.shared_records), Patience(self.sleep, self.jitter))
 
     def _look(self) -> Look:
         from stepward.app.agent.breakers import Breakers
@@ -174,7 +178,13 @@ class Assembly:
             jitter=self.jitter,
             guard=guard or self.guard(name),
             keep_error_texts=self.settings.keep_error_texts,
+            rows=cache(self._call_rows),
         )
+
+    def _call_rows(self) -> CallRows:
+        from stepward.app.agent.call_rows import CallRows
+
+        return CallRows(self.shared_records, self.new_id, self.settings.timing.skew_margin)
 
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
@@ -238,11 +248,11 @@ class Assembly:
         decode = partial(decode_for_lane, schema=schema, sources=self.app.sources, keys=keys)
         return LaneIntake(convoy, decode, self.rejects, self.telemetry, self.now)
 
-    def intake(self, handle: Callable[[str], None]) -> Intake:
-        """Hands messages to `handle`, and keeps those that cannot be accepted as rejects."""
+    def intake(self, handle: Callable[[str], None], together: Together | None = None) -> Intake:
+        """Hands messages to `handle`, or batches to `together`, and keeps what cannot be accepted as rejects."""
         from stepward.app.intake import Intake
 
-        return Intake(handle, self.rejects, self.telemetry, self.now)
+        return Intake(handle, self.rejects, self.telemetry, self.now, together)
 
     def transition(self, instance: str, *, claims: bool = True, notices: Notices | None = None) -> Transition:
         """Writes a change of a task and sends what follows from it; see Transition."""
@@ -265,7 +275,16 @@ class Assembly:
         from stepward.app.agent.breakers import Breakers
         from stepward.app.agent.guard import Guard
 
-        return Guard(agent, Breakers(self.shared_records), self.telemetry, self.settings.breaker, self.new_id)
+        breakers, pacer = Breakers(self.shared_records), self._pacer(agent)
+        return Guard(agent, breakers, self.telemetry, self.settings.breaker, self.new_id, pacer)
+
+    def _pacer(self, agent: str) -> Pacer | None:
+        rate = max((each.agent.rate for each in self.app.operations(agent).values()), default=0.0)
+        if not rate:
+            return None
+        from stepward.app.agent.pacer import Pacer
+
+        return Pacer(agent, self.shared_records, rate)
 
     def alerting(self) -> LaneAlerting:
         """Alerts operators to lanes that wait for them."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from stepward.domain.backoff import absence
 from stepward.domain.errors import NotUnderstood, Rejected, RetryLater
@@ -28,20 +29,36 @@ class Received:
     group: str = ""
 
 
+Act = Callable[[], None]
+Together = Callable[[Sequence[str], Callable[[], int]], Sequence[Act]]
+"""What handles each of some texts, with so many milliseconds to the end of the run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Handles a message, or keeps it as a reject, which is not retried."""
+    """Handles a message, or keeps it as a reject, which is not retried; `together` handles those of a batch."""
 
     handle: Callable[[str], None]
     rejects: Rejects
     telemetry: Telemetry
     now: Callable[[], int]
+    together: Together | None = None
 
     def accept(self, message: Received) -> None:
         """Handle `message`; raises Transient if it has to come back."""
+        self._accept(message, partial(self.handle, message.body))
+
+    def accepting(self, messages: Sequence[Received], remaining: Callable[[], int]) -> Sequence[Act]:
+        """What handles each of these messages, in their order; raises Transient if that message has to come back."""
+        if self.together is None:
+            return [partial(self.accept, message) for message in messages]
+        acts = self.together([message.body for message in messages], remaining)
+        return [partial(self._accept, message, act) for message, act in zip(messages, acts, strict=True)]
+
+    def _accept(self, message: Received, act: Act) -> None:
         try:
             with putting_back(message, self.telemetry, self.now):
-                self.handle(message.body)
+                act()
         except Rejected as error:
             keep(message, error, self.rejects, self.telemetry)
 

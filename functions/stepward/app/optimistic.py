@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from stepward.domain.backoff import pause
 from stepward.domain.coordination.shared_record import SharedRecord, with_extras
 from stepward.domain.errors import Conflict
 from stepward.ports import SharedRecords
 
 TRIES = 8
+PATIENT_TRIES = 16
+LEAST_TIME = 2_000
+"""Milliseconds in which a record can be read and written while nothing is wrong."""
 
 Value = TypeVar("Value")
 
@@ -20,18 +24,40 @@ class Race:
     """Bounds the tries of one optimistic write; `what` names the record.
 
     A writer reads the record, decides, and writes it if nobody was faster. It reports a write that lost with `lost`,
-    and begins again. A write whose answer got lost recognises its own success.
+    and begins again. A write whose answer got lost recognises its own success. `waits` is called with the number of
+    losses before the next try, and says whether there is time for one.
     """
 
     what: str
     tries: int = TRIES
+    waits: Callable[[int], bool] = lambda _: True
     losses: int = field(default=0, init=False)
 
     def lost(self) -> None:
         """Somebody else was faster; raises Conflict if that was the last try."""
         self.losses += 1
-        if self.losses >= self.tries:
-            raise Conflict(f"{self.what}: {self.tries} writes lost the race; try again")
+        if self.losses >= self.tries or not self.waits(self.losses):
+            raise Conflict(f"{self.what}: {self.losses} writes lost the race; try again")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Lets losers of a race try again at different moments; `sleep` takes seconds, `jitter` gives from 0 to 1."""
+
+    sleep: Callable[[float], None]
+    jitter: Callable[[], float]
+
+    def race(self, what: str, remaining: Callable[[], int]) -> Race:
+        """A race with a wait before each further try, while `remaining` (ms) is enough for one."""
+
+        def waits(losses: int) -> bool:
+            wait = pause(losses, self.jitter())
+            if remaining() < LEAST_TIME + wait:
+                return False
+            self.sleep(wait / 1000)
+            return True
+
+        return Race(what, PATIENT_TRIES, waits)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -23,6 +23,7 @@ from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json
 from stepward.wire.envelope import Ignored
 from stepward.wire.order import Accepted, Schemas, accept, check_signal, sender_of
+from stepward.wire.source import Source
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
 
@@ -31,8 +32,8 @@ _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: Hi
 class Submit:
     """Accepts order messages of `schemas` and freezes a plan with each; submitters may be notified on `reply_queues`.
 
-    `keys` makes the keys of their tasks. `plans` are by the type of the message, as `schemas` are. `signals` knows the
-    classes of the signals that each task may be given, by name.
+    `keys` makes the keys of their tasks, `sources` read the messages of other systems. `plans` are by the type of the
+    message, as `schemas` are. `signals` knows the classes of the signals that each task may be given, by name.
     """
 
     store: TaskStore
@@ -45,6 +46,7 @@ class Submit:
     now: Callable[[], int]
     signals: Callable[[str], Mapping[str, type[Any]]]
     reply_queues: Allowed = field(default_factory=Allowed)
+    sources: Sequence[Source] = ()
 
     def handle(self, text: str) -> None:
         """Do what an order message says; raises Rejected, which its submitter is told, or Transient."""
@@ -55,7 +57,7 @@ class Submit:
             raise
 
     def _handle(self, text: str) -> None:
-        wanted = accept(text, self.schemas, self.keys)
+        wanted = accept(text, self.schemas, self.keys, self.sources)
         match wanted:
             case Ignored():
                 self.telemetry.record("", HistoryEntry(self.now(), HistoryKind.IGNORED, note=wanted.what))

@@ -25,6 +25,7 @@ def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_
     # `--help` must not import these.
     from stepward.local.deploy import deploy  # noqa: PLC0415
     from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
+    from stepward.local.secret_store import demanded  # noqa: PLC0415
     from stepward.local.synth import synthesise  # noqa: PLC0415
     from stepward.project import Project  # noqa: PLC0415
 
@@ -32,7 +33,7 @@ def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_
     out = cloud.folder / "cdk.out"
     with ERR.status("Starting the local cloud") as status:
         server = cloud.up(port=port)
-        services = RunningServices(cloud.folder / "services").up()
+        services = RunningServices(cloud.folder / "services").up(demanded(project.app().agents))
         status.update("Synthesising the stack")
         addresses = {name: f"{services.endpoint}/{name}" for name in project.app().services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")

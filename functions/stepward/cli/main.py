@@ -20,7 +20,7 @@ from stepward.cli.orders.commands import cancel, pause, resubmit, resume, undo
 from stepward.cli.orders.send import send
 from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
-from stepward.cli.terminal import say
+from stepward.cli.terminal import say, shows_any_text
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
@@ -42,6 +42,7 @@ app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 
 def main() -> None:
     """Run the command line."""
+    shows_any_text()
     app(prog_name="stepward")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from datetime import UTC, datetime
@@ -17,9 +18,17 @@ ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
 """Standard error: errors and progress, so that answers can be piped."""
 
 
+def shows_any_text() -> None:
+    """Have the terminal show as its escape what its encoding lacks, instead of ending a command in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def printable(text: str) -> str:
-    """`text` with each control, format or otherwise invisible character written as its escape."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    """`text` with each character that is invisible, or that the terminal cannot show, written as its escape."""
+    visible = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return visible.encode(OUT.encoding, "backslashreplace").decode(OUT.encoding)
 
 
 def printable_lines(text: str) -> str:

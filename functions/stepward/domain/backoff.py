@@ -25,6 +25,15 @@ def least_absence(age: int) -> int:
     return max(1_000, age // 50)
 
 
+FIRST_PAUSE = 40
+LONGEST_PAUSE = 100
+
+
+def pause(losses: int, jitter: float) -> int:
+    """Milliseconds until whoever lost so many writes of one record tries again: any moment up to a growing limit."""
+    return round(min(LONGEST_PAUSE, FIRST_PAUSE << min(losses - 1, 10)) * jitter)
+
+
 FIRST_BACKOFF = 1_000
 LONGEST_BACKOFF = 300_000
 

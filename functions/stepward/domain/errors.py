@@ -5,6 +5,7 @@ StepwardError
 │   ├── Conflict     somebody else kept writing first; read again and decide again
 │   ├── RetryLater   not now, though nothing failed; the message comes back after the time that it names
 │   └── NotUnderstood  newer code wrote it; it waits, as it is, for code that knows it
+│       └── NewerPlan  a task that is understood but for its plan (domain/task/record.py)
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
 │   └── OtherCustomer  it names another customer than that of its order
@@ -18,10 +19,12 @@ StepwardError
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TypeVar
 
 Kind = TypeVar("Kind", bound=Enum)
+_QUOTED = re.compile(r"'(\w+)'")
 
 
 class StepwardError(Exception):
@@ -113,3 +116,12 @@ def known(kinds: type[Kind], name: str, what: str) -> Kind:
         if isinstance(name, str):
             raise NotUnderstood(f"{what} {name!r}") from error
         raise
+
+
+def wrong_with(error: Exception) -> str:
+    """What is wrong with a record whose reading raised this, in words that name no part of the code."""
+    if isinstance(error, StepwardError):
+        return str(error)
+    missing = repr(error.args[0]) if isinstance(error, KeyError) else str(error).partition(" missing ")[2]
+    lacks = ", ".join(_QUOTED.findall(missing))
+    return f"it lacks {lacks}" if lacks else "a field holds what it cannot hold"

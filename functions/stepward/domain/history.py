@@ -60,6 +60,7 @@ class HistoryKind(StrEnum):
     FAILED = "Failed", "Failed", WARNING | REMEMBERED | OVERDUE | MILESTONE, ("Processing", "Error")
     RECOVERED = "Recovered", "Recovered", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
     UNCOUNTED = "Uncounted", "Uncounted", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
+    EXTENDED = "Extended"
     REMINDED = "Reminded", "Reminded", WARNING | REMEMBERED | OVERDUE
     WAITING = "Waiting", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
     FELL_BACK = "FellBack", "", REMEMBERED | OVERDUE, ("Processing", "Pending")

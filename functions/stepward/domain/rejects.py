@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+OF_LEDGER, OF_LANE = "ledger of ", "the order's lane"
+"""Sources of rejects that are no queues: an entry of a customer's ledger, and an event that its lane had stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reject:

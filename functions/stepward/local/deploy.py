@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from stepward.domain.errors import StepwardError
 from stepward.local.access import REGION, access
 from stepward.local.cloud_assembly import Assembly
+from stepward.local.secret_store import stock
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
@@ -47,6 +48,7 @@ def deploy(
         progress("uploading")
         _bootstrap(assembly, endpoint)
         _upload(assembly, endpoint)
+        stock(assembly.template, endpoint)
         if not _is_deployed(stacks, assembly):
             _apply(stacks, assembly, endpoint)
         stack = _settled(stacks, assembly.stack_name, progress, monotonic() + within_s)

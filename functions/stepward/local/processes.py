@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -38,16 +40,17 @@ class RunningServices:
         """The running process; None if there is none."""
         return Server.load(self._state)
 
-    def up(self) -> Server:
-        """The running process, started if there is none; raises CloudFailed."""
+    def up(self, secrets: Mapping[str, Sequence[str]] | None = None) -> Server:
+        """The running process, started if there is none, with the secrets to demand; raises CloudFailed."""
         if running := self.server:
             return running
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "log"
         ledger = self.folder.absolute() / "ledger.sqlite"
+        demand = ["--secrets", json.dumps(secrets)] if secrets else []
         with log.open("ab") as errors:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-m", "stepward.local.services", "--ledger", str(ledger)],
+                [sys.executable, "-m", "stepward.local.services", "--ledger", str(ledger), *demand],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -15,7 +15,8 @@ from stepward.testing.engine import Engine
 from stepward.testing.faults.profile import Mood
 from stepward.testing.harness import Order
 from stepward.testing.random_worlds import worlds
+from stepward.testing.secrets import known_secrets
 from stepward.testing.services import Service
 from stepward.testing.settings import Settings
 
-__all__ = ["Engine", "Mood", "Order", "Service", "Settings", "crash_points", "worlds"]
+__all__ = ["Engine", "Mood", "Order", "Service", "Settings", "crash_points", "known_secrets", "worlds"]

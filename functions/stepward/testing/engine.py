@@ -14,7 +14,7 @@ from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.messages import Alert, Notice
 from stepward.domain.rejects import Reject
 from stepward.domain.reply_queues import Allowed
-from stepward.domain.task.record import Task
+from stepward.domain.task.record import StepRecord, Task
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Chances, Gate
 from stepward.testing.faults.loop import START
@@ -104,6 +104,10 @@ class Engine(Harness):
     def task(self, order_id: str) -> Task | None:
         """The record of an order; None if it was not accepted."""
         return self.parts.store.tasks.get(order_id)
+
+    def large_result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The result of a step that is kept in a row of its own."""
+        return self.parts.store.result(record)
 
     def run(self, until: Callable[[], bool] = lambda: False, limit: int | None = None) -> None:
         """Let everything happen until nothing moves, until `until` is true, or up to `limit` (epoch milliseconds).

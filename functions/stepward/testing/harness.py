@@ -18,7 +18,8 @@ from stepward.domain.key import TaskKey
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
-from stepward.domain.workflow.definition import Operation, Workflow
+from stepward.domain.workflow.agents import Operation
+from stepward.domain.workflow.definition import Workflow
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.services import Service, Services
@@ -61,6 +62,10 @@ class Harness(ABC):
     @abstractmethod
     def task(self, order_id: str) -> Task | None:
         """The record of an order; None if it was not accepted."""
+
+    @abstractmethod
+    def large_result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The result of a step that is kept in a row of its own."""
 
     @abstractmethod
     def post(self, queue: str, text: str) -> None:
@@ -146,7 +151,8 @@ class Order:
 
     def result(self, operation: Operation | str) -> Mapping[str, Any]:
         """The result of a step; empty if it has none."""
-        return self.step(operation).result or {}
+        record = self.step(operation)
+        return self.engine.large_result(record) if record.size else record.result or {}
 
     @property
     def effects(self) -> list[str]:

@@ -13,11 +13,13 @@ from stepward.adapters.sqs.delivery import BACKLOG
 from stepward.app.agent.breakers import Breakers
 from stepward.app.agent.guard import Guard
 from stepward.app.assembly import Application, Assembly
+from stepward.app.intake import Intake
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
-from stepward.domain.workflow.definition import Call, Operation, Result
-from stepward.testing.application import agents_of, through
+from stepward.domain.workflow.agents import Call, Operation, Result
+from stepward.testing.application import agents_of, checked, through
+from stepward.testing.batches import Watched, handled
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.judge import Judge
 from stepward.testing.faults.ledger import Ledger
@@ -34,7 +36,7 @@ from stepward.testing.ports import (
     JudgedTasks,
     NotedTelemetry,
 )
-from stepward.testing.pump import Handle, Line, Part, Pump, as_message, kind_of, understood
+from stepward.testing.pump import Handle, Line, Part, Pump, as_message, understood
 from stepward.testing.services import Services
 from stepward.testing.settings import Settings
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -42,7 +44,6 @@ from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import LONGEST_VISIBILITY_S
 from stepward.wire.messages import decode_request
-from stepward.wire.order import order_id_hint
 
 PARTS = ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
 PORTS = ("store", "queues", "rejects", "shared_records", "alerts", "notices", "lanes")
@@ -89,7 +90,7 @@ class Parts:
             self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
         )
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
-        self.services = self.make_services(ledger)
+        self.services = replace(self.make_services(ledger), checked=checked(self.plans))
         self._make_queues()
         self.shared_records, self.rejects = self.make_shared_records(), MemoryRejects()
         self.objects = MemoryLedgers()
@@ -168,11 +169,8 @@ class Parts:
     def _lines(self) -> dict[str, Line]:
         """Each queue, with the part that it triggers."""
         scheduler = self._part("scheduler")
-        submit = self._each("orders", lambda made, _: made.submission().handle)
-        schedule, respond = (
-            self._each(queue, lambda made, instance: made.scheduler(instance).handle)
-            for queue in ("scheduler", "responses")
-        )
+        submit = self._each("orders", lambda made, _: made.intake(made.submission().handle))
+        schedule, respond = (self._each(queue, self._schedule) for queue in ("scheduler", "responses"))
         found = {
             "orders": Line(self.orders, self._part("submission"), submit),
             "scheduler": Line(self.queues.scheduler, scheduler, schedule, understood),
@@ -221,9 +219,13 @@ class Parts:
         """Put a message into one of the queues, as it is."""
         self.pump.lines[queue].queue.send(text, group=group, deduplication=name)
 
-    def _serve(self, agent: str, made: Assembly, instance: str) -> Callable[[str], None]:
+    def _serve(self, agent: str, made: Assembly, instance: str) -> Intake:
         guard = self.guards.setdefault((agent, instance), made.guard(agent))
-        return made.agent(agent, guard).handle
+        return made.intake(made.agent(agent, guard).handle)
+
+    def _schedule(self, made: Assembly, instance: str) -> Intake:
+        schedule = Watched.of(made.scheduler(instance), self.gate)
+        return made.intake(schedule.handle, schedule.take)
 
     def may_wait(self, agent: str, text: str) -> bool:
         """Whether the requested service may take time; if not, its operation runs without handing over to others."""
@@ -231,23 +233,17 @@ class Parts:
             service = self.services.by_operation.get((agent, decode_request(text).operation))
         except (Rejected, NotUnderstood):
             return False
-        return bool(service and service.may_wait)
+        return bool(service and (service.may_wait or service.operation.agent.rate))
 
     def _bury(self, agent: str, instance: str) -> None:
         """Forget what the process kept in memory."""
         self.guards.pop((agent, instance), None)
 
-    def _each(self, queue: str, handler: Callable[[Assembly, str], Callable[[str], None]]) -> Handle:
-        """Handle messages one by one, and store as rejects those that cannot be accepted."""
+    def _each(self, queue: str, intake: Callable[[Assembly, str], Intake]) -> Handle:
+        """Handle each message for itself, and store as rejects those that cannot be accepted."""
 
-        def handle(instance: str, batch: Sequence[Received]) -> Iterator[int]:
-            made = self.assembly(instance)
-            intake = made.intake(handler(made, instance))
-            for done, message in enumerate(batch, 1):
-                if self.gate.diary.is_kept:
-                    self.note(order_id_hint(message.body), f"{instance} receives {kind_of(message)} from {queue}")
-                intake.accept(as_message(queue, message))
-                yield done
+        def handle(instance: str, batch: Sequence[Received]) -> Iterator[int | Exception]:
+            return handled(self.gate, intake(self.assembly(instance), instance), queue, instance, batch)
 
         return handle
 

@@ -12,6 +12,7 @@ from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
+from stepward.testing.batches import changes_of
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.judge import Judge
@@ -42,7 +43,8 @@ class JudgedTasks(MemoryTaskStore):
         saved = MemoryTaskStore.save(self, task, replaces=replaces)
         if saved and before is not None and before is not task and self.judge:
             self.judge.uncounted = self.judge.uncounted or self.is_lenient()
-            self.judge.written(Write(before, task, self.judge.gate.here.cause))
+            for write in changes_of(self.judge.gate.here, before, task):
+                self.judge.written(write)
         return saved
 
 

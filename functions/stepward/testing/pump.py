@@ -23,8 +23,8 @@ from stepward.testing.sqs.rules import Refused
 from stepward.wire.messages import decode_for_scheduler, unread
 from stepward.wire.order import order_id_hint
 
-Handle = Callable[[str, Sequence[Received]], Iterator[int]]
-"""Handles a batch in the process of this name; yields how many messages are done so far."""
+Handle = Callable[[str, Sequence[Received]], Iterator[int | Exception]]
+"""Handles a batch in the process of this name; yields how many messages are done so far, or why the next one stays."""
 
 
 @dataclass(slots=True)
@@ -200,6 +200,10 @@ class Pump:
         def handle(instance: str) -> None:
             nonlocal done
             for reached in line.handle(instance, batch):
+                if isinstance(reached, Exception):
+                    self._stays(line, batch[done : done + 1], reached)
+                    done += 1
+                    continue
                 for message in batch[done:reached]:
                     self.done()
                     self._acknowledge(line, message)
@@ -207,12 +211,16 @@ class Pump:
 
         try:
             self.invoke(line.part, about, handle, line.understood(batch[0].body), wish)
-        except RetryLater as retry_later:
-            for message in batch[done:]:
-                _end(partial(line.queue.change_visibility, message.handle, retry_later.seconds))
         except (Transient, Corrupt, Misconfigured) as error:
-            self.gate.diary.counts["invocations that failed"] += 1
-            self.gate.diary.note(about, f"{line.part.name} returns a message: {error}")
+            self._stays(line, batch[done:], error)
+
+    def _stays(self, line: Line, messages: Sequence[Received], error: Exception) -> None:
+        if isinstance(error, RetryLater):
+            for message in messages:
+                _end(partial(line.queue.change_visibility, message.handle, error.seconds))
+            return
+        self.gate.diary.counts["invocations that failed"] += 1
+        self.gate.diary.note(_about(messages[0]), f"{line.part.name} returns a message: {error}")
 
     def _acknowledge(self, line: Line, message: Received) -> None:
         if line.doubled:

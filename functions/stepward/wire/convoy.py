@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, Union
 
 import msgspec
@@ -18,7 +19,8 @@ from stepward.wire.checked_text import check, cleaned
 from stepward.wire.conversion import converted, fields, form
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import KeyText, order_id_hint
-from stepward.wire.order_event import EventMessage, Source, adapted, addressee, event_of, unusable
+from stepward.wire.order_event import EventMessage, addressee, event_of, unusable
+from stepward.wire.source import INVALID, Source, adapted
 
 LONGEST_TEXT = 200
 _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
@@ -57,13 +59,13 @@ def decode_for_lane(
     passed over, the next one could be applied in its place.
     """
     try:
-        content = open_envelope(text, strict_json.parse_unchecked)
+        content = open_envelope(text, strict_json.parse_unchecked, partial(adapted, sources=sources))
         if isinstance(content, Ignored):
             return content
         tag = content.get("type")
-        kind = _COMMANDS.get(tag) if isinstance(tag, str) else None
-        event = content if kind else adapted(content, sources)
-        key = converted(content, _Addressed).order_id if kind else addressee(event, keys)
+        # What a ledger has brought is no command, whatever its sender calls it.
+        kind = _COMMANDS.get(tag) if isinstance(tag, str) and "ledgerId" not in content else None
+        key = converted(content, _Addressed).order_id if kind else addressee(content, keys)
     except Rejected as fault:
         if fault.field == "workflow":  # it is for an order of another application
             raise
@@ -71,7 +73,7 @@ def decode_for_lane(
     own = group_of(key)
     strays = Rejected("messageGroupId", f"is {group!r}; what is for order {key} belongs to the group {own!r}")
     if kind is None:
-        return event_of(event if group in {"", own} else {**event, "invalid": str(strays)}, schema, keys, text)
+        return event_of(content if group in {"", own} else {**content, INVALID: str(strays)}, schema, keys, text)
     if group not in {"", own}:
         raise strays
     check(content)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
@@ -20,19 +21,28 @@ class Ignored:
     what: str
 
 
-def open_envelope(text: str, parse: Callable[[str], object] = strict_json.parse) -> dict[str, object] | Ignored:
-    """The object inside at most three envelopes, or the notice that needs no work; raises Rejected."""
-    return _opened(_object(parse(text), BODY), MAX_LAYERS, parse)
+Adapt = Callable[[object], Mapping[str, Any] | Ignored | None]
 
 
-def _opened(content: dict[str, object], layers: int, parse: Callable[[str], object]) -> dict[str, object] | Ignored:
-    if notice := _notice(content):
-        return Ignored(notice)
-    if (field := _content_field(content)) is None:
-        return content
-    if not layers:
-        raise Rejected(field, f"is wrapped in more than {MAX_LAYERS} envelopes")
-    return _opened(_inner(content.get(field), field, parse), layers - 1, parse)
+def open_envelope(
+    text: str, parse: Callable[[str], object] = strict_json.parse, adapt: Adapt = lambda _: None
+) -> Mapping[str, Any] | Ignored:
+    """The object inside at most three envelopes, or what needs no work; raises Rejected.
+
+    `adapt` makes a message of ours of another system's, whatever value that is; None if it knows no such system.
+    """
+    content, field, layers = parse(text), BODY, MAX_LAYERS
+    while isinstance(content, dict) and "orderId" not in content:  # a message of an order is no envelope
+        if notice := _notice(content):
+            return Ignored(notice)
+        if (inner := _content_field(content)) is None:
+            break
+        field = inner
+        if not layers:
+            raise Rejected(field, f"is wrapped in more than {MAX_LAYERS} envelopes")
+        content, layers = _inner(content.get(field), field, parse), layers - 1
+    found = adapt(content)
+    return _object(content, field) if found is None else found
 
 
 def _notice(content: dict[str, object]) -> str:
@@ -48,11 +58,11 @@ def _content_field(content: dict[str, object]) -> str | None:
     return "detail" if {"detail-type", "source", "detail"} <= content.keys() else None
 
 
-def _inner(content: object, field: str, parse: Callable[[str], object]) -> dict[str, object]:
+def _inner(content: object, field: str, parse: Callable[[str], object]) -> object:
     if not isinstance(content, str):
-        return _object(content, field)
+        return content
     try:
-        return _object(parse(content), field)
+        return parse(content)
     except Rejected as fault:
         raise Rejected(field if fault.field == BODY else fault.field, fault.reason) from fault
 

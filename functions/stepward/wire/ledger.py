@@ -16,7 +16,8 @@ from stepward.wire import strict_json
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
 from stepward.wire.order import ShortText, order_id_hint, sized
-from stepward.wire.order_event import BROUGHT_BY, Source, adapted, addressee, ledger_name, unusable
+from stepward.wire.order_event import addressee, ledger_name, unusable
+from stepward.wire.source import BROUGHT_BY, INVALID, TEXT, Source, adapted, check_valid
 
 LONGEST_LINE = 350_000
 MOST_ENTRIES = 50_000
@@ -62,27 +63,28 @@ def decode_ledger(text: str) -> Ledger | Ignored:
     )
 
 
-def entry_of(ledger: Ledger, index: int, raw: object, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
+def entry_of(
+    ledger: Ledger, index: int, raw: object, sources: Sequence[Source], keys: Keys = ANY
+) -> LaneMessage | Ignored:
     """An entry as a message to its order's lane; raises Rejected if it addresses none.
 
     An entry with any other fault goes to its lane, too, which has to know of it.
     """
-    if not isinstance(raw, Mapping):
-        raise Rejected(f"entries[{index}]", "is not an object")
+    if isinstance(raw, Mapping):
+        raw = {name: value for name, value in raw.items() if name not in {INVALID, TEXT}}
     event = adapted(raw, sources)
-    key = addressee({**event, "customerId": ledger.customer_id}, keys)
-    own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
-    brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
-    try:
-        body = sized(strict_json.canonical({**own, **brought}))
-    except Rejected as fault:
-        instead = unusable(key, own.get("sequence"), fault, repr(raw))
-        body = strict_json.canonical({**instead, **brought})
-    name = ledger_name(ledger.customer_id, ledger.ledger_id)
-    return LaneMessage.of_ledger(key, name, index, body, alone="sequence" not in own)
+    if isinstance(event, Ignored):
+        return event
+    if event is None:
+        if not isinstance(raw, Mapping):
+            raise Rejected(f"entries[{index}]", "is not an object")
+        event = raw
+    return _message(ledger, index, event, raw, keys)
 
 
-def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source], keys: Keys = ANY) -> LaneMessage:
+def entry_in(
+    ledger: Ledger, index: int, line: bytes, sources: Sequence[Source], keys: Keys = ANY
+) -> LaneMessage | Ignored:
     """The entry in a line of an object; raises Rejected like `entry_of`."""
     try:
         raw = strict_json.parse_unchecked(line)
@@ -90,8 +92,23 @@ def entry_in(ledger: Ledger, index: int, line: bytes, sources: Sequence[Source],
         text = line.decode(errors="replace")
         if not (order_id := order_id_hint(text)):
             raise
-        return entry_of(ledger, index, unusable(order_id, None, fault, text), sources, keys)
+        return _message(ledger, index, unusable(order_id, None, fault, text), text, keys)
     return entry_of(ledger, index, raw, sources, keys)
+
+
+def _message(ledger: Ledger, index: int, event: Mapping[str, Any], raw: object, keys: Keys) -> LaneMessage:
+    """The message about an event that came as `raw`, a text or what was read; raises Rejected if it has no lane."""
+    key = addressee({**event, "customerId": ledger.customer_id}, keys)
+    own = {name: value for name, value in event.items() if name not in BROUGHT_BY}
+    brought = {"ledgerId": ledger.ledger_id, "index": index, "customerId": ledger.customer_id}
+    try:
+        check_valid(own)
+        body = sized(strict_json.canonical({**own, **brought}))
+    except Rejected as fault:
+        instead = unusable(key, own.get("sequence"), fault, raw if isinstance(raw, str) else strict_json.shown(raw))
+        body = strict_json.canonical({**instead, **brought})
+    name = ledger_name(ledger.customer_id, ledger.ledger_id)
+    return LaneMessage.of_ledger(key, name, index, body, alone="sequence" not in own)
 
 
 def _digest(content: Mapping[str, object], text: str) -> str:

@@ -16,6 +16,7 @@ from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
     Callback,
     Cancel,
+    CheckedRequest,
     ChildEnded,
     ChildHeard,
     ChildSubmit,
@@ -39,7 +40,9 @@ from stepward.wire.checked_text import MAX_DEPTH, cleaned
 from stepward.wire.conversion import converted, fields, form
 from stepward.wire.order import KeyText
 
-MAX_RESULT_BYTES = 2_000
+MAX_INLINE_BYTES = 2_000
+"""A result that is larger is kept in a row of its own."""
+MAX_RESULT_BYTES = 262_144
 MAX_ERROR_CHARACTERS = 1_000
 MAX_NAME = 100
 # A request holds an order one level down, and a step's result two.
@@ -58,8 +61,10 @@ _FIELDS: Mapping[str, Any] = {
     "outcome": Outcome,
     "result": dict[str, Any],
     "error": str,
+    "size": _Count,
     "agent": _Name,
     "operation": _Name,
+    "check": _Name,
     "fence": _Count,
     "idempotency_key": _Name,
     "complete_by": _Count,
@@ -103,6 +108,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "child.heard": ChildHeard,
         "step.reply": Reply,
         "step.request": StepRequest,
+        "step.checked": CheckedRequest,
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
@@ -119,6 +125,10 @@ def encode(message: ToScheduler | StepRequest) -> str:
     content = fields(message, _FORMS[type(message)])
     if isinstance(message, Reply):
         content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
+        left_out = [key for key, used in (("completeBy", message.complete_by), ("size", message.size)) if not used]
+        content = {key: content[key] for key in content if key not in left_out}
+    if isinstance(message, StepRequest) and not message.callback:
+        del content["callback"]
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 
@@ -131,7 +141,7 @@ def decode_for_scheduler(text: str) -> ToScheduler:
 
 def decode_request(text: str) -> StepRequest:
     """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
-    message: StepRequest = _decoded(text, StepRequest)
+    message: StepRequest = _decoded(text, StepRequest, CheckedRequest)
     return message
 
 
@@ -149,8 +159,13 @@ def unread(text: str, why: str) -> Reply | None:
         return None
 
 
+def large(text: str) -> int:
+    """The bytes of a result's text if it needs a row of its own, else 0."""
+    return len(text) if len(text) > MAX_INLINE_BYTES else 0
+
+
 def encode_result(result: object) -> str:
-    """The text of an operation's result; raises Permanent for what cannot be kept with the task."""
+    """The text of an operation's result; raises Permanent for what cannot be kept."""
     if not isinstance(result, Mapping):
         raise Permanent(
             f"the operation returned a {type(result).__name__}; return a dict, {{}} if there is nothing to say"
@@ -161,8 +176,8 @@ def encode_result(result: object) -> str:
         raise Permanent(f"the operation's result cannot be kept: {fault}") from fault
     if len(text) > MAX_RESULT_BYTES:
         raise Permanent(
-            f"the operation's result is {len(text):,} bytes of JSON, the limit is {MAX_RESULT_BYTES:,}; "
-            "keep the data elsewhere and return a reference to it"
+            f"the operation's result is {len(text):,} bytes of JSON, the limit is {MAX_RESULT_BYTES:,}; its effect "
+            "took place: undo the order, or have the operation return a reference, and resubmit"
         )
     return text
 

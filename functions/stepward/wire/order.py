@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -20,6 +21,7 @@ from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
 from stepward.wire.envelope import Ignored, open_envelope
+from stepward.wire.source import Source, order_message
 
 # Leaves room for the rest of a DynamoDB item (400 KB) and of an agent's request (1 MiB with all results).
 MAX_ORDER_BYTES = 350_000
@@ -117,12 +119,12 @@ _PLAIN: Schemas = {}
 Taken = Accepted | Cancel | SignalGiven | Callback | Ignored
 
 
-def accept(text: str, schemas: Schemas = _PLAIN, keys: Keys = ANY) -> Taken:
+def accept(text: str, schemas: Schemas = _PLAIN, keys: Keys = ANY, sources: Sequence[Source] = ()) -> Taken:
     """What a message from the orders queue wants; raises Rejected with field and reason."""
-    content = open_envelope(text)
+    content = open_envelope(text, adapt=partial(order_message, sources=sources, keys=keys))
     if isinstance(content, Ignored):
         return content
-    if isinstance(content, dict) and content.get("type") == "order.cancelled":
+    if content.get("type") == "order.cancelled":
         cancelled = converted(content, Cancellation)
         customer_id = cancelled.customer_id or ""
         key = keys.key(cancelled.order_id, customer_id, cancelled.workflow or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from binascii import b2a_base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeGuard
 
@@ -17,22 +17,18 @@ from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY, check, cleaned
 from stepward.wire.conversion import converted
 from stepward.wire.order import OrderId, ShortText, Timestamp, WorkflowName, sized
+from stepward.wire.source import BROUGHT_BY, INVALID, NO_CONTENT, OF_THE_LANE, TEXT, check_valid, order_in
+from stepward.wire.source import Source as Source  # noqa: PLC0414 - it is imported from here, too
 
 HIGHEST_SEQUENCE = 999_999_999
 LONGEST_FAULT = 400
 LONGEST_BEGINNING = 1000
+MOST_TEXT_BYTES = 300_000
 
 Sequence_ = Annotated[int, msgspec.Meta(ge=1, le=HIGHEST_SEQUENCE)]
 Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_SEQUENCE)]
 
-Source = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
-"""Turns the event of one kind of shop into ours; None if it is of another kind. Raises Rejected."""
-
-BROUGHT_BY = ("ledgerId", "index", "customerId")
-"""The fields that say how an event came; they are no part of its content."""
 _HAVE_EFFECTS = frozenset({"create", "delete"})
-_NO_CONTENT = frozenset({"workflow", *BROUGHT_BY})
-_OF_THE_LANE = frozenset({"op", "sequence", "modifies", "end", "asOf", *_NO_CONTENT})
 
 
 class EventMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -60,11 +56,6 @@ class _Addressed(msgspec.Struct, frozen=True, rename="camel"):
 
 class _OfCustomer(msgspec.Struct, frozen=True, rename="camel"):
     customer_id: ShortText | None = None
-
-
-def adapted(content: Mapping[str, Any], sources: Sequence[Source]) -> Mapping[str, Any]:
-    """`content` as our own event, by the first source that knows its shape; itself if none does. Raises Rejected."""
-    return next((event for source in sources if (event := source(content)) is not None), content)
 
 
 def ledger_name(customer_id: object, ledger_id: object) -> str:
@@ -108,7 +99,7 @@ def event_of(
     try:
         return _valid(key, stored, schema)
     except Rejected as fault:
-        return _faulty(key, stored, fault, text or repr(content))
+        return _faulty(key, stored, fault, text or strict_json.shown(content))
 
 
 def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -123,8 +114,7 @@ def _as_stored(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _valid(key: str, content: Mapping[str, Any], schema: type[EventMessage]) -> OrderEvent:
     """The event in `content`; raises Rejected."""
-    if isinstance(invalid := content.get("invalid"), str):
-        raise Rejected(*_split(invalid))
+    check_valid(content)
     body = strict_json.canonical(content)
     message = converted(content, schema)
     _check(message, body)
@@ -154,15 +144,12 @@ def stored_event(body: str, schema: type[EventMessage] = EventMessage, keys: Key
 
 def order_of(event: OrderEvent, keys: Keys = ANY) -> Mapping[str, Any]:
     """The content of the order message that a create stands for, of the type of its workflow; raises Corrupt."""
-    content = _content(event)
-    order = {name: value for name, value in content.items() if name not in _OF_THE_LANE}
-    brought = {"customerId": content["customerId"]} if content.get("customerId") else {}
-    return {"version": 1, **order, **brought, "type": keys.type_of(TaskKey.read(event.order_id).workflow)}
+    return order_in(_content(event), keys.type_of(TaskKey.read(event.order_id).workflow))
 
 
 def details_of(event: OrderEvent) -> Mapping[str, Any]:
     """The fields of the transaction itself, without those for the lane; raises Corrupt."""
-    left_out = _OF_THE_LANE | {"orderId"}
+    left_out = OF_THE_LANE | {"orderId"}
     return {name: value for name, value in _content(event).items() if name not in left_out}
 
 
@@ -189,16 +176,36 @@ def _check(message: EventMessage, body: str) -> None:
 
 
 def unusable(key: str, sequence: object, fault: Rejected, text: str) -> dict[str, Any]:
-    """The content that replaces an event of a task that cannot be stored: why, and how its text begins."""
+    """The content that replaces an event of a task that cannot be stored: why, and the text that it came in.
+
+    Of a text that is too long for a lane, it has the beginning.
+    """
     numbered = {"sequence": sequence} if _is_sequence(sequence) else {}
-    texts = {"invalid": cleaned(str(fault), LONGEST_FAULT), "begins": cleaned(text, LONGEST_BEGINNING)}
-    return {**TaskKey.read(key).fields, **numbered, **texts}
+    kept = cleaned(text, MOST_TEXT_BYTES)
+    if len(text) > MOST_TEXT_BYTES or len(strict_json.canonical(kept)) > MOST_TEXT_BYTES:
+        kept = kept[:LONGEST_BEGINNING]
+    return {**TaskKey.read(key).fields, **numbered, INVALID: cleaned(str(fault), LONGEST_FAULT), TEXT: kept}
+
+
+def as_sent(body: str) -> str:
+    """The text of an event as its sender wrote it, as far as its lane has that: to be mended, and sent again."""
+    if INVALID not in body:
+        return body
+    content = strict_json.parse_unchecked(body)
+    if not isinstance(content, dict) or INVALID not in content:
+        return body
+    own = {name: value for name, value in content.items() if name != INVALID}
+    return content[TEXT] if isinstance(content.get(TEXT), str) else strict_json.shown(own)
 
 
 def _faulty(key: str, content: Mapping[str, Any], fault: Rejected, text: str) -> OrderEvent:
     """An event that blocks its lane."""
     sequence, customer, brought = content.get("sequence"), content.get("customerId"), _brought(content)
+    if isinstance(before := content.get(TEXT), str):
+        text = before
     instead = {**unusable(key, sequence, fault, text), **brought}
+    if INVALID in content and "op" not in content:
+        content = instead
     try:
         body = sized(strict_json.canonical(content))
     except Rejected:
@@ -230,12 +237,7 @@ def _is_sequence(value: object) -> TypeGuard[int]:
     return type(value) is int and 1 <= value <= HIGHEST_SEQUENCE
 
 
-def _split(fault: str) -> tuple[str, str]:
-    field, _, reason = fault.partition(": ")
-    return field, reason
-
-
 def _digest(content: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in content.items() if name not in _NO_CONTENT}
+    own = {name: value for name, value in content.items() if name not in NO_CONTENT}
     digest = hashlib.sha256(strict_json.canonical(own).encode()).digest()[:16]
     return b2a_base64(digest, newline=False)[:22].decode()  # what follows is padding

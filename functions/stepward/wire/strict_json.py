@@ -44,6 +44,14 @@ def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
         return _written(value)
 
 
+def shown(value: object) -> str:
+    """The text of any value that was read, for people: it has, in place of what cannot be kept, the reason."""
+    try:
+        return _written(value)
+    except RecursionError:
+        return json.dumps("(is nested too deep to be shown)")
+
+
 def as_read(value: Any) -> Any:
     """What `parse` would read in the canonical text of a value, such as 1 for 1.0."""
     match value:
@@ -118,6 +126,8 @@ def _written(value: object) -> str:
             return "{" + ",".join(f"{json.dumps(key)}:{_written(value[key])}" for key in sorted(value)) + "}"
         case list() | tuple():
             return "[" + ",".join(map(_written, value)) + "]"
+        case Fault():
+            return json.dumps(f"({value.reason})")
         case _:
             return json.dumps(value)
 

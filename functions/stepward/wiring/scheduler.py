@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -42,10 +44,12 @@ def _worker(env: Mapping[str, str]) -> BatchWorker:
         shared_records=parts.shared_records(),
         alerts=alerts(parts),
         notices=_notices(parts),
+        sleep=time.sleep,  # noqa: TID251 - at most a tenth of a second before a lost write is tried again
+        jitter=random.random,
     )
     schedule = assembly.scheduler(parts.instance("scheduler"))
     visibility = SqsVisibility(outbox.queues.client, parts.config.scheduler_queue)
-    intake = assembly.intake(schedule.handle)
+    intake = assembly.intake(schedule.handle, schedule.take)
     return BatchWorker(intake, parts.telemetry, visibility=visibility, outbox=outbox, lasting=True)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.tables import Access, OrderItem, bound
-from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.task_items import DynamoResults, PlanItem, ResultItem, TaskItem
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.adapters.dynamodb.wishes import DynamoWishes, WishItem
 from stepward.wiring.clock import new_id
@@ -19,6 +19,7 @@ def task_store(access: Access, *, orders: str | None, tasks: str, shards: int) -
         orders=DynamoOrders(bound(OrderItem, orders, access)) if orders else None,
         tasks=bound(TaskItem, tasks, access),
         plans=bound(PlanItem, tasks, access),
+        results=DynamoResults(bound(ResultItem, tasks, access)),
         wishes=DynamoWishes(bound(WishItem, tasks, access), shards, new_id),
         connection=access.connection,
         shards=shards,

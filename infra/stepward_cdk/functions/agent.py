@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import READ_ONE, WRITE
+from stepward_cdk.permissions import READ_ONE, READ_SECRET, SEND, WRITE, allow, allow_queue
 from stepward_cdk.settings.agent_needs import AgentNeeds
 
 
@@ -24,7 +27,10 @@ class Agent(Worker):
             handler="agent.handler",
             timeout=requests.consumer_timeout,
             in_cycle=True,
+            memory_mb=needs.memory_mb,
             environment={
+                **needs.environment,
+                **({"STEPWARD_SECRETS": ",".join(needs.secrets)} if needs.secrets else {}),
                 "STEPWARD_AGENT": needs.name,
                 "STEPWARD_REQUESTS_QUEUE": requests.queue.queue_url,
                 "STEPWARD_RESPONSES_QUEUE": queues.responses.queue.queue_url,
@@ -41,6 +47,18 @@ class Agent(Worker):
         if needs.priority_queue:
             urgent = queues.priority[needs.name]
             self.consume(urgent, batch_size=needs.batch_size, max_concurrency=needs.priority_functions)
-        queues.responses.queue.grant_send_messages(self.function)
-        tables.shared_records.grant(self.function, READ_ONE, WRITE)
-        tables.rejects.grant(self.function, WRITE)
+        allow_queue(self.function, queues.responses.queue, SEND)
+        allow(self.function, tables.shared_records, READ_ONE, WRITE)
+        allow(self.function, tables.rejects, WRITE)
+        self._let_read(needs.secrets)
+
+    def _let_read(self, secrets: Sequence[str]) -> None:
+        """Let the function read these secrets; AWS adds six characters to the name that people gave each."""
+        for name in secrets:
+            arn = Stack.of(self).format_arn(
+                service="secretsmanager",
+                resource="secret",
+                resource_name=f"{name}-??????",
+                arn_format=ArnFormat.COLON_RESOURCE_NAME,
+            )
+            self.function.add_to_role_policy(iam.PolicyStatement(actions=[READ_SECRET], resources=[arn]))

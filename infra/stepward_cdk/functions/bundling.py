@@ -62,7 +62,7 @@ class _Needs:
 def bundle(platform: str, project: Project) -> Bundle:
     """The project's bundle for `platform` (aws, or local for this machine), built unless it exists."""
     uv = _uv(project.root)
-    compiler = sys.executable if platform == "local" else _find_python(uv, RUNTIME)
+    compiler = sys.executable if platform == "local" else find_python(uv, RUNTIME)
     sources, needs = dict(_sources(project)), _Needs.of(project)
     content_hash = _hash(sources, needs, platform, compiler)
     folder = project.root / "build" / f"bundle-{platform}"
@@ -145,12 +145,17 @@ def _delete_others(folder: Path, current: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def _find_python(uv: str, version: str) -> str:
+def find_python(uv: str, version: str) -> str:
+    """The interpreter of this version on this machine, or nothing."""
     if version == _THIS_PYTHON:
         return sys.executable
     command = [uv, "python", "find", "--quiet", "--no-python-downloads", version]
     found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv, and our own arguments
-    return found.stdout.strip() if found.returncode == 0 else ""
+    if found.returncode == 0:
+        return found.stdout.strip()
+    # A shim of pyenv, for a version that nobody chose, ends uv's search.
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    return str(next(pyenv.glob(f"versions/{version}.*/bin/python"), ""))
 
 
 def _uv(root: Path) -> str:

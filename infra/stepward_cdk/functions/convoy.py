@@ -5,7 +5,7 @@ from __future__ import annotations
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import QUERY, READ_MANY, READ_ONE, WRITE, WRITE_MANY
+from stepward_cdk.permissions import QUERY, READ_MANY, READ_ONE, SEND, WRITE, WRITE_MANY, allow, allow_queue
 from stepward_cdk.settings.convoy import FIFO_BATCH
 
 
@@ -36,10 +36,10 @@ class Convoy(Worker):
             },
         )
         self.consume(queues.order_events, batch_size=FIFO_BATCH, max_concurrency=settings.engine_concurrency)
-        tables.orders.grant(self.function, READ_MANY, READ_ONE, WRITE)
-        tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
-        tables.lanes.grant(self.function, QUERY, READ_ONE, WRITE, WRITE_MANY)
-        tables.shared_records.grant(self.function, READ_ONE, WRITE)
-        tables.rejects.grant(self.function, WRITE)
-        queues.scheduler.queue.grant_send_messages(self.function)
+        allow(self.function, tables.orders, READ_MANY, READ_ONE, WRITE)
+        allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
+        allow(self.function, tables.lanes, QUERY, READ_ONE, WRITE, WRITE_MANY)
+        allow(self.function, tables.shared_records, READ_ONE, WRITE)
+        allow(self.function, tables.rejects, WRITE)
+        allow_queue(self.function, queues.scheduler.queue, SEND)
         parts.alerts.grant_publish(self.function)

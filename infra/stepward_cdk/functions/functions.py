@@ -56,7 +56,11 @@ class Functions(Construct):
     @property
     def by_name(self) -> Mapping[str, lambda_.Function]:
         """All functions, by the names that alarms and dashboard use."""
+        return {name: worker.function for name, worker in self.workers.items()}
+
+    @property
+    def workers(self) -> Mapping[str, Worker]:
+        """All functions with the queues that they take from, by the same names."""
         engine = {"submission": self.submission, "scheduler": self.scheduler, "supervisor": self.supervisor}
         agents = {f"agent-{name}": agent for name, agent in self.agents.items()}
-        workers = {**engine, **agents, "convoy": self.convoy, **self.ledgers}
-        return {name: worker.function for name, worker in workers.items()}
+        return {**engine, **agents, "convoy": self.convoy, **self.ledgers}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import READ_ONE, WRITE
+from stepward_cdk.permissions import READ_ONE, SEND, WRITE, allow, allow_queue
 from stepward_cdk.settings.settings import LEAST_CONCURRENCY
 
 
@@ -35,7 +35,7 @@ class Ledger(Worker):
         at_once = LEAST_CONCURRENCY if customer else parts.settings.ledger_concurrency
         # One at a time: a ledger takes as much of the function's time as there is.
         self.consume(source, batch_size=1, max_concurrency=at_once)
-        tables.shared_records.grant(self.function, READ_ONE, WRITE)
-        tables.rejects.grant(self.function, WRITE)
-        queues.order_events.queue.grant_send_messages(self.function)
+        allow(self.function, tables.shared_records, READ_ONE, WRITE)
+        allow(self.function, tables.rejects, WRITE)
+        allow_queue(self.function, queues.order_events.queue, SEND)
         parts.objects.grant_read(self.function)

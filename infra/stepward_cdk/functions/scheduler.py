@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import READ_MANY, READ_ONE, WRITE
+from stepward_cdk.permissions import COUNT, READ_MANY, READ_ONE, SEND, WRITE, allow, allow_queue
 
 
 class Scheduler(Worker):
@@ -31,15 +31,15 @@ class Scheduler(Worker):
         for source in (queues.scheduler, queues.responses):
             self.consume(source, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
         for requests in queues.of_agents:
-            requests.queue.grant_send_messages(self.function)  # which lets it count what waits there, too
+            allow_queue(self.function, requests.queue, SEND, COUNT)  # it counts what waits there, too
         for work in (queues.scheduler, queues.responses):  # a retry that comes early waits; what fails is sent anew
-            work.queue.grant_send_messages(self.function)
-        tables.orders.grant(self.function, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
+            allow_queue(self.function, work.queue, SEND)
+        allow(self.function, tables.orders, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
         if parts.children:
-            tables.orders.grant(self.function, WRITE)
-        tables.tasks.grant(self.function, READ_MANY, READ_ONE, WRITE)
-        tables.rejects.grant(self.function, WRITE)
-        tables.shared_records.grant(self.function, READ_ONE, WRITE)
+            allow(self.function, tables.orders, WRITE)
+        allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
+        allow(self.function, tables.rejects, WRITE)
+        allow(self.function, tables.shared_records, READ_ONE, WRITE)
         parts.alerts.grant_publish(self.function)
         if names := settings.replies.names(Stack.of(self).partition):
             self.function.add_to_role_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=list(names)))

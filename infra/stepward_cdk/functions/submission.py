@@ -5,7 +5,7 @@ from __future__ import annotations
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import READ_ONE, WRITE
+from stepward_cdk.permissions import READ_ONE, SEND, WRITE, allow, allow_queue
 
 
 class Submission(Worker):
@@ -27,8 +27,8 @@ class Submission(Worker):
             },
         )
         self.consume(queues.orders, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
-        tables.orders.grant(self.function, READ_ONE, WRITE)  # it reads an existing order: a duplicate or a conflict
-        tables.tasks.grant(self.function, READ_ONE, WRITE)  # it reads a cancellation that came before its order
-        tables.rejects.grant(self.function, WRITE)
+        allow(self.function, tables.orders, READ_ONE, WRITE)  # it reads an existing order: a duplicate or a conflict
+        allow(self.function, tables.tasks, READ_ONE, WRITE)  # it reads a cancellation that came before its order
+        allow(self.function, tables.rejects, WRITE)
         for queue in (queues.scheduler, queues.orders):  # it sends an order anew that fails for now
-            queue.queue.grant_send_messages(self.function)
+            allow_queue(self.function, queue.queue, SEND)

@@ -11,10 +11,11 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import QUERY, READ_MANY, READ_ONE, WRITE
+from stepward_cdk.permissions import COUNT, READ_MANY, READ_ONE, SEND, WRITE, allow, allow_query, allow_queue
 from stepward_cdk.queues import dead_letters
 from stepward_cdk.settings.agent_needs import AgentNeeds
 from stepward_cdk.settings.settings import SUPERVISOR_TIMEOUT_S, WAKE_UP_RETRIES, Settings
+from stepward_cdk.tables import DUE_INDEX
 
 
 class Supervisor(Worker):
@@ -43,12 +44,14 @@ class Supervisor(Worker):
                 **parts.for_deciding,
             },
         )
-        tables.tasks.grant(self.function, READ_MANY, READ_ONE, QUERY, WRITE)
-        tables.lanes.grant(self.function, READ_ONE, QUERY, WRITE)
-        tables.shared_records.grant(self.function, READ_ONE, WRITE)
-        queues.scheduler.queue.grant_send_messages(self.function)
+        allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
+        allow(self.function, tables.lanes, READ_ONE, WRITE)
+        for table in (tables.tasks, tables.lanes):
+            allow_query(self.function, table, DUE_INDEX)
+        allow(self.function, tables.shared_records, READ_ONE, WRITE)
+        allow_queue(self.function, queues.scheduler.queue, SEND)
         for requests in queues.of_agents:  # it counts how many wait
-            requests.queue.grant(self.function, "sqs:GetQueueAttributes")
+            allow_queue(self.function, requests.queue, COUNT)
         parts.alerts.grant_publish(self.function)
         self.wake_up = WakeUp(self, "WakeUp", supervisor=self.function, settings=settings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aws_cdk import CfnResource, Duration, Stack
+from aws_cdk import CfnResource, Duration
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_logs as logs
@@ -46,8 +46,9 @@ class Parts:
         """The variables of both functions that decide about tasks: Scheduler and Supervisor."""
         return {
             "STEPWARD_SHARED_RECORDS_TABLE": self.tables.shared_records.table_name,
-            "STEPWARD_AGENT_QUEUES": _addresses(self.queues, self.queues.agents),
-            "STEPWARD_AGENT_PRIORITY_QUEUES": _addresses(self.queues, self.queues.priority),
+            "STEPWARD_AGENTS": ",".join(self.queues.agents),
+            "STEPWARD_PRIORITY_AGENTS": ",".join(self.queues.priority),
+            "STEPWARD_AGENT_PREFIX": self.settings.queue_name("agent-"),
             "STEPWARD_FINISHED_DAYS": str(self.settings.finished_days),
             **self.alerts.addresses,
         }
@@ -70,9 +71,11 @@ class Worker(Construct):
         timeout: Duration,
         environment: Mapping[str, str],
         in_cycle: bool = False,
+        memory_mb: int = MEMORY_MB,
     ) -> None:
         super().__init__(scope, construct_id)
         settings = parts.settings
+        self.takes: dict[WorkQueue, str] = {}
         log = logs.LogGroup(self, "Log", retention=logs.RetentionDays[LOG_RETENTION], removal_policy=removal(settings))
         self.function = lambda_.Function(
             self,
@@ -81,7 +84,7 @@ class Worker(Construct):
             handler=handler,
             runtime=lambda_.Runtime(f"python{RUNTIME}", lambda_.RuntimeFamily.PYTHON),
             architecture=lambda_.Architecture.custom(ARCHITECTURE),
-            memory_size=MEMORY_MB,
+            memory_size=memory_mb,
             timeout=timeout,
             environment=_for_all(settings) | dict(environment),
             log_group=log,
@@ -95,15 +98,16 @@ class Worker(Construct):
         )
 
     def consume(self, work: WorkQueue, *, batch_size: int, max_concurrency: int) -> None:
-        """Take messages from `work`, and return only those that failed."""
-        self.function.add_event_source(
-            sources.SqsEventSource(
-                work.queue,
-                batch_size=batch_size,
-                max_concurrency=max_concurrency,
-                report_batch_item_failures=True,
-            )
+        """Take messages from `work`, and return only those that failed, which Lambda counts."""
+        source = sources.SqsEventSource(
+            work.queue,
+            batch_size=batch_size,
+            max_concurrency=max_concurrency,
+            report_batch_item_failures=True,
+            metrics_config=lambda_.MetricsConfig(metrics=[lambda_.MetricType.EVENT_COUNT]),
         )
+        self.function.add_event_source(source)
+        self.takes[work] = source.event_source_mapping_id
 
     def update_after(self, other: Worker) -> None:
         """Have the function's code and settings updated after those of `other`.
@@ -117,10 +121,6 @@ def _resource(function: lambda_.Function) -> CfnResource:
     resource = function.node.default_child
     assert isinstance(resource, CfnResource)  # noqa: S101 - what CDK makes a Function of
     return resource
-
-
-def _addresses(scope: Construct, queues: Mapping[str, WorkQueue]) -> str:
-    return Stack.of(scope).to_json_string({name: work.queue.queue_url for name, work in queues.items()})
 
 
 def _for_all(settings: Settings) -> dict[str, str]:

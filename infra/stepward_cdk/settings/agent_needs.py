@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from stepward.domain.errors import Misconfigured, WorkflowError
+from stepward.domain.workflow.agents import Agent
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent
 from stepward.domain.workflow.plan import PlannedStep
 from stepward_cdk.settings.settings import (
     AGENT_MARGIN_S,
+    CUSTOMER_QUEUES,
     LEAST_CONCURRENCY,
     LONGEST_FUNCTION_S,
     MAX_REQUEST_QUEUES,
+    MEMORY_MB,
     PRIORITY_SHARE,
     Settings,
 )
@@ -35,6 +37,9 @@ class AgentNeeds:
     wanted_batch: int
     longest_s: int
     priority_queue: bool = False
+    secrets: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    memory_mb: int = MEMORY_MB
 
     @property
     def batch_size(self) -> int:
@@ -80,7 +85,7 @@ def agents_of(app: App, settings: Settings) -> tuple[AgentNeeds, ...]:
     """The needs of every agent of the application, sorted by name; raises WorkflowError."""
     steps = app.planned(settings.complete_within)
     needs = tuple(_needs(agent, steps, settings) for agent in app.agents)
-    _check_queues(app.name, [name for agent in needs for name in agent.queue_names])
+    _check_queues(app.name, [name for agent in needs for name in agent.queue_names], settings)
     return needs
 
 
@@ -91,7 +96,14 @@ def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> Ag
             f"that takes {2 * LEAST_CONCURRENCY}"
         )
     return AgentNeeds(
-        agent.name, agent.max_concurrency, settings.agent_batch_size, _longest(steps, agent.name), agent.priority_queue
+        agent.name,
+        agent.max_concurrency,
+        settings.agent_batch_size,
+        _longest(steps, agent.name),
+        agent.priority_queue,
+        agent.secrets,
+        agent.environment,
+        agent.memory_mb,
     )
 
 
@@ -117,10 +129,12 @@ def check_addresses(app: App, addresses: Collection[str], where: str = "service_
             )
 
 
-def _check_queues(app: str, names: list[str]) -> None:
-    if len(names) > MAX_REQUEST_QUEUES:
+def _check_queues(app: str, names: list[str], settings: Settings) -> None:
+    room = MAX_REQUEST_QUEUES - CUSTOMER_QUEUES * len(settings.convoy.queues)
+    if len(names) > room:
         raise WorkflowError(
-            f"app {app!r}: {len(names)} agents and priority queues; one stack takes {MAX_REQUEST_QUEUES}"
+            f"app {app!r}: {len(names)} agents and priority queues; one stack takes {room} beside "
+            f"{len(settings.convoy.queues)} customers with queues of their own; use a second stack"
         )
     for name, times in Counter(names).items():
         if times > 1:

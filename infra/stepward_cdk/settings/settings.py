@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any, Literal, Self
 
 from stepward.domain.convoy.lane import LaneRules
@@ -17,9 +18,10 @@ from stepward.domain.workflow.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATT
 from stepward_cdk.settings.checks import matches, one_of, region, service_url, within
 from stepward_cdk.settings.context import parsed
 from stepward_cdk.settings.convoy import ConvoySettings
+from stepward_cdk.settings.order_sources import by_service
 from stepward_cdk.settings.reply_queues import ReplyQueues
 
-RUNTIME = "3.14"
+RUNTIME = "3.13"  # the tests have run on it
 ARCHITECTURE = "arm64"
 WHEEL_PLATFORM = "aarch64-manylinux2014"
 MEMORY_MB = 512  # CPU follows memory: below this, start-up dominates what a function costs
@@ -37,8 +39,9 @@ CONVOY_RETENTION_DAYS = 14  # a FIFO queue restarts a dead letter's time, so bot
 DEAD_RETENTION_DAYS = 14
 WAKE_UP_RETRIES = 2
 LOG_RETENTION = "ONE_MONTH"
-BOTO_SERVICES = ("dynamodb", "events", "s3", "sns", "sqs")
-MAX_REQUEST_QUEUES = 13  # of agents, priority queues included: the URLs share a function's 4 KB of environment
+BOTO_SERVICES = ("dynamodb", "events", "s3", "secretsmanager", "sns", "sqs")
+MAX_REQUEST_QUEUES = 40  # of agents, priority queues included: a stack takes 500 resources
+CUSTOMER_QUEUES = 2  # as many of them make room for the queue and the function of one customer
 PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for orders of high priority
 
 OLDEST_MESSAGE_S = 300
@@ -48,6 +51,10 @@ NOT_UNDERSTOOD_AGE_MS = 300_000  # a deployment updates all functions within a f
 UNCOUNTED_IN_FIVE_MINUTES = 100  # so many steps that no agent took are an outage
 SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below
+STACK_IN_QUEUE_NAMES = 38  # characters: SQS takes 80 in all, and an agent's part may have 42
+RETURNED_PERIODS = 6  # half an hour of 5 minutes each: a message that waits a while for something is no news
+CONCURRENCY_PERCENT = 80
+FIFO_IN_FLIGHT = 100_000  # SQS takes 120,000
 OWN_NAME_KEEPS = 24  # the least characters of the stack's name that CloudFormation leaves in a queue's name
 LEASE_PERIODS = 2  # within which a Supervisor that died is replaced
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}")
@@ -70,7 +77,9 @@ class Settings:
     environment: Literal["dev", "prod"] = _says("`prod` protects what holds data, and must alert somebody", "dev")
     region: str = _says("where the stack goes; empty leaves it to whoever deploys", "")
     alert_email: str = _says("who gets the alerts; `none` if you subscribe to the topic yourself", "")
+    page_email: str = _says("who is woken by what cannot wait; empty: whoever gets the alerts", "")
     event_bus: str = _says("the event bus that brings alerts to programs; it must exist", "default")
+    order_sources: tuple[str, ...] = _says("SNS topics and EventBridge rules, by ARN, that may send orders", ())
     shards: int = _says("parts of the due index; more of them let more Supervisors work side by side", 4)
     draining_shards: int = _says("a higher number of shards, which are swept as well until they are empty", 0)
     service_urls: Mapping[str, str] = _says("the address of each service that an agent calls", {})
@@ -148,6 +157,7 @@ class Settings:
             raise Misconfigured(f"reply_endpoint={self.reply_endpoint!r} is for platform=local only")
         self._check_replicas()
         self._check_alerts()
+        by_service(self.order_sources)
         for service, url in self.service_urls.items():
             service_url(service, url)
 
@@ -161,6 +171,12 @@ class Settings:
         """Whether resources with data outlive the stack and are protected from deletion."""
         return self.environment == "prod"
 
+    def queue_name(self, part: str) -> str:
+        """A name for a queue whose address is derived from it; a long stack name is cut, and stays its own."""
+        if len(stack := self.stack) > STACK_IN_QUEUE_NAMES:
+            stack = f"{stack[: STACK_IN_QUEUE_NAMES - 9]}-{sha256(stack.encode()).hexdigest()[:8]}"
+        return f"{stack}-{part}"
+
     @property
     def replies(self) -> ReplyQueues:
         """The queues to which the Scheduler may post."""
@@ -171,6 +187,12 @@ class Settings:
             own_prefix=f"{self.stack}-"[:OWN_NAME_KEEPS],
             endpoint=self.reply_endpoint,
         )
+
+    @property
+    def subscribers(self) -> tuple[str, str]:
+        """Who is told and who is woken, by mail; empty: nobody."""
+        told, woken = self.alert_email, self.page_email or self.alert_email
+        return "" if told == NOBODY else told, "" if woken == NOBODY else woken
 
     @property
     def restored(self) -> Mapping[str, str]:
@@ -218,12 +240,13 @@ class Settings:
         return replace(usual, **{name: parsed(name, value, getattr(usual, name)) for name, value in chosen.items()})
 
     def _check_alerts(self) -> None:
-        if self.alert_email not in {"", NOBODY} and "@" not in self.alert_email:
-            raise Misconfigured(f"alert_email={self.alert_email!r} is not an e-mail address")
+        for name, mail in (("alert_email", self.alert_email), ("page_email", self.page_email)):
+            if mail not in {"", NOBODY} and "@" not in mail:
+                raise Misconfigured(f"{name}={mail!r} is not an e-mail address")
         if self.lasting and not self.alert_email:
             raise Misconfigured(
                 "alert_email is empty, so nobody would hear of an order in Error; write an e-mail address, "
-                f"or {NOBODY!r} if you subscribe to the stack's topic (output AlertsTopicArn) yourself"
+                f"or {NOBODY!r} if you subscribe to the stack's topics yourself (see docs/watching.md)"
             )
 
     def _check_replicas(self) -> None:

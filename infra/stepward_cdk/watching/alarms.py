@@ -1,21 +1,26 @@
-"""Alarms: each says what is wrong and what to do, and reaches the same people as the engine's own alerts."""
+"""Alarms: each says what is wrong and what to do, and that it is over; docs/watching.md lists all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from stepward_cdk.settings.settings import (
+    CONCURRENCY_PERCENT,
     ERRORS_IN_FIVE_MINUTES,
+    FIFO_IN_FLIGHT,
     NOT_UNDERSTOOD_AGE_MS,
     OVERDUE_AGE_MS,
+    RETURNED_PERIODS,
     UNCOUNTED_IN_FIVE_MINUTES,
 )
-from stepward_cdk.watching.watched import Watched, age, depth, function_sum
+from stepward_cdk.watching.alerts import Alerts
+from stepward_cdk.watching.watched import Watched, age, depth, function_sum, hidden, lambda_metric, returned
 
 _ENGINE = {
     "Rejected": "Messages were rejected; see `stepward rejects` for field and reason",
@@ -30,31 +35,49 @@ _WAITING = {
     "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS hides other orders",
     "ledgers": "a large ledger, or one that keeps failing? The customer's other ledgers wait behind it",
 }
+_TELLS = {"Rejected", "Failed", "BreakerOpened", "Blocked", "Gaps", "Overtime"}
+"""These concern single orders or messages, or end by themselves: they tell somebody, and all others wake somebody."""
 _ANY = 1
+_MOST_METRICS = 10
 
 
 class Alarms(Construct):
     """One alarm for each thing that can go wrong with each part."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, topic: sns.ITopic) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, alerts: Alerts) -> None:
         super().__init__(scope, construct_id)
-        self._action, self._deployment = actions.SnsAction(topic), watched.deployment
-        for name, queue in watched.dead.items():
-            self._when(f"{name}-dead", depth(queue), _ANY, f"Messages for {name} could not be processed")
+        self._wakes, self._tells = actions.SnsAction(alerts.pages), actions.SnsAction(alerts.topic)
+        self._deployment, self._expressions = watched.deployment, watched.expressions
+        self._watch_dead_letters(watched)
+        self._watch_queues(watched)
+        self._watch_functions(watched)
+        self._watch_account(watched, alerts)
+        self._watch_engine(watched)
+
+    def _watch_dead_letters(self, watched: Watched) -> None:
+        """Agents share alarms, each of as many as one can add up: hardly anything ends in their dead letters."""
+        of_agents = [name for name in watched.queues if name.startswith("agent-")]
+        for name in watched.queues:
+            if name not in of_agents:
+                dead = depth(watched.dead[name])
+                self._when(f"{name}-dead", dead, _ANY, f"Messages for {name} could not be processed")
+        for first in range(0, len(of_agents), _MOST_METRICS):
+            some = of_agents[first : first + _MOST_METRICS]
+            which = f"Messages for one of {', '.join(some)} could not be processed; see `stepward dead-letters list`"
+            number = f"-{first // _MOST_METRICS + 1}" if first else ""
+            self._when(f"agents-dead{number}", _sum([depth(watched.dead[name]) for name in some]), _ANY, which)
+
+    def _watch_queues(self, watched: Watched) -> None:
         for name, work in watched.queues.items():
             oldest = watched.oldest_s[name]
             because = _WAITING.get("ledgers" if name.startswith("ledgers") else name, "does their function keep up?")
             self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s: {because}")
-        self._watch_functions(watched)
-        self._watch_supervisor(watched)
-        for metric, description in _ENGINE.items():
-            self._when(metric, watched.engine(metric), _ANY, description)
-        overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
-        self._when("OverdueAge", watched.engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
-        newer = "Code has met what only newer code knows for minutes: the logs name it under NotUnderstood; deploy it"
-        self._when("NotUnderstood", watched.engine("NotUnderstoodAge", "Maximum"), NOT_UNDERSTOOD_AGE_MS, newer)
-        outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
-        self._when("Uncounted", watched.engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
+        for name, mapping in watched.mappings.items():
+            keep = f"Messages of {name} keep coming back for half an hour; the log of their function says why"
+            self._when(f"{name}-returned", returned(mapping), _ANY, keep, RETURNED_PERIODS, tells=True)
+        full = f"Over {FIFO_IN_FLIGHT} order events are hidden; at 120,000 SQS gives out no more: what keeps failing?"
+        events = hidden(watched.queues["order-events"].queue)
+        self._when("order-events-in-flight", events, FIFO_IN_FLIGHT, full)
 
     def _watch_functions(self, watched: Watched) -> None:
         for name, function in watched.functions.items():
@@ -64,19 +87,34 @@ class Alarms(Construct):
                 self._when(f"{name}-errors", errors, _ANY, died)
             else:
                 self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
-            throttles = function_sum(function, "Throttles")
-            self._when(f"{name}-throttles", throttles, _ANY, f"{name} is throttled; raise the account's limit", 3)
-            dropped = function_sum(function, "RecursiveInvocationsDropped")
+        for name in ("convoy", *watched.ledgers):  # the others may loop, or take no messages
+            dropped = function_sum(watched.functions[name], "RecursiveInvocationsDropped")
             self._when(f"{name}-dropped", dropped, _ANY, f"Lambda took {name} for a runaway loop and dropped messages")
 
-    def _watch_supervisor(self, watched: Watched) -> None:
-        runs = watched.functions["supervisor"].metric("Invocations", statistic="Sum", period=watched.silence)
-        silent = "The Supervisor does not run: nothing overdue is recovered; look at its schedule"
-        self._unless("supervisor-silent", runs, silent)
-        swept = watched.engine("Swept", period=watched.silence)
-        self._unless(
-            "Swept", swept, "The Supervisor runs but sweeps no shard: nothing overdue is recovered; see its log"
-        )
+    def _watch_account(self, watched: Watched, alerts: Alerts) -> None:
+        """What functions, tables and mails get from the account; no function has concurrency of its own."""
+        limit = "; raise the account's limit, or lower engine_concurrency"
+        throttles = lambda_metric("Throttles", "Sum")
+        self._when("throttled", throttles, _ANY, f"Functions of this account are throttled{limit}", 3)
+        running = {"running": lambda_metric("ConcurrentExecutions", "Maximum")}
+        used = _math("100 * running / SERVICE_QUOTA(running)", running)
+        self._when("concurrency", used, CONCURRENCY_PERCENT, f"{CONCURRENCY_PERCENT}% of all functions run{limit}", 2)
+        slow = "DynamoDB throttles the tables, and messages come back; is one order, or one shard, too busy?"
+        self._when("tables-throttled", _sum(watched.throttles), _ANY, slow, 2)
+        lost = _sum([topic.metric_number_of_notifications_failed(statistic="Sum") for topic in alerts.topics])
+        self._when("alerts-lost", lost, _ANY, "Alerts or alarms could not be delivered; check the subscriptions")
+
+    def _watch_engine(self, watched: Watched) -> None:
+        silent = "No shard is swept, so nothing overdue is recovered; look at the Supervisor's schedule and its log"
+        self._unless("Swept", watched.engine("Swept", period=watched.silence), silent)
+        for metric, description in _ENGINE.items():
+            self._when(metric, watched.engine(metric), _ANY, description, tells=metric in _TELLS)
+        overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"
+        self._when("OverdueAge", watched.engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
+        newer = "Code has met what only newer code knows for minutes: the logs name it under NotUnderstood; deploy it"
+        self._when("NotUnderstood", watched.engine("NotUnderstoodAge", "Maximum"), NOT_UNDERSTOOD_AGE_MS, newer)
+        outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
+        self._when("Uncounted", watched.engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
 
     def _unless(self, name: str, metric: cloudwatch.Metric, description: str) -> None:
         self._alarm(
@@ -89,24 +127,51 @@ class Alarms(Construct):
             treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
         )
 
-    def _when(self, name: str, metric: cloudwatch.Metric, threshold: float, description: str, periods: int = 1) -> None:
+    def _when(
+        self,
+        name: str,
+        metric: cloudwatch.IMetric,
+        threshold: float,
+        description: str,
+        periods: int = 1,
+        *,
+        tells: bool = False,
+    ) -> None:
         self._alarm(
             name,
             metric,
             description,
+            tells=tells,
             threshold=threshold,
             evaluation_periods=periods,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
 
-    def _alarm(self, name: str, metric: cloudwatch.Metric, description: str, **condition: Any) -> None:
+    def _alarm(
+        self, name: str, metric: cloudwatch.IMetric, description: str, *, tells: bool = False, **condition: Any
+    ) -> None:
+        if isinstance(metric, cloudwatch.MathExpression) and not self._expressions:
+            return
         stack = self._deployment.stack  # it has no "/", so no other stack can have an alarm of this name
-        cloudwatch.Alarm(
+        alarm = cloudwatch.Alarm(
             self,
             name,
             metric=metric,
             alarm_name=f"{stack}/{name}",
             alarm_description=f"{stack}: {self._deployment.addressed(description)}",
             **condition,
-        ).add_alarm_action(self._action)
+        )
+        action = self._tells if tells else self._wakes
+        alarm.add_alarm_action(action)
+        alarm.add_ok_action(action)
+
+
+def _sum(metrics: Sequence[cloudwatch.Metric]) -> cloudwatch.MathExpression:
+    """All of them together: AWS reports them only where there is something to report."""
+    named = {f"m{number}": metric for number, metric in enumerate(metrics)}
+    return _math(" + ".join(f"FILL({name}, 0)" for name in named), named)
+
+
+def _math(expression: str, metrics: Mapping[str, cloudwatch.IMetric]) -> cloudwatch.MathExpression:
+    return cloudwatch.MathExpression(expression=expression, using_metrics=metrics, period=Duration.minutes(5))

@@ -1,4 +1,4 @@
-"""The topic for people, and the event bus that sends machines the same alerts."""
+"""The topics for people, and the event bus that sends machines the same alerts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from stepward_cdk.queues import removal
-from stepward_cdk.settings.settings import NOBODY, Settings
+from stepward_cdk.settings.settings import Settings
 
 # An alarm or a rule that may not use the key publishes nothing, without an error.
 PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
 
 
 class Alerts(Construct):
-    """An encrypted topic to which the functions and CloudWatch's alarms publish, and the deployment's event bus."""
+    """Two encrypted topics, `topic` to tell people and `pages` to wake them, and the deployment's event bus.
+
+    The functions publish to the first, CloudWatch's alarms to both. One key is enough for both.
+    """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, workflow: str) -> None:
         super().__init__(scope, construct_id)
@@ -34,12 +37,17 @@ class Alerts(Construct):
         )
         for service in PUBLISHING_SERVICES:
             key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
-        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True, display_name=settings.stack)
+        self.topics = [
+            sns.Topic(self, name, master_key=key, enforce_ssl=True, display_name=settings.stack)
+            for name in ("Topic", "Pages")
+        ]
+        self.topic, self.pages = self.topics
         # A topic with its own policy loses the default one, which would let the account's alarms in.
         account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
-        self.topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=account))
-        if settings.alert_email not in {"", NOBODY}:
-            self.topic.add_subscription(subscriptions.EmailSubscription(settings.alert_email))
+        for topic, mail in zip(self.topics, settings.subscribers, strict=True):
+            topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=account))
+            if mail:
+                topic.add_subscription(subscriptions.EmailSubscription(mail))
         self._bus = events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
         self.addresses: Mapping[str, str] = {
             "STEPWARD_ALERTS_TOPIC": self.topic.topic_arn,

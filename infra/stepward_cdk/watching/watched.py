@@ -23,18 +23,24 @@ FIVE_MINUTES = Duration.minutes(5)
 class Watched:
     """Every part by its short name; `ledgers` are the names of the functions that split ledgers.
 
-    `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be swept. The
-    engine's own metrics name the deployment, `deployment`, so that no other one in the account adds to them.
+    `mappings` are the event source mappings of the engine's own functions, by queue: what an agent returns ends by its
+    complete-by. `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be
+    swept; `throttles` are of the tables that every order needs. Without `expressions` only single metrics are watched,
+    since the local cloud knows no others. The engine's own metrics name the deployment,
+    `deployment`, so that no other one in the account adds to them.
     """
 
     queues: Mapping[str, WorkQueue]
+    mappings: Mapping[str, str]
     oldest_s: Mapping[str, int]
     dead: Mapping[str, sqs.Queue]
     functions: Mapping[str, lambda_.Function]
     ledgers: Sequence[str]
     agents: Sequence[str]
     silence: Duration
+    throttles: Sequence[cloudwatch.Metric]
     deployment: Deployment
+    expressions: bool = True
 
     def engine(
         self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES
@@ -67,6 +73,27 @@ def depth(queue: sqs.Queue, label: str | None = None) -> cloudwatch.Metric:
 def age(queue: sqs.Queue, label: str | None = None) -> cloudwatch.Metric:
     """How long the oldest message of a queue has waited, in seconds."""
     return queue.metric_approximate_age_of_oldest_message(statistic="Maximum", period=FIVE_MINUTES, label=label)
+
+
+def hidden(queue: sqs.Queue) -> cloudwatch.Metric:
+    """How many messages of a queue are with a function, or wait hidden until they come again."""
+    return queue.metric_approximate_number_of_messages_not_visible(statistic="Maximum", period=FIVE_MINUTES)
+
+
+def returned(mapping: str) -> cloudwatch.Metric:
+    """How many messages a function returned to its queue, or died with."""
+    return lambda_metric("FailedInvokeEventCount", "Sum", {"EventSourceMappingUUID": mapping})
+
+
+def lambda_metric(name: str, statistic: str, dimensions: Mapping[str, str] | None = None) -> cloudwatch.Metric:
+    """One of Lambda's own metrics; without dimensions, of all functions of the account in this region."""
+    return cloudwatch.Metric(
+        namespace="AWS/Lambda",
+        metric_name=name,
+        dimensions_map=dimensions,
+        statistic=statistic,
+        period=FIVE_MINUTES,
+    )
 
 
 def function_sum(function: lambda_.Function, metric: str, label: str | None = None) -> cloudwatch.Metric:

@@ -7,21 +7,26 @@ from dataclasses import replace
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.agents import Agent
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent, Step, Workflow
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward_cdk.settings.agent_needs import agents_of
+from stepward_cdk.settings.convoy import MAX_CUSTOMERS
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
 from tests.infra.sample import application
 
 
-def test_more_queues_than_one_functions_environment_can_name_are_refused() -> None:
-    """S4: the Scheduler's 4 KB of environment list every agent's queue; a priority queue is one more."""
+def test_more_queues_than_a_stack_has_room_for_are_refused() -> None:
+    """S4: a priority queue is one more, and a customer with a queue of its own counts as two."""
     agents = [Agent(f"agent-{number}") for number in range(MAX_REQUEST_QUEUES)]
     assert len(agents_of(asking(*agents), Settings())) == MAX_REQUEST_QUEUES
     for one_more in ([*agents, Agent("more")], [*agents[1:], Agent("more", priority_queue=True)]):
         with pytest.raises(WorkflowError, match=str(MAX_REQUEST_QUEUES)):
             agents_of(asking(*one_more), Settings())
+    with pytest.raises(WorkflowError, match=f"takes {MAX_REQUEST_QUEUES - 2} beside 1 customers"):
+        agents_of(asking(*agents[1:]), Settings(ledger_customers=("acme",)))
+    agents_of(asking(*agents[:13]), Settings(ledger_customers=tuple(f"customer-{it}" for it in range(MAX_CUSTOMERS))))
 
 
 def test_an_agent_too_small_to_be_shared_gets_no_priority_queue() -> None:

@@ -25,7 +25,7 @@ def test_the_template_says_what_it_serves_and_what_of_it_drains(restored: Templa
 
 def test_a_draining_agent_keeps_its_queues_and_its_time(restored: Template, production: Template) -> None:
     """D1: for the orders in flight."""
-    queues = joined(restored.environment(restored.function("scheduler"))["STEPWARD_AGENT_QUEUES"])
+    queues = restored.derived("scheduler", "AGENTS")
     for agent in ("courier", "shipping"):
         assert queues[agent] == restored.requests_queue(agent)
         timeouts = {

@@ -12,8 +12,9 @@ import pytest
 
 from orders import app
 from stepward.domain.errors import Misconfigured
+from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.application import App
-from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward_cdk.settings.agent_needs import check_addresses
@@ -152,7 +153,7 @@ def test_production_has_somebody_who_hears_its_alerts(files: Files) -> None:
     """D2: an address, or the explicit word for none."""
     assert refused(files(prod=PROD.replace("ops@example.com", ""))) == (
         "infra/environments/prod.toml: alert_email is empty, so nobody would hear of an order in Error; write an "
-        "e-mail address, or 'none' if you subscribe to the stack's topic (output AlertsTopicArn) yourself"
+        "e-mail address, or 'none' if you subscribe to the stack's topics yourself (see docs/watching.md)"
     )
     assert Settings(environment="prod", alert_email="none").lasting
 

@@ -25,9 +25,9 @@ def deployed(request: pytest.FixtureRequest) -> tuple[str, Template]:
 
 def own_metrics(template: Template) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Each metric of the engine that an alarm or the dashboard watches, with its dimensions."""
-    for alarm in template.properties("CloudWatch::Alarm").values():
-        if alarm["Namespace"] == "Stepward":
-            yield alarm["MetricName"], {it["Name"]: it["Value"] for it in alarm["Dimensions"]}
+    for _, metric in template.watched():
+        if metric["Namespace"] == "Stepward":
+            yield metric["MetricName"], {it["Name"]: it["Value"] for it in metric["Dimensions"]}
     (board,) = template.properties("CloudWatch::Dashboard").values()
     for graph in joined(board["DashboardBody"])["widgets"]:
         for _, name, *pairs in (it for it in graph["properties"].get("metrics", []) if it[0] == "Stepward"):
@@ -62,8 +62,7 @@ def test_every_alarm_and_the_commands_in_it_name_the_deployment(deployed: tuple[
             assert command.endswith(f" --stack {stack}")
             told += 1
     assert told >= 5
-    (topic,) = template.properties("SNS::Topic").values()
-    assert topic["DisplayName"] == stack
+    assert {topic["DisplayName"] for topic in template.properties("SNS::Topic").values()} == {stack}
 
 
 def test_no_two_deployments_claim_one_name(deployed: tuple[str, Template]) -> None:

@@ -67,6 +67,15 @@ def test_orders_go_back_to_the_orders(run: Run, shop: Shop) -> None:
     assert listed(run)["orders"] == 0
 
 
+def test_a_tenant_keeps_its_fair_share_of_a_queue(run: Run, shop: Shop) -> None:
+    """D4, S21: its messages stay together when they are sent again."""
+    shop.bury("orders", order_text("ord-7"), group="acme")
+
+    assert actions(run, "orders") == ["sent"]
+    (received,) = emptied(SqsSource.at(shop.sqs, source(shop, "orders")))
+    assert received.attributes["MessageGroupId"] == "acme"
+
+
 def test_what_is_current_is_sent_and_what_is_stale_is_not(run: Run, shop: Shop) -> None:
     """Case 77: redriving compares with the order, and replays nothing that is over."""
     shop.store(Life("ord-1", UNDOABLE).start(0))

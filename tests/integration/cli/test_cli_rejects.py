@@ -46,3 +46,19 @@ def test_a_reject_that_is_not_there_or_not_clear_is_refused(run: Run, shop: Shop
 
 def test_no_rejects_is_said_so(run: Run) -> None:
     assert "has rejected no message" in run("rejects").stdout
+
+
+def test_a_reject_says_how_its_corrected_body_is_sent(run: Run, shop: Shop) -> None:
+    """K5: each by the command that reads it as it is."""
+    parts, now = shop.connection.deployment, shop.connection.now()
+    names = [url.rpartition("/")[2] for url in (parts.orders_queue_url, parts.ledgers_queue_url)]
+    for source, command in [
+        (names[0], "stepward send order.json"),
+        (names[1], "stepward ledger send order.json"),
+        ("ledger of c-1", "stepward ledger send order.json --customer c-1"),
+        ("the order's lane", "stepward ledger send order.json --customer CUSTOMER"),
+    ]:
+        shop.connection.rejects.keep(Reject(f"m-{len(source)}", source, now, "items", "is missing", "{}"))
+        assert command in run("rejects", f"m-{len(source)}").stdout
+    shop.connection.rejects.keep(Reject("m-x", "scheduler", now, "type", "is unknown", "{}"))
+    assert "send order.json" not in run("rejects", "m-x").stdout

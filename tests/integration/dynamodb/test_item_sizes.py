@@ -10,21 +10,23 @@ import pytest
 from orders import app
 from orders.fulfilment import fulfilment
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import ProcessState, new_task
-from stepward.domain.workflow.definition import Agent, Call, Step, Workflow
+from stepward.domain.workflow.agents import Agent, Call
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import Accepted, accept
-from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld
+from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld, changed, submitted, task_in
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
 
 ORDER_ID = "7f3c9a52-6d1e-4b8a-9c47-0e5d2f1a8b63"
+DAY_S = 86_400
 SCHEDULERS = ("scheduler-0a1b2c3d4e5f", "scheduler-5f4e3d2c1b0a")
 RESULTS = {
     "reserve": {"reservation": "reserve-3f2a9b1c-8d7e-4c5b"},
@@ -201,6 +203,27 @@ def test_what_is_not_set_is_not_there(life: Life) -> None:
     assert reserve == {"ProcessState": {"S": "Pending"}} | counts
     assert {"Due", "Shard"} <= first.keys()
     assert not {"Due", "Shard", "History", "FenceBase"} & last.keys()
+
+
+def test_a_large_result_costs_a_row_of_its_own_and_goes_with_its_task(aws: DynamoWorld) -> None:
+    """Case 23: later writes of the task do not pay for it."""
+    store, before = replace(aws.store, keep_finished=DAY_S), submitted(aws.store, "ord-1")
+    done = {
+        name: replace(each, process_state=ProcessState.PROCESSED, ended_at=NOW) for name, each in before.steps.items()
+    }
+    large = replace(done["reserve"], attempt=1, size=7_908, result={"lines": "x" * 7_896})
+    running = changed(before, steps={**before.steps, "reserve": large})
+    row = {"OrderID": {"S": "~result#ord-1/reserve/1"}}
+
+    assert store.save(running, replaces=before)
+    assert units_of_write(None, aws.raw("ord-1")) == 1
+    assert "ExpiresAt" not in aws.client.get_item(TableName=aws.tables.tasks, Key=row)["Item"]
+
+    read = task_in(store, "ord-1")
+    assert store.save(changed(read, steps=done | {"reserve": read.steps["reserve"]}), replaces=read)
+    kept = aws.client.get_item(TableName=aws.tables.tasks, Key=row)["Item"]
+    assert kept["ExpiresAt"] == aws.raw("ord-1")["ExpiresAt"] == {"N": str(NOW // 1000 + DAY_S)}
+    assert store.result(read.steps["reserve"]) == large.result
 
 
 @pytest.mark.parametrize("count", [51, 99, 100, 150])

@@ -20,7 +20,10 @@ import orders.remote
 import scheduler
 import submission
 import supervisor
+from orders.fulfilment import API_KEY
 from stepward.local.services import Services
+from stepward.local.services.request import local_secret
+from stepward.testing import known_secrets
 from tests.integration.handlers.deployment import Deployment
 
 
@@ -85,7 +88,11 @@ def log(capsys: pytest.CaptureFixture[str]) -> Log:
 @pytest.fixture
 def services(tmp_path: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     """The services on this machine, and the environment of the payments agent that calls them."""
-    with Services(tmp_path / "ledger.sqlite") as running:
+    secrets = {"payments": [API_KEY]}
+    with (
+        Services(tmp_path / "ledger.sqlite", secrets=secrets) as running,
+        known_secrets({API_KEY: local_secret(API_KEY)}),
+    ):
         monkeypatch.setenv("STEPWARD_SERVICE_URLS", json.dumps({"payments": running.url("payments")}))
         monkeypatch.setenv("STEPWARD_AGENT", "payments")
         monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])

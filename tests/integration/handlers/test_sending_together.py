@@ -55,5 +55,5 @@ def test_an_answer_does_not_wait_for_a_neighbour_that_takes_its_time() -> None:
     intake = Intake(handle, MemoryRejects(), MemoryTelemetry(), lambda: 0)
     worker = BatchWorker(intake, PowertoolsTelemetry(), True, None, outbox)
 
-    assert failed(worker.answer(batch("sqs-scheduler-start.json", ["slow", "quick"]))) == []
+    assert failed(worker.answer(batch("sqs-scheduler-start.json", ["slow", "quick"]), lambda: PATIENCE_S * 1000)) == []
     assert [json.loads(body)["orderId"] for call in sqs.calls for body in call] == ["quick", "slow"]

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+import agent
+import convoy
+import ledger
+import scheduler
 import submission
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, Rejected
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, ROOT, Deployment, batch, failed, order_body, sample
@@ -134,7 +138,7 @@ def test_a_record_without_a_name_fails_the_whole_batch(deployment: Deployment) -
     event = batch(PLAIN, [order_body("ord-1"), order_body("ord-2")])
     del event["Records"][0]["messageId"]
 
-    with pytest.raises(KeyError, match="messageId"):
+    with pytest.raises(Rejected, match="messageId"):
         submission.handler(event, None)
 
     assert "ord-1" not in deployment.order_ids()
@@ -147,3 +151,30 @@ def test_a_missing_setting_fails_the_batch_by_its_name(deployment: Deployment, m
         submission.handler(sample(PLAIN), None)
 
     assert deployment.order_ids() == set()
+
+
+OTHERS: list[Any] = [
+    {},
+    {"key1": "value1", "key2": "value2", "key3": "value3"},
+    {"orderId": "ord-1", "type": "order.submitted"},
+    {"Records": None},
+    {"Records": "text"},
+    {"Records": [{"eventSource": "aws:s3", "s3": {"object": {"key": "a"}}}]},
+    {"Records": [{"EventSource": "aws:sns", "Sns": {"Message": "{}"}}]},
+    {"detail-type": "x", "source": "y", "detail": {}},
+    [{"messageId": "m"}],
+    "text",
+    None,
+]
+
+
+@pytest.mark.usefixtures("services")
+@pytest.mark.parametrize("function", [submission, scheduler, agent, convoy, ledger])
+def test_an_event_that_is_not_of_sqs_is_answered_by_what_is_expected(function: Any) -> None:
+    """Field case 28."""
+    for event in OTHERS:
+        with pytest.raises(
+            Rejected, match=r"^Records: is not that of an event of SQS: .* send the message to the func"
+        ):
+            function.handler(event, None)
+    assert function.handler({"Records": []}, None) == {"batchItemFailures": []}

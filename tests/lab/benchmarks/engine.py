@@ -15,6 +15,7 @@ from aws_lambda_powertools import Logger, Metrics
 
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
+from stepward.app.intake import Intake
 from stepward.domain.health import Health
 from stepward.domain.history import HistoryEntry
 from stepward.domain.task.record import Task
@@ -97,14 +98,15 @@ class Engine:
         store = WatchedStore(lambda _: 0, ended=self._end)
         ports = {"app": App("benchmark", [workflow]), "telemetry": self.telemetry, "store": store, "queues": queues}
         self.assembly = memory_assembly(now, AGENTS, sleep=sleep, jitter=random.random, **ports)
-        schedule = self.assembly.scheduler("scheduler-1").handle
+        schedule, intake = self.assembly.scheduler("scheduler-1"), self.assembly.intake
+        scheduler = intake(schedule.handle, schedule.take)
         self.pollers = [
-            self._poller(self.orders, self.assembly.submission().handle),
-            self._poller(queues.scheduler, schedule),
-            self._poller(queues.responses, schedule),
+            self._poller(self.orders, intake(self.assembly.submission().handle)),
+            self._poller(queues.scheduler, scheduler),
+            self._poller(queues.responses, scheduler),
         ]
         for name, queue in queues.agents.items():
-            self.pollers.append(self._poller(queue, self.assembly.agent(name).handle, together=True))
+            self.pollers.append(self._poller(queue, intake(self.assembly.agent(name).handle), together=True))
 
     def drive(self, orders: int, concurrency: int, numbers: Iterator[int]) -> None:
         """Keep `concurrency` orders under way until `orders` of them have ended."""
@@ -120,9 +122,13 @@ class Engine:
     def _end(self, order: str) -> None:
         self.took.append((perf_counter() - self.sent.pop(order)) * 1000)
 
-    def _poller(self, queue: MemoryQueue, handle: Callable[[str], None], *, together: bool = False) -> Poller:
-        worker = BatchWorker(self.assembly.intake(handle), self.telemetry, together)
-        return Poller(source=queue, handler=lambda event, _: worker.answer(event), clock=now)
+    def _poller(self, queue: MemoryQueue, intake: Intake, *, together: bool = False) -> Poller:
+        worker = BatchWorker(intake, self.telemetry, together)
+        return Poller(
+            source=queue,
+            handler=lambda event, context: worker.answer(event, context.get_remaining_time_in_millis),
+            clock=now,
+        )
 
 
 def speed(concurrency: int, orders: int, *, workflow: Workflow | None = None, logged: bool = False) -> Speed:

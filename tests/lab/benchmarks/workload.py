@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepward.domain.workflow.definition import Agent, Call, Operation, Step, Workflow
+from stepward.domain.workflow.agents import Agent, Call, Operation
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.spans import minutes
 
 AGENTS = ("inventory", "payments", "shipping")

@@ -13,6 +13,7 @@ from stepward.testing.engine import Engine
 from stepward.testing.faults.profile import Mood
 from stepward.testing.faults.pulse import Pulse
 from stepward.testing.seeded.cast import SETTINGS
+from stepward.testing.seeded.mail import TO_SCHEDULER
 from stepward.testing.services import Service
 from stepward.testing.settings import REPLY_TO
 from tests.factories import ORDER_ID, SECOND, order_text, planned
@@ -58,7 +59,8 @@ class Scenario:
 
     `declines` are the effects that are refused until an operator has mended the cause. `ends` is the state in which the
     order has to end; `hidden` is how many seconds a message stays hidden that was not deleted. `rejects` is how many
-    rejects there have to be, `asked` the commands that the audit log has to hold, once each.
+    rejects there have to be, `batch` the most messages that a Scheduler gets at once, `asked` the commands that the
+    audit log has to hold, once each.
     """
 
     what: str
@@ -70,6 +72,7 @@ class Scenario:
     acts: Sequence[Act] = ()
     hidden: int = HIDDEN
     rejects: int = 0
+    batch: int = 1
     asked: tuple[str, ...] = ()
 
 
@@ -86,6 +89,8 @@ class Orders:
         app = PlannedApp(self.scenario.plan)
         self.engine = Engine(app, SETTINGS, self.scenario.hidden, AHEAD, self.pulse)
         self.acts = list(self.scenario.acts)
+        for queue in TO_SCHEDULER:
+            self.engine.parts.pump.lines[queue].batch = self.scenario.batch
         for operation in app.known.values():
             self.engine.service(operation).takes(TAKES)
         for effect, moods in self.scenario.moods.items():

@@ -99,6 +99,7 @@ SCENARIOS = {
     "graph": Scenario(
         "two steps side by side; the last one declines: all is undone in reverse", UNDONE, graph(), declines=SHIP
     ),
+    "batch": Scenario("two steps side by side, answered in one batch", plan=graph(), batch=10),
     "failing undo": Scenario(
         "an undo declines, and an operator resubmits it",
         UNDONE,
@@ -118,6 +119,6 @@ SCENARIOS = {
         "an order beside a malformed one and a conflicting one", mail=[ORDER, "{", CONFLICTING], rejects=2
     ),
 }
-SHORT = {"happy", "recover", "undo", "error", "resubmit", "cancel", "pause"}
+SHORT = {"happy", "batch", "recover", "undo", "error", "resubmit", "cancel", "pause"}
 
 ORDER_PATHS = [Path(name, one.what, partial(live, one), name in SHORT) for name, one in SCENARIOS.items()]

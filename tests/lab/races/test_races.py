@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 
 from stepward.domain.backoff import FIRST_BACKOFF
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Outcome, Reply, Retry, Start
 from stepward.domain.submission import Submission
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState, Task
 from tests.contract.worlds.store_worlds import NOW, PLAN, TIMING, order_of, submitted, task_of
 from tests.lab.races.conftest import RACERS, Race

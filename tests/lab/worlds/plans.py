@@ -67,6 +67,13 @@ MOST_CHANGES = 3
 AGENTS = ["worker", "other", "new"]
 
 
+def checked(plan: Plan, dice: Random) -> Plan:
+    """The plan with a check of one of its steps."""
+    place = dice.randrange(len(plan.steps))
+    steps = (replace(s, check=f"find_{s.name}") if at == place else s for at, s in enumerate(plan.steps))
+    return replace(plan, steps=tuple(steps))
+
+
 def releases(plan: Plan, dice: Random) -> Iterator[Plan]:
     """The releases that follow: each changes steps, operations, agents or limits."""
     for number in range(2, 2 + dice.choice([1, 1, 2])):

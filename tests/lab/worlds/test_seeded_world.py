@@ -11,6 +11,7 @@ from stepward.domain.key import TaskKey
 from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
+from stepward.testing.batches import TOGETHER
 from stepward.testing.faults.profile import Delivery, Mood
 from stepward.testing.faults.pulse import Kind
 from stepward.testing.seeded.finding import fewest, shortest
@@ -74,7 +75,7 @@ def test_leaving_an_accident_out_changes_no_other() -> None:
 def test_every_kind_of_accident_happens() -> None:
     counts = sum((live(seed)[0].diary.counts for seed in SOME), start=live(0)[0].diary.counts)
 
-    of_worlds = {"stale index", "leases ignored", "deaths"}
+    of_worlds = {"stale index", "leases ignored", "deaths", TOGETHER}
     wanted = {*Kind, *Mood, *(f"delivered {kind}" for kind in Delivery), *of_worlds} - {Kind.SUPERSEDED}
     assert wanted <= {name for name, count in counts.items() if count}
 

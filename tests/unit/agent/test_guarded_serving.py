@@ -14,7 +14,7 @@ from stepward.domain.errors import Corrupt, Permanent, RetryLater, StepwardError
 from stepward.domain.health import Called, Health
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from tests.factories import HOUR, MINUTE, SECOND, T0, sequence
 from tests.unit.coordination.test_guard import INSTANCES, LIMITS, PAUSE, breaker, breaks, down
 from tests.unit.engine.troubled import TroubledRecords

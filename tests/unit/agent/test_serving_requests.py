@@ -8,8 +8,8 @@ from stepward.app.agent.serve import Serve
 from stepward.domain.errors import Permanent, Rejected, RetryLater, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply
-from stepward.domain.workflow.definition import Call
-from stepward.wire.messages import decode_request, encode
+from stepward.domain.workflow.agents import Call
+from stepward.wire.messages import MAX_RESULT_BYTES, decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, SECOND, T0, sequence
 from tests.unit.engine.world import World, operation
 
@@ -196,7 +196,7 @@ def test_an_operation_that_the_agent_never_learns_ends_with_complete_by(world: W
 @pytest.mark.parametrize(
     ("result", "fault"),
     [
-        ({"blob": "x" * 2_000}, "the limit is 2,000"),
+        ({"blob": "x" * MAX_RESULT_BYTES}, "the limit is 262,144"),
         ({"price": 1.5}, "price: is of type float"),
         ({"when": object()}, "when: is of type object"),
         (None, "the operation returned a NoneType"),

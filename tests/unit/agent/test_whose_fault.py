@@ -11,7 +11,7 @@ from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import AgentDefect, StepFailed
 from stepward.domain.task.worst_case import worst_case
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.testing import Engine, Order, Settings
 from tests.factories import MINUTE, sequence
 from tests.planned_app import PlannedApp, works

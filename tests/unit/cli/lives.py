@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, StepRequest, ToScheduler, Undo
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing

@@ -4,8 +4,10 @@ import sys
 from decimal import Decimal
 
 import pytest
+from rich.cells import cell_len
 
-from stepward.cli.terminal import print_json, print_raw, printable, printable_lines, span
+from stepward.cli.main import main
+from stepward.cli.terminal import OUT, cell, print_json, print_raw, printable, printable_lines, say, span, table
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,58 @@ def test_lines_stay_lines() -> None:
 )
 def test_a_duration_is_shown_in_its_two_largest_units(milliseconds: int, words: str) -> None:
     assert span(milliseconds) == words
+
+
+in_any_encoding = pytest.mark.parametrize("encoding", ["ascii", "cp1252", "iso8859-1", "cp437", "utf-8"])
+
+
+def screen(encoding: str, monkeypatch: pytest.MonkeyPatch) -> io.TextIOWrapper:
+    """Standard output in that encoding."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    return stream
+
+
+def shown(stream: io.TextIOWrapper) -> str:
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue().decode(stream.encoding)
+
+
+@in_any_encoding
+@pytest.mark.parametrize(
+    "text", ["sold out \N{PARTY POPPER}", "\u20ac 5 zur\u00fcck", "\u65e5\u672c", "\u2192 \ud800 \u202e"]
+)
+def test_what_a_terminal_cannot_show_is_replaced_and_the_rest_stays(
+    encoding: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Field case 24: one reason must not hide a list of orders."""
+    stream, rows = screen(encoding, monkeypatch), table("Order", "Why", "Then")
+    rows.add_row(cell("ord-1"), cell(text), cell("x"))
+    rows.add_row(cell("ord-2"), cell("y" * 40), cell("x"))
+
+    say(f"before {text} after")
+    OUT.print(rows)
+
+    lines = shown(stream).splitlines()
+    assert lines[0].startswith("before ")
+    assert lines[0].endswith(" after")
+    assert [line.split()[0] for line in lines[2:]] == ["ord-1", "ord-2"]
+    assert len({cell_len(line.rstrip()) for line in lines[2:]}) == 1  # the columns are aligned
+
+
+@in_any_encoding
+def test_the_help_is_shown_in_any_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Field case 24: our own texts have signs, too."""
+    monkeypatch.setattr(sys, "argv", ["stepward", "send", "--help"])
+    monkeypatch.setenv("COLUMNS", "120")
+    stream = screen(encoding, monkeypatch)
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 0
+    assert "stepward send order.json" in shown(stream)
 
 
 class Terminal(io.StringIO):

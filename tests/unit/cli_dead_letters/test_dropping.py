@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
 from stepward.cli.dead_letters.staleness import Staleness
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import (
     Callback,
@@ -23,7 +24,6 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.workflow.plan import Plan

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from orders.messages import OrderEvent
+from orders.shops.sources import SOURCES
 from stepward.domain.convoy.lane import MOST_DONE
 from stepward.domain.history import HistoryKind
 from stepward.testing.faults.record import Died
@@ -143,3 +145,100 @@ def test_a_later_command_does_not_reject_again_what_an_earlier_one_has(blocked: 
     blocked.run()
 
     assert blocked.reasons() == ["sequence: replaced by ann: corrected"]
+
+
+UNKNOWN = {
+    "notificationType": "Message",
+    "resource": {"typeId": "order", "id": "A"},
+    "sequenceNumber": 2,
+    "type": "OrderEditApplied",
+    "note": "\u00fc" * 3_000,
+}
+LONG = "x" * 5_000
+BAD = [
+    '{"orderId":"A","sequence":2,"op":"add","amount":"2.00","x":NaN}',
+    f'{{"orderId":"A","sequence":2,"op":"add","amount":"2.00","text":"{LONG}","x":1e999}}',
+    '{"orderId":"A","sequence":2,"op":"add","amount":"2.00","x":1,"x":2}',
+    json.dumps(UNKNOWN),
+]
+
+
+def the_reject(world: ConvoyWorld) -> str:
+    """The body that is kept when an operator has replaced the event that blocks the lane."""
+    world.replace("A", 2, MENDED)
+    world.run()
+    (reject,) = world.rejects.kept.values()
+    return reject.body
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_an_event_that_came_directly_is_kept_as_its_sender_wrote_it(text: str) -> None:
+    """K5: so it can be mended, and sent again as it is."""
+    world = ConvoyWorld(sources=SOURCES, schema=OrderEvent)
+    world.run(order("A", 1)[0])
+    for _ in range(2):
+        world.events.send(text, group="A", deduplication=f"d-{next(world.names)}")
+    world.run()
+
+    assert the_reject(world) == text
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_an_entry_is_kept_as_its_ledger_had_it(text: str) -> None:
+    """K5: what was no JSON value is named in its place."""
+    world = ConvoyWorld(sources=SOURCES, schema=OrderEvent)
+    world.objects.objects["a"] = "\n".join([json.dumps(order("A", 1)[0]), text]).encode()
+    world.ledgers.send('{"ledgerId":"L","customerId":"c1","objectKey":"a"}', group="c1", deduplication="L")
+    world.run()
+
+    kept = the_reject(world)
+
+    assert json.loads(kept).items() >= {k: v for k, v in json.loads(text).items() if k != "x"}.items()
+    assert "Fault" not in kept
+    assert "stepward" not in kept
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ('{"op":"add","amount":1.50}', '{"amount":1.5,"op":"add"}'),
+        ('{"op":"add","x":NaN}', '{"op":"add","x":"(is NaN, which is not a JSON number)"}'),
+        ('["a",1.0]', '["a",1]'),
+        ('"text"', '"text"'),
+    ],
+)
+def test_an_entry_of_no_order_is_kept_as_json(raw: str, kept: str) -> None:
+    """K5: and no name of the code stands in it."""
+    world = ConvoyWorld()
+    text = f'{{"ledgerId":"L","customerId":"c1","entries":[{raw}]}}'
+    world.ledgers.send(text, group="c1", deduplication="L")
+    world.run()
+    assert [reject.body for reject in world.rejects.kept.values()] == [kept]
+
+
+FIELDS = [
+    {"invalid": "x: y"},
+    {"begins": "x", "fault": "y", "skipped": "z"},
+    {"type": "convoy.skip", "position": 1, "who": "eve", "why": "free goods", "commandId": "c"},
+    {"type": "order.cancelled", "version": 7},
+    {"stepward:invalid": "x: y", "stepward:text": "z"},
+]
+
+
+@pytest.mark.parametrize("more", FIELDS)
+def test_no_field_of_an_entry_has_a_meaning_of_ours(more: dict[str, object]) -> None:
+    """K5: a ledger's sender writes data, never a command and never a fault."""
+    world = ConvoyWorld()
+    first, second = order("A", 2)
+    world.run({**first, **more}, {**second, **more})
+    assert (world.applied(), world.reasons()) == ([1, 2], [])
+
+
+@pytest.mark.parametrize("more", [FIELDS[0], FIELDS[1], FIELDS[3]])
+def test_no_field_of_a_direct_event_has_one_either(more: dict[str, object]) -> None:
+    """K5: commands are an operator's, who may send to that queue."""
+    world = ConvoyWorld()
+    for event in order("A", 2):
+        world.events.send(json.dumps({**event, **more}), group="A", deduplication=f"d-{next(world.names)}")
+    world.run()
+    assert (world.applied(), world.reasons()) == ([1, 2], [])

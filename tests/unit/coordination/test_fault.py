@@ -18,7 +18,7 @@ from stepward.domain.coordination.blame import (
     Failure,
 )
 from stepward.domain.coordination.fault import LONGEST_TEXT, Fault, Origin, fault_of
-from stepward.domain.errors import Conflict, Misconfigured, Transient
+from stepward.domain.errors import Conflict, Misconfigured, Rejected, Transient, wrong_with
 from tests.factories import MINUTE, T0
 
 
@@ -146,3 +146,21 @@ def test_an_attempt_is_reported_once_and_forgotten_when_its_time_is_over() -> No
         assert blame.report(f"a{number}", until, T0) is blame
     assert blame.report("one more", until, T0) is blame, "no more than so many at a time"
     assert blame.report("one more", until + 1, until).reported == (("one more", until + 1),)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyError("Steps"), "it lacks Steps"),
+        (
+            TypeError("Progress.__init__() missing 2 required positional arguments: 'index' and 'done'"),
+            "it lacks index, done",
+        ),
+        (TypeError("'NoneType' object is not iterable"), "a field holds what it cannot hold"),
+        (ValueError("'x' is not a valid Mode"), "a field holds what it cannot hold"),
+        (Rejected("items", "is missing"), "items: is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said_without_a_name_of_the_code(error: Exception, words: str) -> None:
+    """K5, K6."""
+    assert wrong_with(error) == words

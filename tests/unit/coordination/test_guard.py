@@ -6,9 +6,9 @@ from stepward.app.agent.breakers import Breakers
 from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import SETTLES_IN, AgentPause, Breaker, Limits, Mode, Permit, Refused
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
-from stepward.domain.task.deadlines import DeadlineCheck
 from tests.factories import HOUR, MINUTE, SECOND, T0
 from tests.unit.coordination.test_breaker import DOWN, orders
 from tests.unit.engine.troubled import TroubledRecords

@@ -176,8 +176,16 @@ def test_a_deployment_that_does_not_know_its_own_queues_allows_none() -> None:
 def test_no_agent_has_a_priority_queue_unless_the_deployment_says_so() -> None:
     """S21."""
     assert Config({}).agent_priority_queues == {}
-    given = {"STEPWARD_AGENT_PRIORITY_QUEUES": '{"payments": "url"}'}
-    assert Config(given).agent_priority_queues == {"payments": "url"}
+    given = {"STEPWARD_SCHEDULER_QUEUE": "http://sqs/1/scheduler-X", "STEPWARD_AGENT_PREFIX": "shop-agent-"}
+    config = Config({**given, "STEPWARD_AGENTS": "bank,payments", "STEPWARD_PRIORITY_AGENTS": "payments"})
+    assert config.agent_queues == {name: f"http://sqs/1/shop-agent-{name}" for name in ("bank", "payments")}
+    assert config.agent_priority_queues == {"payments": "http://sqs/1/shop-agent-payments-high"}
+
+
+def test_a_function_that_is_not_told_its_agents_does_not_take_them_for_gone() -> None:
+    """D1: between an update of its code and one of its variables, it waits."""
+    with pytest.raises(Misconfigured, match="STEPWARD_AGENTS is not set"):
+        _ = Config({"STEPWARD_SCHEDULER_QUEUE": "http://sqs/1/x", "STEPWARD_AGENT_PREFIX": "a-"}).agent_queues
 
 
 PIECES = st.sampled_from(

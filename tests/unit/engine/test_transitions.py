@@ -4,12 +4,12 @@ from dataclasses import replace
 import pytest
 
 from stepward.app.optimistic import TRIES
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import Conflict, Permanent, Rejected, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Start
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.testing.memory.queues import MemoryAlerts
 from stepward.wire.messages import decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, order_text

@@ -19,7 +19,7 @@ from stepward.domain.coordination.breaker import Limits
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.definition import Agent, Call, Operation
+from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import TaskStore
 from stepward.testing.memory.assembly import memory_assembly

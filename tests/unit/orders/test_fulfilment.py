@@ -15,7 +15,7 @@ from orders.fulfilment import (
     shipping,
 )
 from stepward.domain.errors import Misconfigured, Transient
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Call
 from stepward.domain.workflow.plan import Exhausted
 
 CALL = Call(

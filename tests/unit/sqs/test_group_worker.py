@@ -13,7 +13,7 @@ from aws_lambda_powertools import Logger, Metrics
 from stepward.adapters.lambda_.groups import GroupWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Received
-from stepward.domain.errors import Transient
+from stepward.domain.errors import Rejected, Transient
 
 CASES = Path(__file__).parents[2] / "field_cases"
 
@@ -130,7 +130,7 @@ def test_a_record_that_cannot_be_named_fails_the_whole_batch_before_any_work(tel
     batch = event("A", "B")
     del batch["Records"][1]["messageId"]
 
-    with pytest.raises(KeyError):
+    with pytest.raises(Rejected, match="Records: is not that of an event of SQS"):
         GroupWorker(taker, telemetry).answer(batch, plenty)
 
     assert taker.called == []

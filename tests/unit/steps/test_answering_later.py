@@ -140,7 +140,7 @@ def test_later_without_answer_within_is_an_error_that_says_so() -> None:
         App("shop", workflows=[Workflow("parcels", version=1, steps=[Step(ship, complete_within=minutes(1))])])
     ) as e:
         e.service(ship).returns(Later())
-        order = e.submit(e.app.workflow, {"orderId": "1"})  # type: ignore[attr-defined]
+        order = e.submit(e.app.workflows[0], {"orderId": "1"})  # type: ignore[attr-defined]
         e.clock.move(60)
         assert order.step(ship).error == "the operation returned Later; give its step an answer_within"
 

@@ -110,7 +110,7 @@ def test_a_reply_of_another_attempt_or_token_changes_nothing(life: Life, change:
     assert kinds(decision) == [HistoryKind.LATE_REPLY]
 
 
-@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.PERMANENT, Outcome.FAILING])
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.PERMANENT, Outcome.FAILING, Outcome.WAITING])
 @pytest.mark.parametrize("late", [1, MINUTE])
 def test_a_late_reply_changes_nothing(life: Life, outcome: Outcome, late: int) -> None:
     """S6: past complete-by neither success nor error nor report is taken, though nobody else owns the step yet."""

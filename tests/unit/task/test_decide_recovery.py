@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Retry
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import ProcessState
 from stepward.domain.timing import Timing

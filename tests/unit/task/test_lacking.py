@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Outcome, Reply, StepWaits
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.lacking import TOLD_AFTER
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Plan

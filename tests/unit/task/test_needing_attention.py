@@ -1,6 +1,12 @@
 """Since when an order needs an operator, and when it ended: the sparse index and the expiry depend on them."""
 
-from tests.factories import SECOND, T0, Life, sequence, shipping, started, undoable
+from dataclasses import replace
+
+from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Outcome
+from stepward.domain.task.lacking import TOLD_AFTER
+from stepward.domain.task.record import HISTORY_LIMIT
+from tests.factories import MINUTE, SECOND, T0, Life, answer, diamond, sequence, shipping, started, undoable
 
 
 def state(life: Life) -> tuple[int | None, int | None]:
@@ -25,6 +31,52 @@ def test_an_order_in_error_needs_an_operator_from_then_until_it_is_resubmitted()
     assert state(life) == (T0 + 7 * SECOND, None)
 
     assert life.resubmit("ship", 1, at=T0 + 9 * SECOND).task.needs_attention is None
+
+
+def test_an_alert_that_got_out_late_does_not_make_the_wait_shorter() -> None:
+    """S7: what waited longest comes first, by when it failed."""
+    life = shipping()
+    life.declined("ship", at=T0 + 7 * SECOND)
+
+    life.alerted("ship", at=T0 + 9 * MINUTE)
+
+    assert state(life) == (T0 + 7 * SECOND, None)
+
+
+def test_a_second_trouble_does_not_hide_since_when_the_first_one_waits() -> None:
+    """S7: as soon as the first is mended, the second counts, by its own time."""
+    life = started(diamond(), "check")
+    life.declined("pay", at=T0 + SECOND)
+    life.declined("pick", at=T0 + 2 * SECOND)
+    life.pause(at=T0 + 3 * SECOND)
+    assert state(life) == (T0 + SECOND, None)
+
+    life.resubmit("pay", 1, at=T0 + MINUTE)
+
+    assert state(life) == (T0 + 2 * SECOND, None)
+
+
+def test_a_step_that_lacks_something_waits_since_it_does() -> None:
+    """D1: not since its alert, which comes when the lack has lasted."""
+    life = started(sequence("reserve", complete_within=60 * MINUTE))
+    life.apply(answer(life.request("reserve"), Outcome.NOT_UNDERSTOOD, error="deploy it", result={}), at=T0 + SECOND)
+    life.check(at=T0 + TOLD_AFTER + MINUTE)
+
+    life.alerted("reserve", at=T0 + TOLD_AFTER + 2 * MINUTE)
+
+    assert state(life) == (T0 + SECOND, None)
+
+
+def test_a_pause_that_the_history_has_forgotten_is_at_least_as_old_as_all_that_it_remembers() -> None:
+    """S7."""
+    life = shipping()
+    life.pause(at=T0 + 1)
+    oldest = life.task.history[0]
+    remembered = tuple(replace(oldest, at=T0 + at, kind=HistoryKind.LATE_EFFECT) for at in range(5, 5 + HISTORY_LIMIT))
+
+    life.task = replace(life.task, history=remembered)
+
+    assert state(life) == (T0 + 5, None)
 
 
 def test_an_order_whose_undo_failed_needs_an_operator_from_then() -> None:

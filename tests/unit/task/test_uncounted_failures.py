@@ -2,10 +2,10 @@
 
 import pytest
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import StepFailed
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from tests.factories import HOUR, MINUTE, T0, Life, again, kinds, sequence, started
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.coordination.outlook import Outlook
+from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, Start
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from tests.decisions import alerts, asked, kinds, requests, retries

@@ -2,9 +2,9 @@
 
 import pytest
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import Decision
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan, Policy
 from tests.decisions import alerts, asked, kinds, requests, retries

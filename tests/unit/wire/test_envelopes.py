@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -69,3 +70,18 @@ def test_what_is_wrapped_must_be_an_object(wrap: Wrap, content: object, says: st
     fault = refused(open_envelope, json.dumps(wrap(content)))
     assert says in str(fault)
     assert fault.field in {"Message", "detail"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"Type": "Notification", "TopicArn": "arn", "Message": "{}"},
+        {"Type": "SubscriptionConfirmation", "TopicArn": "arn"},
+        {"detail-type": "gift", "source": "web", "detail": {"orderId": "other"}},
+        {"Service": "Amazon S3", "Event": "s3:TestEvent"},
+    ],
+)
+def test_no_field_of_an_order_makes_an_envelope_of_it(more: dict[str, Any]) -> None:
+    """K5: what a sender writes beside the order is data."""
+    order = {"orderId": "A", **more}
+    assert open_envelope(json.dumps(order)) == order

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import Op, OrderEvent
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
 from stepward.wire.convoy import decode_for_lane, encode_command
@@ -35,6 +36,11 @@ def test_the_same_event_from_two_ledgers_is_one() -> None:
     assert first.digest == second.digest
     assert (first.ledger_id, second.ledger_id) == ("c1|L1", "L2")
     assert event_of({**ADD, "amount": "1.01"}).digest != first.digest
+
+
+def sent(found: LaneMessage | Ignored) -> LaneMessage:
+    assert isinstance(found, LaneMessage)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -70,7 +76,7 @@ def test_a_name_with_half_a_character_is_a_fault_of_the_order_that_the_event_nam
     """C6: it stops that order, and not the ledger that brought it."""
     entry = {**ADD, "\ud800": 1}
     assert "U+D800" in event_of(entry).fault
-    assert entry_of(LEDGER, 0, entry, ()).order_id == "A"
+    assert sent(entry_of(LEDGER, 0, entry, ())).order_id == "A"
 
 
 @pytest.mark.parametrize("order_id", [None, "", "a b", 7, "x" * 129, ["A"]])
@@ -174,7 +180,7 @@ def test_a_ledger_that_cannot_be_names_the_field(text: str, field: str) -> None:
 
 
 def test_an_entry_says_who_brought_it_and_cannot_say_otherwise() -> None:
-    message = entry_of(LEDGER, 4, {**ADD, "ledgerId": "forged", "index": 0, "customerId": "forged"}, ())
+    message = sent(entry_of(LEDGER, 4, {**ADD, "ledgerId": "forged", "index": 0, "customerId": "forged"}, ()))
     assert json.loads(message.body) == {**ADD, "ledgerId": "L1", "index": 4, "customerId": "c1"}
     assert (message.order_id, message.name) == ("A", "c1|L1/4")
 
@@ -183,7 +189,7 @@ def test_an_entry_says_who_brought_it_and_cannot_say_otherwise() -> None:
 def test_no_line_breaks_the_split(line: bytes) -> None:
     """It is an entry of its order, or refused."""
     try:
-        message = entry_in(LEDGER, 0, line, ())
+        message = sent(entry_in(LEDGER, 0, line, ()))
     except Rejected:
         return
     assert isinstance(stored_event(message.body), OrderEvent)
@@ -191,7 +197,7 @@ def test_no_line_breaks_the_split(line: bytes) -> None:
 
 def test_a_line_that_is_not_json_stops_the_order_that_it_names() -> None:
     """C6."""
-    message = entry_in(LEDGER, 0, b'{"orderId": "A", "sequence": 2, ', ())
+    message = sent(entry_in(LEDGER, 0, b'{"orderId": "A", "sequence": 2, ', ()))
     event = stored_event(message.body)
     assert (event.order_id, event.sequence) == ("A", None)
     assert event.fault.startswith("(body): is not JSON")

@@ -8,8 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepward.domain.errors import NotUnderstood, WorkflowError
+from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.conditions import all_of, any_of, holds, none_of, read_condition, words
-from stepward.domain.workflow.definition import Agent, Operation, Step
+from stepward.domain.workflow.definition import Step
 from stepward.domain.workflow.refs import Condition, read_ref, ref, resolve
 from stepward.domain.workflow.values import MISSING
 

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
-from stepward.domain.workflow.definition import Agent, Operation, Step, Workflow
+from stepward.domain.workflow.agents import Agent, Operation
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.drawing import WIDTH, as_markdown, as_mermaid, as_text
 from stepward.domain.workflow.plan import Exhausted, Plan, StepKind
 from stepward.domain.workflow.refs import ref

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.conditions import all_of, any_of, none_of, words
-from stepward.domain.workflow.definition import Agent, AnyStep, Operation, Step, Workflow
+from stepward.domain.workflow.definition import AnyStep, Step, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.domain.workflow.ref_checks import Scope, check_ref, check_refs
 from stepward.domain.workflow.refs import Condition, Ref, ref

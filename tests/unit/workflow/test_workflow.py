@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.definition import Agent, Call, Operation, Step, Workflow
+from stepward.domain.workflow.agents import Agent, Call, Operation
+from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.domain.workflow.spans import minutes, seconds
 from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, planned, waits
@@ -153,6 +154,12 @@ def test_an_agent_whose_name_cannot_name_a_queue_is_refused(name: str) -> None:
 def test_a_concurrency_that_sqs_would_not_take_is_refused(concurrency: int) -> None:
     with pytest.raises(WorkflowError, match=rf"agent 'bank': max_concurrency {concurrency} is outside 2-1000"):
         Agent("bank", max_concurrency=concurrency)
+
+
+@pytest.mark.parametrize("rate", [-1, 0.001, 10_001, float("nan"), float("inf"), True, "50", None])
+def test_a_rate_is_a_number_of_calls_a_second(rate: Any) -> None:
+    with pytest.raises(WorkflowError, match=r"agent 'bank': rate .* is outside 0\.01-10,000 calls a second"):
+        Agent("bank", rate=rate)
 
 
 def test_an_agent_finds_its_operations_forward_and_undo() -> None:

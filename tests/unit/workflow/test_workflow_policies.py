@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.definition import Agent, Call, Fallback, Operation, Step, Wait, Workflow
+from stepward.domain.workflow.agents import Agent, Call, Operation
+from stepward.domain.workflow.definition import Fallback, Step, Wait, Workflow
 from stepward.domain.workflow.plan import Exhausted, Policy
 from stepward.domain.workflow.spans import minutes
 from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, waits

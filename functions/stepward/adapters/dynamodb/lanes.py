@@ -28,7 +28,7 @@ from stepward.adapters.dynamodb.tables import find, whole
 from stepward.adapters.dynamodb.writes import is_own, put_all_if, put_if
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Alerted, Blocked, Lane
-from stepward.domain.errors import Corrupt, NotUnderstood, known
+from stepward.domain.errors import Corrupt, NotUnderstood, known, wrong_with
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
@@ -150,7 +150,7 @@ class DynamoLanes:
         except NotUnderstood as error:
             raise error.of(f"the lane of {order_id}", _maybe(item.due)) from error
         except (TypeError, ValueError) as error:
-            raise Corrupt(f"{order_id}: its lane: {error!r}") from error
+            raise Corrupt(f"{order_id}: its lane: {wrong_with(error)}") from error
 
 
 def _unchanged(replaces: Lane) -> Condition:
@@ -166,7 +166,7 @@ def _stored(item: LaneRowItem) -> StoredEvent:
     except NotUnderstood as error:
         raise error.of(f"the lane of {item.order_id}") from error
     except (AttributeError, TypeError, ValueError) as error:
-        raise Corrupt(f"{item.order_id}: its event at {item.position}: {error!r}") from error
+        raise Corrupt(f"{item.order_id}: its event at {item.position}: {wrong_with(error)}") from error
 
 
 def _blocked(item: LaneItem) -> Blocked | None:

@@ -9,7 +9,7 @@ from typing import Any
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.tables import OrderItem, find
 from stepward.adapters.dynamodb.writes import is_own
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Corrupt, Rejected, wrong_with
 from stepward.domain.submission import Order, Submission
 from stepward.wire.strict_json import parse
 
@@ -50,7 +50,7 @@ def body_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         order = parse(row["Body"]["S"])
     except (LookupError, Rejected) as error:
-        raise Corrupt(f"its order: {error!r}") from error
+        raise Corrupt(f"its order: {wrong_with(error)}") from error
     if not isinstance(order, dict):
         raise Corrupt("its order is not an object")
     return order

@@ -1,12 +1,24 @@
-"""The items of the state store: its tasks, and the plans that they share."""
+"""The items of the state store: its tasks, the plans that they share, and what is too large for a task."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
+from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.indexes import IndexedItem
+from stepward.adapters.dynamodb.tables import find
 from stepward.adapters.dynamodb.task_records import StepsAttribute
+from stepward.domain.errors import Corrupt
+from stepward.domain.task.record import StepRecord, Task
+from stepward.wire.strict_json import canonical, parse
+
+RESULT_PREFIX = "~result#"
+"""No order id can begin with it."""
 
 
 class PlanItem(Model):
@@ -14,6 +26,47 @@ class PlanItem(Model):
 
     key = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     body = UnicodeAttribute(attr_name="Body")
+
+
+class ResultItem(Model):
+    """A step's large result in a row of its own, in the same table; `expires_at` is set once its task has ended."""
+
+    key = UnicodeAttribute(hash_key=True, attr_name="OrderID")
+    body = UnicodeAttribute(attr_name="Body")
+    expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoResults:
+    """The large results of steps; a later answer of the same attempt may replace an earlier one."""
+
+    items: type[ResultItem]
+
+    def of(self, record: StepRecord) -> Mapping[str, Any]:
+        """The large result of a step, read consistently; raises Transient or Corrupt."""
+        with translated(f"read the result of {record.name} of {record.order_id}"):
+            row = find(self.items, _key(record))
+        content = parse(row.body) if row else None
+        if not isinstance(content, dict):
+            raise Corrupt(f"{record.order_id}: the result of {record.name} is not in the state store")
+        return content
+
+    def keep(self, task: Task, expires_at: int | None) -> None:
+        """Write the results that are new, before the task that refers to them; raises Transient.
+
+        What goes with a task that has ended expires when it does.
+        """
+        for record in (record for record in task.steps.values() if record.size):
+            with translated(f"store the result of {record.name} of {record.order_id}"):
+                if record.result is not None:
+                    self.items(_key(record), body=canonical(record.result), expires_at=expires_at).save()
+                elif expires_at is not None and (row := find(self.items, _key(record))):
+                    row.expires_at = expires_at
+                    row.save()
+
+
+def _key(record: StepRecord) -> str:
+    return f"{RESULT_PREFIX}{record.order_id}/{record.name}/{record.attempt}"
 
 
 class TaskItem(IndexedItem):

@@ -9,7 +9,7 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
 
-from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known, wrong_with
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.task.record import Early, Parent, ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
@@ -23,7 +23,7 @@ _NUMBERS = {
     "NotBefore": "not_before",
 }
 _COUNTS = {"FailureCount": "failure_count", "Attempt": "attempt", "Fence": "fence"}
-_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds", "Untried": "untried"}
+_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds", "Untried": "untried", "ResultSize": "size"}
 _RARE_TEXTS = {"Lacks": "lacks"}
 """These and the rare counts are left out while they are 0 or empty, as they are on the happy path."""
 _EARLY = {"id": "signal_id", "data": "data", "refused": "refused", "who": "who"}
@@ -58,7 +58,7 @@ def _encode(record: StepRecord) -> Wire:
         for key, name in names.items():
             if (value := getattr(record, name)) is not None:
                 item[key] = {kind: str(value)}
-    if record.result is not None:
+    if record.result is not None and not record.size:
         item["Result"] = {"S": canonical(record.result)}
     if record.early is not None:
         item["Early"] = {"S": canonical({key: getattr(record.early, name) for key, name in _EARLY.items()})}
@@ -83,7 +83,7 @@ def _decode(name: str, item: Wire) -> StepRecord:
         state = known(ProcessState, item["ProcessState"]["S"], f"step {name!r} in state")
         return StepRecord("", name, process_state=state, result=result, **fields)
     except (KeyError, TypeError, ValueError, Rejected) as error:
-        raise Corrupt(f"step {name!r}: {error!r}") from error
+        raise Corrupt(f"step {name!r}: {wrong_with(error)}") from error
 
 
 def encode_parent(parent: Parent | None) -> str | None:

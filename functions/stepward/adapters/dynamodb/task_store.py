@@ -14,13 +14,22 @@ from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.indexes import PAGE, due_in, listing, needing_attention
 from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
 from stepward.adapters.dynamodb.tables import OrderItem, find, whole
-from stepward.adapters.dynamodb.task_items import PlanItem, TaskItem
+from stepward.adapters.dynamodb.task_items import RESULT_PREFIX, DynamoResults, PlanItem, TaskItem
 from stepward.adapters.dynamodb.task_records import decode_history, decode_parent, encode_history, encode_parent
 from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, is_wish
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
-from stepward.domain.errors import Corrupt, Misconfigured, NotUnderstood, Rejected, Transient, Unreadable, known
+from stepward.domain.errors import (
+    Corrupt,
+    Misconfigured,
+    NotUnderstood,
+    Rejected,
+    Transient,
+    Unreadable,
+    known,
+    wrong_with,
+)
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, Task, TimeLimit
+from stepward.domain.task.record import Loaded, NewerPlan, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 
@@ -36,6 +45,7 @@ class DynamoTaskStore:
     """None for a function that needs no orders."""
     tasks: type[TaskItem]
     plans: type[PlanItem]
+    results: DynamoResults
     wishes: DynamoWishes
     connection: Connection
     shards: int
@@ -138,12 +148,17 @@ class DynamoTaskStore:
 
     def save(self, task: Task, *, replaces: Task) -> bool:
         """Replace the item if it is still at the revision that was read; see the port."""
+        self.results.keep(task, self._expires_at(task))
         write_id = self.new_id()
         unchanged = (TaskItem.revision == replaces.revision) & (TaskItem.created_at == replaces.created_at)
         if put_if(self._item(task, write_id), unchanged, f"write task {task.order_id}"):
             return True
         with translated(f"read task {task.order_id}"):
             return is_own(find(self.tasks, task.order_id), write_id)
+
+    def result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The row of a step's large result; see the port."""
+        return self.results.of(record)
 
     def due(self, shard: int, until: int) -> Iterator[str]:
         """The due tasks of one shard; see the port."""
@@ -155,7 +170,7 @@ class DynamoTaskStore:
 
     def every(self, state: ProcessState | None) -> Iterator[Task | Unreadable]:
         """Every task in `state`, page by page; see the port."""
-        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX) & NO_WISH
+        wanted = ~TaskItem.order_id.startswith(PLAN_PREFIX) & ~TaskItem.order_id.startswith(RESULT_PREFIX) & NO_WISH
         if state is not None:
             wanted &= TaskItem.process_state == state.value
         items = self.tasks.scan(wanted, page_size=PAGE)
@@ -215,7 +230,7 @@ class DynamoTaskStore:
         except NotUnderstood as error:
             raise error.of(f"plan {plan_id}") from error
         except (LookupError, TypeError, ValueError) as error:
-            raise Corrupt(f"plan {plan_id}: {error!r}") from error
+            raise Corrupt(f"plan {plan_id}: {wrong_with(error)}") from error
 
 
 @contextmanager
@@ -226,7 +241,7 @@ def _naming(task: Task) -> Iterator[None]:
     except Corrupt as error:
         raise Corrupt(f"{task.order_id}: {error}") from error
     except NotUnderstood as error:
-        raise error.of(task.order_id, task.due) from error
+        raise NewerPlan(task, error.what) from error
 
 
 def _next_task(items: Iterator[TaskItem]) -> Task | Unreadable | None:
@@ -269,4 +284,4 @@ def _task(item: TaskItem) -> Task:
     except NotUnderstood as error:
         raise error.of(order_id, None if item.due is None else whole(item.due)) from error
     except (LookupError, TypeError, ValueError) as error:
-        raise Corrupt(f"{order_id}: {error!r}") from error
+        raise Corrupt(f"{order_id}: {wrong_with(error)}") from error

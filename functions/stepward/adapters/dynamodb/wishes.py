@@ -14,7 +14,7 @@ from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.indexes import IndexedItem, listing
 from stepward.adapters.dynamodb.tables import find
 from stepward.adapters.dynamodb.writes import put_if
-from stepward.domain.errors import Corrupt, Rejected
+from stepward.domain.errors import Corrupt, Rejected, wrong_with
 from stepward.domain.wish import Wish
 from stepward.wire.strict_json import canonical, parse
 
@@ -88,4 +88,4 @@ def _wish(order_id: str, text: str) -> Wish:
         content: Any = parse(text)
         return Wish(order_id, content["who"], content["why"], content["at"], content.get("customerId", ""))
     except (LookupError, TypeError, Rejected) as error:
-        raise Corrupt(f"{order_id}: its wish: {error!r}") from error
+        raise Corrupt(f"{order_id}: its wish: {wrong_with(error)}") from error

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from stepward.adapters.lambda_.record import LONGEST_BACKOFF_S, SqsRecord
+from stepward.adapters.lambda_.record import LONGEST_BACKOFF_S, SqsRecord, records_of
 from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
-from stepward.app.intake import Intake
+from stepward.app.intake import Act, Intake
 from stepward.domain.errors import Misconfigured, RetryLater, StepwardError, Transient
 
 MOST_AT_ONCE = 10
@@ -37,7 +37,7 @@ class BatchAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class BatchWorker:
-    """Hands each record of a batch to `intake`; `together` runs them side by side, each in a thread.
+    """Hands the records of a batch to `intake`; `together` runs them side by side, each in a thread.
 
     `visibility` hides a record that is to be retried later. `outbox` sends the records' messages when they are done; a
     record whose messages cannot be sent comes back. No invocation affects the next.
@@ -56,21 +56,27 @@ class BatchWorker:
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE), init=False)
     """Started when first needed, and reused: between two invocations they wait, frozen with the process."""
 
-    def answer(self, event: Mapping[str, Any], _remaining: Callable[[], int] | None = None) -> BatchAnswer:
-        """Work on every record of `event`, however much time is left; the answer names those that failed."""
-        records = [SqsRecord(raw) for raw in event["Records"]]
+    def answer(self, event: Mapping[str, Any], remaining: Callable[[], int]) -> BatchAnswer:
+        """Work on every record of `event`, however much time is left; the answer names those that failed.
+
+        Raises Rejected if it is no event of SQS.
+        """
+        records = records_of(event)
+        acts = self.intake.accepting([record.message for record in records], remaining)
         work = self._side_by_side if self.together and len(records) > 1 else self._one_by_one
-        failed = list(work(records))
+        failed = list(work(records, acts))
         self.telemetry.flush()
         return answered(failed)
 
-    def _one_by_one(self, records: Sequence[SqsRecord]) -> Iterator[str]:
-        yield from [record.message_id for record in records if not self._accept(record)]
+    def _one_by_one(self, records: Sequence[SqsRecord], acts: Sequence[Act]) -> Iterator[str]:
+        work = zip(records, acts, strict=True)
+        yield from [record.message_id for record, act in work if not self._accept(record, act)]
         yield from self._not_sent(records)
 
-    def _side_by_side(self, records: Sequence[SqsRecord]) -> Iterator[str]:
+    def _side_by_side(self, records: Sequence[SqsRecord], acts: Sequence[Act]) -> Iterator[str]:
         """Sends what is done while other records are at work: an answer must not wait for a slow neighbour."""
-        accepted = {self.threads.submit(self._accept, record): record.message_id for record in records}
+        work = zip(records, acts, strict=True)
+        accepted = {self.threads.submit(self._accept, record, act): record.message_id for record, act in work}
         working = set(accepted)
         try:
             while working:
@@ -81,10 +87,10 @@ class BatchWorker:
             wait(accepted)  # whatever happens, no thread is at work when the invocation ends
         yield from [name for done, name in accepted.items() if not done.result()]
 
-    def _accept(self, record: SqsRecord) -> bool:
+    def _accept(self, record: SqsRecord, act: Act) -> bool:
         try:
             with self._collecting(record):
-                self.intake.accept(record.message)
+                act()
         except Exception as error:  # noqa: BLE001 - whatever one record raises, it alone comes back
             return self._failed(record, error)
         return True

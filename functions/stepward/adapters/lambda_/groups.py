@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stepward.adapters.lambda_.batch import BatchAnswer, answered
-from stepward.adapters.lambda_.record import SqsRecord
+from stepward.adapters.lambda_.record import SqsRecord, records_of
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Received
@@ -74,11 +74,8 @@ class GroupWorker:
 
 
 def _groups(event: Mapping[str, Any]) -> list[list[SqsRecord]]:
-    """The records by message group, each in its order; raises KeyError if an answer could not name one."""
+    """The records by message group, each in its order; raises Rejected if it is no event of SQS."""
     groups: dict[str, list[SqsRecord]] = {}
-    for raw in event["Records"]:
-        record = SqsRecord(raw)
-        group = record.group or record.message_id
-        groups.setdefault(group, []).append(record)
-        raw["messageId"]
+    for record in records_of(event):
+        groups.setdefault(record.group or record.message_id, []).append(record)
     return list(groups.values())

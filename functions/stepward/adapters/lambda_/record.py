@@ -1,4 +1,4 @@
-"""One record of the event in which Lambda hands over messages."""
+"""The event in which Lambda hands over messages, and one record of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepward.app.intake import Received
+from stepward.domain.errors import Rejected
 
 LONGEST_BACKOFF_S = 300
 """A failed message comes back within this time, however often it failed. So it outlasts days of an outage before its
@@ -15,7 +16,7 @@ queue gives it up, and all goes on within minutes of the outage's end."""
 
 @dataclass(frozen=True, slots=True)
 class SqsRecord:
-    """The record as it came; raises KeyError if it lacks what Lambda always sends.
+    """The record as it came.
 
     Powertools' own class is in a package that imports every other event source: a tenth of a start-up.
     """
@@ -62,3 +63,21 @@ class SqsRecord:
     def _attributes(self) -> Mapping[str, str]:
         found: Mapping[str, str] = self.raw["attributes"]
         return found
+
+
+def records_of(event: object) -> list[SqsRecord]:
+    """The records of an event of SQS; raises Rejected for any other, such as one that a person made up."""
+    records = event.get("Records") if isinstance(event, Mapping) else None
+    if not isinstance(records, list) or not all(map(_is_of_sqs, records)):
+        raise Rejected(
+            "Records",
+            'is not that of an event of SQS: {"Records": [{"messageId", "receiptHandle", "body", "attributes", '
+            '"eventSourceARN"}, ...]}; send the message to the function\'s queue, and Lambda makes the event',
+        )
+    return [SqsRecord(record) for record in records]
+
+
+def _is_of_sqs(record: object) -> bool:
+    if not isinstance(record, Mapping) or not isinstance(record.get("attributes"), Mapping):
+        return False
+    return all(isinstance(record.get(name), str) for name in ("messageId", "receiptHandle", "body", "eventSourceARN"))

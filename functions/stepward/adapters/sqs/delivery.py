@@ -102,7 +102,8 @@ def by_agent(
     others: dict[str, list[Outgoing]] = {}
     for request in (each for each in requests if each.agent in queues):
         requested = urgent if request.priority == URGENT and request.agent in priority_queues else others
-        requested.setdefault(request.agent, []).append(Outgoing(encode(request), tenant=request.tenant))
+        outgoing = Outgoing(encode(request), delay=_seconds(request.delay), tenant=request.tenant)
+        requested.setdefault(request.agent, []).append(outgoing)
     return [
         *((priority_queues[agent], messages) for agent, messages in urgent.items()),
         *((queues[agent], messages) for agent, messages in others.items()),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from stepward.app.agent.breakers import Breakers
 from stepward.domain.coordination import breaker as rules
@@ -16,7 +17,12 @@ from stepward.domain.health import Called, Health
 from stepward.domain.history import HistoryEntry, trouble
 from stepward.ports import Telemetry
 
+if TYPE_CHECKING:  # few agents have a rate
+    from stepward.app.agent.pacer import Pacer
+
 REMEMBERED_FOR = 1_000
+UNPACED_FOR = 5_000
+"""Milliseconds after which the record of the rate is tried again if it cannot be read or written."""
 
 
 @dataclass(slots=True)
@@ -24,7 +30,8 @@ class Guard:
     """Guards the service of one agent, in one process; safe under threads.
 
     It remembers the shared breaker for a second, and writes nothing while the service is healthy. If it can neither
-    read nor write the breaker, it logs that and goes by the one it remembers: it must not stop the work.
+    read nor write the breaker, it logs that and goes by the one it remembers: it must not stop the work. `pacer` has
+    the slots of an agent with a rate: without one, nobody calls.
     """
 
     agent: str
@@ -32,13 +39,32 @@ class Guard:
     telemetry: Telemetry
     limits: Limits
     new_id: Callable[[], str]
+    pacer: Pacer | None = None
     in_flight: int = 0
     _seen: Breaker = field(default_factory=Breaker)
     _seen_at: int | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def admit(self, now: int, deadline: int) -> Permit | Refused:
-        """Whether the service may be called now; a call that is permitted ends by `deadline`."""
+        """Whether the service may be called now, or in its slot; a call that is permitted ends by `deadline`."""
+        permit = self._permission(now, deadline)
+        if self.pacer is None or isinstance(permit, Refused):
+            return permit
+        wait = UNPACED_FOR
+        with self._tolerated(now):
+            slot = self.pacer.slot(now)
+            if not isinstance(slot, int) and slot.at < deadline:
+                return replace(permit, at=slot.at, until=slot.until)
+            wait = slot if isinstance(slot, int) else slot.at - now
+        self.give_up(permit, now)
+        return Refused(wait, f"its rate of {self.pacer.rate:g} calls a second is used up", others=True)
+
+    def give_up(self, permit: Permit, now: int) -> None:
+        """The call is not made after all; nothing is written unless it was the probe."""
+        if permit.probe:
+            self._change(now, lambda found: rules.given_up(found, permit, now))
+
+    def _permission(self, now: int, deadline: int) -> Permit | Refused:
         seen = self._breaker(now)
         if not rules.may_probe(seen, now):
             return rules.permission(seen, now)

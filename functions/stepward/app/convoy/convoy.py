@@ -20,8 +20,9 @@ from stepward.domain.convoy.lane import Lane, LaneRules, opened
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
 from stepward.domain.errors import Corrupt, OtherCustomer, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.rejects import Reject
+from stepward.domain.rejects import OF_LANE, Reject
 from stepward.ports import Lanes, Rejects, Telemetry
+from stepward.wire.order_event import as_sent
 
 _NAMES = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
 
@@ -107,7 +108,7 @@ class Convoy:
             case KeepRejects():
                 for late in need.rejections:
                     name = f"{before.order_id}/{late.held_at}"
-                    self._keep(late, Received(name, "the order's lane", before.touched_at, ""))
+                    self._keep(late, Received(name, OF_LANE, before.touched_at, ""))
                 return None
             case _:
                 assert_never(need)
@@ -142,7 +143,7 @@ class Convoy:
                 received_at=received.received_at,
                 field=name,
                 reason=reason,
-                body=rejection.event.body,
+                body=as_sent(rejection.event.body),
                 order_id=rejection.event.order_id,
             )
         )

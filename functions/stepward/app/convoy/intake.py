@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stepward.app.convoy.convoy import Arrival, Convoy
 from stepward.app.intake import Received, keep, putting_back
+from stepward.app.optimistic import LEAST_TIME
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.errors import Rejected, RetryLater
@@ -14,8 +15,6 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.ports import Rejects, Telemetry
 from stepward.wire.envelope import Ignored
 
-LEAST_TIME = 2_000
-"""Milliseconds in which a lane can be read and written while nothing is wrong."""
 Wanted = OrderEvent | LaneCommand | Ignored
 Decode = Callable[[str, str], Wanted]
 """Reads a text of a message group."""

@@ -12,15 +12,16 @@ from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from
 from stepward.app.optimistic import SharedValue
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.coordination.shared_record import SharedRecord, read_as
-from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater
+from stepward.domain.errors import Conflict, Corrupt, Rejected, RetryLater, wrong_with
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys
-from stepward.domain.rejects import Reject
+from stepward.domain.rejects import OF_LEDGER, Reject
 from stepward.ports import LaneQueue, Ledgers, Rejects, SharedRecords, Telemetry
 from stepward.wire.checked_text import cleaned
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
-from stepward.wire.order_event import Source, ledger_name
+from stepward.wire.order_event import ledger_name
+from stepward.wire.source import Source
 
 CHUNK = 500
 """Entries that are sent before the progress is saved; after a death at most so many are sent again."""
@@ -126,12 +127,14 @@ class Split:
             if isinstance(walked.entry, Fault):
                 walk.save_beginning()
                 self._keep(walk, walked.index, walked.entry)
+            elif isinstance(walked.entry, Ignored):
+                self._log(HistoryKind.IGNORED, walk.ledger.customer_id, walked.entry.what)
         self.lanes.send([walked.entry for walked in chunk if isinstance(walked.entry, LaneMessage)])
 
     def _keep(self, walk: _Walk, index: int, fault: Fault) -> None:
         reject = Reject(
             message_id=f"{walk.ledger.ledger_id}/{index}",
-            source=f"ledger of {walk.ledger.customer_id}",
+            source=f"{OF_LEDGER}{walk.ledger.customer_id}",
             received_at=walk.progress.begun_at,
             field=fault.field,
             reason=fault.reason,
@@ -199,4 +202,4 @@ def _progress(shared_record: SharedRecord | None) -> Progress | None:
     try:
         return Progress(**read_as(Progress, shared_record.body))
     except TypeError as error:
-        raise Corrupt(f"{shared_record.name}: {error!r}") from error
+        raise Corrupt(f"{shared_record.name}: {wrong_with(error)}") from error

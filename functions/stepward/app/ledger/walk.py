@@ -9,9 +9,12 @@ from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, Keys
 from stepward.ports import Ledgers
+from stepward.wire import strict_json
+from stepward.wire.beginnings import as_lines
 from stepward.wire.checked_text import BODY
+from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import LONGEST_LINE, Ledger, entry_in, entry_of
-from stepward.wire.order_event import Source
+from stepward.wire.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,15 @@ class Fault:
     reason: str
     text: str
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it may be an event in another format than ours, which a source of the application reads."""
+        try:
+            content = strict_json.parse_unchecked(self.text)
+        except Rejected:
+            return False
+        return isinstance(content, dict) and not {"orderId", "op"} & content.keys()
+
 
 @dataclass(frozen=True, slots=True)
 class WalkedEntry:
@@ -29,7 +41,7 @@ class WalkedEntry:
 
     index: int
     after: int
-    entry: LaneMessage | Fault
+    entry: LaneMessage | Ignored | Fault
 
 
 def entries_from(
@@ -41,17 +53,21 @@ def entries_from(
     sources: Sequence[Source],
     keys: Keys = ANY,
 ) -> Iterator[WalkedEntry]:
-    """The entries from `index` on; in an object, its line begins at `offset`. Raises Transient."""
+    """The entries from `index` on; in an object, its line begins at `offset`.
+
+    Raises Transient, or Rejected, before the first entry, for an object that is no file of lines.
+    """
     if not ledger.object_key:
         for number in range(index, len(ledger.entries)):
             raw = ledger.entries[number]
             try:
-                found: LaneMessage | Fault = entry_of(ledger, number, raw, sources, keys)
+                found: LaneMessage | Ignored | Fault = entry_of(ledger, number, raw, sources, keys)
             except Rejected as error:
-                found = Fault(error.field, error.reason, repr(raw))
+                found = Fault(error.field, error.reason, strict_json.shown(raw))
             yield WalkedEntry(number, 0, found)
         return
-    for number, line in enumerate(lines(ledgers.read(ledger.object_key, version, offset)), start=index):
+    pieces = ledgers.read(ledger.object_key, version, offset)
+    for number, line in enumerate(lines(pieces if offset else as_lines(pieces, ledger.object_key)), start=index):
         offset += line.length
         if line.text.strip():
             yield WalkedEntry(number, offset, _entry_in(ledger, number, line, sources, keys))
@@ -82,7 +98,9 @@ def _joined(begun: bytes, more: bytes) -> bytes:
     return begun + more[: LONGEST_LINE + 1 - len(begun)]
 
 
-def _entry_in(ledger: Ledger, index: int, line: Line, sources: Sequence[Source], keys: Keys) -> LaneMessage | Fault:
+def _entry_in(
+    ledger: Ledger, index: int, line: Line, sources: Sequence[Source], keys: Keys
+) -> LaneMessage | Ignored | Fault:
     text = line.text.decode(errors="replace")
     if len(line.text) > LONGEST_LINE:
         return Fault(BODY, f"line {index + 1} is {line.length:,} bytes; the limit is {LONGEST_LINE:,}", text)

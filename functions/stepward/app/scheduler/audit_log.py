@@ -8,7 +8,7 @@ from typing import Any
 
 from stepward.app.optimistic import SharedValue
 from stepward.domain.coordination.shared_record import SharedRecord, read_as
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, wrong_with
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.task.record import Task
@@ -140,7 +140,7 @@ def _entries(shared_record: SharedRecord | None) -> tuple[AuditEntry, ...]:
     try:
         return tuple(map(_entry, shared_record.body["entries"]))
     except (KeyError, TypeError) as error:
-        raise Corrupt(f"{shared_record.name}: {error!r}") from error
+        raise Corrupt(f"{shared_record.name}: {wrong_with(error)}") from error
 
 
 def _plain(entry: AuditEntry) -> dict[str, Any]:

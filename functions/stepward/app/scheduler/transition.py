@@ -8,8 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepward.app.optimistic import Race
+from stepward.app.scheduler.large_results import with_large_results
+from stepward.app.scheduler.together import decide_together
 from stepward.app.scheduler.wishes import Wishes
-from stepward.domain.coordination.outlook import Outlook
+from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import (
@@ -17,6 +19,7 @@ from stepward.domain.messages import (
     Message,
     Notice,
     OfChild,
+    Reply,
     Report,
     Retry,
     SignalGiven,
@@ -25,14 +28,23 @@ from stepward.domain.messages import (
 )
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent, Event, decide
-from stepward.domain.task.record import Loaded
+from stepward.domain.task.lacking import spared
+from stepward.domain.task.record import Loaded, NewerPlan, Task
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 
 if TYPE_CHECKING:  # a function without such steps does not load it
     from stepward.app.scheduler.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What follows from one event that was written, and what was written."""
+
+    messages: Sequence[Message]
+    history: tuple[HistoryEntry, ...]
+    written: Loaded | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +75,70 @@ class Transition:
         A death between the two loses nothing: every state that waits has a due time, and a redelivered event finds
         what its first delivery wrote, and sends again.
         """
-        messages, history = self._write(order_id, event)
-        for entry in history:
-            self.telemetry.record(order_id, entry)
-        self._send(order_id, messages)
-        return history
+        (outcome,) = self.write(order_id, [event], Race(order_id))
+        return self.finish(order_id, outcome)
 
-    def _write(self, order_id: str, event: Event) -> tuple[Sequence[Message], tuple[HistoryEntry, ...]]:
+    def write(self, order_id: str, events: Sequence[Event], race: Race) -> Sequence[Outcome]:
+        """Write, at once, what `events` make of the task one after the other; what follows from each of them.
+
+        Raises Transient, or whatever one of them meets: then nothing is written of any.
+        """
         # Only a claim needs the order.
-        claims = self.claims and not isinstance(event, DeadlineCheck | AlertSent)
-        race = Race(order_id)
+        claims = self.claims and not all(isinstance(event, DeadlineCheck | AlertSent) for event in events)
         while True:
-            if loaded := self.store.load(order_id, with_order=claims):
-                if isinstance(
-                    event, Cancel | SignalGiven
-                ):  # an order never changes its customer, so nobody can be faster
-                    check_customer(event.customer_id, loaded.order.get("customerId"))
-                decision = self._decide(loaded, event)
-                if decision.task is loaded.task or self.store.save(decision.task, replaces=loaded.task):
-                    return self._complete(decision.messages, loaded), decision.history
-            elif (early := Wishes(self.store, self.now).take(order_id, event)) is not None:
-                return (), early
+            if loaded := self._load(order_id, events, race, with_order=claims):
+                task, decided = decide_together(loaded.task, events, partial(self.decision, loaded))
+                if task is loaded.task or self.store.save(task, replaces=loaded.task):
+                    after = replace(loaded, task=task)
+                    return [Outcome(self._complete(each.messages, loaded), each.history, after) for each in decided]
+            elif (outcomes := self._without_task(order_id, events)) is not None:
+                return outcomes
             race.lost()
 
-    def _decide(self, loaded: Loaded, event: Event) -> Decision:
+    def finish(self, order_id: str, outcome: Outcome) -> tuple[HistoryEntry, ...]:
+        """Log and send what follows from one event, once it is written; the history. Raises Transient."""
+        for entry in outcome.history:
+            self.telemetry.record(order_id, entry)
+        messages, written = outcome.messages, outcome.written
+        if written is not None:
+            messages = with_large_results(messages, written.task, written.plan, self.store)
+        self._send(order_id, messages)
+        return outcome.history
+
+    def _without_task(self, order_id: str, events: Sequence[Event]) -> Sequence[Outcome] | None:
+        """What each event means to an order that is not there; None if it is there by now."""
+        outcomes = []
+        for event in events:
+            if (early := Wishes(self.store, self.now).take(order_id, event)) is None:
+                return None
+            outcomes.append(Outcome((), early))
+        return outcomes
+
+    def _load(self, order_id: str, events: Sequence[Event], race: Race, *, with_order: bool) -> Loaded | None:
+        """The task with its plan; if only newer code knows that, a reply spares its attempt before it goes back."""
+        while True:
+            try:
+                return self.store.load(order_id, with_order=with_order)
+            except NewerPlan as newer:
+                if all(self._spare(newer, event) for event in events if isinstance(event, Reply)):
+                    raise
+            race.lost()
+
+    def _spare(self, newer: NewerPlan, reply: Reply) -> bool:
+        decision = spared(newer, reply, now=self.now(), by=self.instance, timing=self.timing)
+        if decision.task is not newer.task and not self.store.save(decision.task, replaces=newer.task):
+            return False
+        for entry in decision.history:
+            self.telemetry.record(reply.order_id, entry)
+        return True
+
+    def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide; if that claims a step with a fallback, look at its agents and decide again."""
+        if isinstance(event, Cancel | SignalGiven):  # an order never changes its customer, so nobody can be faster
+            check_customer(event.customer_id, loaded.order.get("customerId"))
         decided = partial(
             decide,
-            loaded.task,
+            task,
             loaded.plan,
             event,
             now=self.now(),
@@ -99,9 +147,9 @@ class Transition:
             order=loaded.order if self.claims else None,
         )
         here = Outlook(absent=frozenset(loaded.plan.agents).difference(self.queues.reachable))
-        decision = decided(outlook=here)
-        if self.look is None or not (agents := in_question(decision, loaded.task, loaded.plan)):
-            return decision
+        found = decided(outlook=here)
+        if self.look is None or not (agents := in_question(found, task, loaded.plan)):
+            return found
         return decided(outlook=replace(self.look(agents), absent=here.absent))
 
     def _complete(self, messages: Sequence[Message], loaded: Loaded) -> tuple[Message, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import Event
 from stepward.domain.wish import Wish
 from stepward.ports import TaskStore

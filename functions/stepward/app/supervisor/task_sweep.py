@@ -9,10 +9,10 @@ from functools import cache
 from stepward.app.agent.breakers import Breakers
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.coordination.breaker import Breaker, unavailable, unsettled
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import StepwardError, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Alert, TaskAlert
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.decide import AlertSent
 from stepward.ports import Alerts, Telemetry
 

@@ -22,6 +22,7 @@ from stepward.cli.cost.estimate import (
 from stepward.cli.deployment.options import AsJson, WorkflowName
 from stepward.cli.terminal import OUT, complain, print_json, say, table
 from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.workflow.definition import AnyStep, Step
 from stepward.project import Project
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders a month.")]
@@ -52,10 +53,11 @@ def cost(
 
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
-    counted = steps or _steps_of(app, workflow)
+    listed = [] if steps else _steps_of(app, workflow)
+    counted, extras = steps or len(listed), _extras([each for each in listed if isinstance(each, Step)])
     assumed = replace(Assumptions(), operation_ms=operation_ms)
     try:
-        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed)
+        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed, **extras)
     except ValueError as error:
         complain(str(error))
         raise typer.Exit(2) from None
@@ -71,6 +73,8 @@ def cost(
     OUT.print(_assumptions(assumed))
     say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
     say("A complete-by of the whole order costs nothing until it passes.")
+    if any(extras.values()):
+        say("Included: up to a write and a read for each call of an agent with a rate, a write for one with a check.")
 
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
@@ -120,15 +124,21 @@ def _assumptions(assumed: Assumptions) -> Table:
     return rows
 
 
-def _steps_of(app: str, workflow: str) -> int:
-    """The number of steps of one of the application's workflows; of the default one if `workflow` is empty."""
+def _steps_of(app: str, workflow: str) -> Sequence[AnyStep]:
+    """The steps of one of the application's workflows; of the default one if `workflow` is empty."""
     try:
         found = Project.here().app(app)
         found.keys.check_workflow(workflow)
-        return len(found.plans()[found.keys.type_of(workflow)].steps)
+        return next(each.steps for each in found.workflows if each.name == (workflow or found.keys.default))
     except (Misconfigured, Rejected) as error:
         complain(f"{error}; or give --steps")
         raise typer.Exit(2) from None
+
+
+def _extras(steps: Sequence[Step]) -> dict[str, int]:
+    """How many of the steps have an agent with a rate, and how many a check."""
+    rates, checks = (step.operation.agent.rate > 0 for step in steps), (step.check is not None for step in steps)
+    return {"paced": sum(rates), "checked": sum(checks)}
 
 
 def _amount(quantity: float) -> str:

@@ -149,8 +149,10 @@ def _acted(
 def _act(connection: Connection, source: DeadLetterQueue, urls: DeadLetters, each: Opened, *, drop_stale: bool) -> str:
     """Send first, remove second: a crash between the two leaves a message that is stale the next time."""
     if each.judgement.staleness is Staleness.CURRENT:
-        # The message's own id is new to the target queue, so that SQS does not drop it as a duplicate.
-        connection.sender.send(urls.source, [Outgoing(each.body, each.group, each.dead_letter.message_id)])
+        # The message's own id is new to the target queue, so that SQS does not drop it as a duplicate. In a standard
+        # queue the group is the tenant, which keeps its fair share there.
+        name, tenant = each.dead_letter.message_id, each.dead_letter.group
+        connection.sender.send(urls.source, [Outgoing(each.body, each.group, name, tenant=tenant)])
         source.remove(each.dead_letter)
         return "sent"
     if each.judgement.staleness is Staleness.STALE and drop_stale:

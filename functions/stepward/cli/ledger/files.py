@@ -1,8 +1,12 @@
-"""Reads ledgers from files, JSON or one entry per line, and checks them with the code that splits them later."""
+"""Reads ledgers from files, JSON or one entry per line, and checks them with the code that splits them later.
+
+What a file holds is known by its content; its name does not count.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,17 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from stepward.app.ledger.walk import Fault, WalkedEntry, entries_from, lines
+from stepward.cli.text_files import check_text, pieces_of, readable
 from stepward.cli.user_error import UserError
+from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
+from stepward.wire.beginnings import BOM, ENOUGH, LINES, other_than_lines
+from stepward.wire.beginnings import as_lines as as_object_of_lines
 from stepward.wire.envelope import Ignored
 from stepward.wire.ledger import Ledger, decode_ledger
 from stepward.wire.order_event import stored_event
 
-PIECE = 256 * 1024
 LARGEST_MESSAGE = 900_000
 """Bytes: SQS accepts a megabyte, and this leaves room for the envelope."""
 MOST_FAULTS = 20
+_ENTRIES = re.compile(rb'"entries"\s*:')
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +48,19 @@ class Survey:
 
     entries: int = 0
     faulty: int = 0
+    foreign: int = 0
+    """Faulty entries that an adapter of the application may read."""
     orders: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
     def count(self, step: WalkedEntry) -> None:
         """Count one entry."""
         self.entries += 1
+        fault = ""
         if isinstance(step.entry, Fault):
             fault = f"{step.entry.field}: {step.entry.reason}"
-        else:
+            self.foreign += step.entry.is_foreign
+        elif isinstance(step.entry, LaneMessage):
             self.orders.add(step.entry.order_id)
             fault = stored_event(step.entry.body).fault
         if fault:
@@ -60,7 +72,9 @@ def opened(path: Path, customer: str, ledger_id: str) -> LedgerFile:
     """The ledger in a file; raises UserError if it cannot be read, or names no customer."""
     if not path.is_file():
         raise UserError(f"there is no file {path}")
-    content = _content(path) if path.suffix == ".json" else None
+    with readable(path):
+        check_text(pieces_of(path), path)
+        content = _content(path)
     said = content or {}
     own_id, own_customer = said.get("ledgerId"), said.get("customerId")
     for option, given, own in (("--customer", customer, own_customer), ("--ledger-id", ledger_id, own_id)):
@@ -75,12 +89,14 @@ def opened(path: Path, customer: str, ledger_id: str) -> LedgerFile:
 
 
 def surveyed(ledger: LedgerFile) -> Survey:
-    """The contents of the ledger; raises UserError if it is empty."""
+    """The contents of the ledger; raises UserError if nothing in it is valid."""
     survey = Survey()
     for step in _steps(ledger):
         survey.count(step)
     if not survey.entries:
         raise UserError(f"{ledger.path} holds no entry")
+    if survey.faulty == survey.entries and not survey.foreign:
+        raise UserError("\n".join([f"{ledger.path} is no ledger: none of its entries is valid:", *survey.faults]))
     return survey
 
 
@@ -134,19 +150,23 @@ class _Files:
     def read(self, key: str, version: str, start: int) -> Iterator[bytes]:
         """The file in pieces."""
         del version
-        with Path(key).open("rb") as source:
-            source.seek(start)
-            while piece := source.read(PIECE):
-                yield piece
+        return pieces_of(Path(key), start)
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> dict[str, Any] | None:
+    """The JSON ledger in a file; None if that holds one entry per line. Raises UserError."""
+    beginning = next(pieces_of(path), b"")[:ENOUGH]
+    first = beginning.removeprefix(BOM).lstrip().partition(b"\n")[0]
+    if not other_than_lines(beginning) and not _ENTRIES.search(first):
+        return None
     try:
-        content = strict_json.parse_unchecked(path.read_bytes())
+        content = strict_json.parse_unchecked(path.read_bytes().removeprefix(BOM))
     except Rejected as fault:
-        raise UserError(f"{path}: {fault.reason}") from fault
+        raise UserError(f"{path}: {fault.reason}; {LINES}") from fault
+    if isinstance(content, list):
+        content = {"entries": content}
     if not isinstance(content, dict) or not isinstance(content.get("entries"), list):
-        raise UserError(f"{path} is no ledger: a JSON ledger is an object with entries; a file of lines ends in .jsonl")
+        raise UserError(f"{path} is no ledger: a JSON ledger is an object with entries; {LINES}")
     return content
 
 
@@ -159,7 +179,7 @@ def _check(content: Mapping[str, Any], path: Path) -> None:
 
 
 def _parsed_lines(path: Path) -> Iterator[object]:
-    for line in lines(_Files().read(str(path), "", 0)):
+    for line in lines(as_object_of_lines(pieces_of(path), path.name)):
         if line.text.strip():
             yield strict_json.parse(line.text)
 

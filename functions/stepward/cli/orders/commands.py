@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from stepward.app.scheduler.audit_log import LONGEST_TEXT
 from stepward.cli.agents import Agent, pause_agent, resume_agent
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
@@ -15,6 +16,7 @@ from stepward.cli.orders.ask import ask
 from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
+from stepward.wire.checked_text import cleaned
 
 Why = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.")]
 WhyIfOrder = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.", show_default=False)]
@@ -134,15 +136,15 @@ def reason(why: str) -> str:
     """The reason without blanks around it; raises BadParameter if it is empty."""
     if not why.strip():
         raise typer.BadParameter("give a reason, in a few words", param_hint="--why")
-    return why.strip()
+    return cleaned(why.strip(), LONGEST_TEXT)
 
 
 def operator(who: str) -> str:
-    """The name that was given, or that of the user logged in."""
+    """The name that was given, or that of the user logged in; cut to what an audit log keeps."""
     if who.strip():
-        return who.strip()
+        return cleaned(who.strip(), LONGEST_TEXT)
     try:
-        return getpass.getuser()
+        return cleaned(getpass.getuser(), LONGEST_TEXT)
     except (ImportError, KeyError, OSError):
         return "an operator"
 

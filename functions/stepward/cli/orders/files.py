@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepward.cli.text_files import check_text, readable
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected
 from stepward.domain.key import Keys
@@ -39,13 +40,10 @@ class Written:
 def read(file: Path) -> list[Written]:
     """The messages in `file`, `-` for standard input; raises UserError with file and line."""
     name = "standard input" if file == STDIN else str(file)
-    try:
+    with readable(name):
         raw = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{name} is not UTF-8 text (at byte {error.start}); save it as UTF-8") from error
-    except OSError as error:
-        raise UserError(f"{name} cannot be read: {error.strerror}") from error
+    check_text([raw], name)
+    text = raw.decode("utf-8-sig")
     try:
         spans = list(_spans(text))
     except json.JSONDecodeError as error:

@@ -97,6 +97,7 @@ def _step(record: StepRecord, plan: Plan) -> Document:
         "notBefore": record.not_before,
         "endedAt": record.ended_at,
         "result": record.result,
+        **({"resultBytes": record.size} if record.size else {}),
         "error": record.error,
         "lacks": record.lacks or None,
         "raised": record.raised,

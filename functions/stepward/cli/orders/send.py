@@ -48,6 +48,8 @@ def send(
         if file != STDIN and (file.is_dir() or not file.exists()):
             raise typer.BadParameter(f"there is no file {file}")
     messages = [message for file in dict.fromkeys(files) for message in read(file)]
+    if not any(message.body.startswith("{") for message in messages):
+        raise UserError("nothing was sent: none of it is a JSON object, which every order message is")
     connection = connect(target)
     if check:
         _check(messages, connection.deployment.keys)

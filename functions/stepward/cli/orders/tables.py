@@ -55,7 +55,7 @@ def reject_view(reject: Reject) -> RenderableType:
         "Order": reject.order_id or "unknown",
         "Field": reject.field,
         "Reason": reject.reason,
-        "Body": f"{len(reject.body):,} characters; to correct it and send it again, save it:",
+        "Body": f"{len(reject.body):,} characters; to send it again, save it, and correct it:",
     }
     for name, value in named.items():
         grid.add_row(name, cell(value))

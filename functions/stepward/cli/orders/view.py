@@ -148,6 +148,8 @@ def _outcome(record: StepRecord) -> Text:
         return cell(record.lacks, "yellow")
     if record.raised is not None:
         return cell(f"raised {record.raised}", "yellow")
+    if record.size:
+        return cell(f"{record.size:,} bytes, kept in a row of their own")
     return cell(json_text(record.result, indent=None) if record.result else "")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from stepward.domain.coordination.blame import Blame, Failure
 from stepward.domain.coordination.fault import Origin
 from stepward.domain.coordination.shared_record import read_as
-from stepward.domain.errors import Corrupt, known
+from stepward.domain.errors import Corrupt, known, wrong_with
 from stepward.domain.history import HistoryKind
 
 PAUSE_RECHECK = 60_000
@@ -100,23 +100,32 @@ class Breaker:
             own = {"mode": mode, "pause": pause, "orders": orders, "blame": blame}
             return Breaker(**{**read_as(Breaker, body), **own})
         except (KeyError, TypeError, ValueError) as error:
-            raise Corrupt(f"a breaker: {error!r}") from error
+            raise Corrupt(f"a breaker: {wrong_with(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The service may be called, from `at`; `probe` is the name of the call if it is the probe."""
+    """The service may be called from `at` on, and before `until` if its agent has a rate (epoch ms).
+
+    `probe` is the name of the call if it is the probe.
+    """
 
     at: int
     probe: str = ""
+    until: int | None = None
+
+    def holds(self, now: int) -> bool:
+        """Whether the call may still begin."""
+        return self.until is None or now < self.until
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service may not be called for `wait` milliseconds, and why."""
+    """The service may not be called for `wait` milliseconds, and why; `others` if only calls of others are why."""
 
     wait: int
     why: str
+    others: bool = False
 
 
 def permission(breaker: Breaker, now: int, probe: str = "") -> Permit | Refused:
@@ -162,8 +171,7 @@ def failed(breaker: Breaker, call: Permit, now: int, limits: Limits, failure: Fa
     Of an exception that is not the service's, the breaker learns nothing: if the probe met one, another probe follows.
     """
     if failure.fault.origin is not Origin.SERVICE:
-        noted = replace(breaker, blame=breaker.blame.met(failure, now))
-        return replace(noted, mode=Mode.OPEN, until=now, probe="") if _probes(breaker, call) else noted
+        return given_up(replace(breaker, blame=breaker.blame.met(failure, now)), call, now)
     if _probes(breaker, call):
         return _opened(breaker, now, limits)
     if breaker.mode is not Mode.CLOSED or call.at < breaker.since or failure.order in breaker.orders:
@@ -171,6 +179,11 @@ def failed(breaker: Breaker, call: Permit, now: int, limits: Limits, failure: Fa
     orders = (*breaker.orders, failure.order)[-MOST_ORDERS:]
     counted = replace(breaker, failures=breaker.failures + 1, orders=orders)
     return _opened(counted, now, limits) if counted.failures >= limits.failures else counted
+
+
+def given_up(breaker: Breaker, call: Permit, now: int) -> Breaker:
+    """The call that was permitted is not made; if it was the probe, another one may follow at once."""
+    return replace(breaker, mode=Mode.OPEN, until=now, probe="") if _probes(breaker, call) else breaker
 
 
 def paused(breaker: Breaker, pause: AgentPause) -> Breaker:

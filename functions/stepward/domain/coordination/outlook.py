@@ -34,3 +34,19 @@ class Outlook:
             return "its agent takes no requests"
         served, queued = executor.at_once * complete_within // USUAL_CALL, self.queued.get(executor.agent, 0)
         return f"its agent takes no requests in time: {queued} wait" if served and queued > served else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineCheck:
+    """The Supervisor checks a task that its index lists as due.
+
+    `backlogged` agents have requests waiting in their queue, which nobody may have tried yet. `unavailable` ones
+    take no requests now: their breaker is open, or an operator paused them. `unsettled` ones took none a while ago,
+    and may have returned requests to their queue. `defective` names operations, each with its agent, of which the code
+    or a setting is at fault, so that no order is to blame.
+    """
+
+    backlogged: frozenset[str] = frozenset()
+    unavailable: frozenset[str] = frozenset()
+    unsettled: frozenset[str] = frozenset()
+    defective: frozenset[tuple[str, str]] = frozenset()

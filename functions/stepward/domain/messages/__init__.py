@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from stepward.domain.messages.alerts import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
 from stepward.domain.messages.notices import Notice, Status
-from stepward.domain.messages.to_agent import StepRequest
+from stepward.domain.messages.to_agent import CheckedRequest, StepRequest
 from stepward.domain.messages.to_scheduler import (
+    Answered,
     Callback,
     Cancel,
     ChildEnded,
@@ -35,8 +36,10 @@ from stepward.domain.messages.to_scheduler import (
 __all__ = [
     "AgentDefect",
     "Alert",
+    "Answered",
     "Callback",
     "Cancel",
+    "CheckedRequest",
     "ChildEnded",
     "ChildHeard",
     "ChildSubmit",

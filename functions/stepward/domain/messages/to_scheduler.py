@@ -120,7 +120,7 @@ class Outcome(StrEnum):
 
     One that is later has been handed over: the service itself answers it by a callback. One was not understood if the
     agent's code does not know it, so that it has not begun, or the Scheduler's its end. One that is failing goes on to
-    complete-by.
+    complete-by. One that is waiting has not begun, for its agent's rate is used up: it needs more time.
     """
 
     OK = "ok"
@@ -128,11 +128,16 @@ class Outcome(StrEnum):
     PERMANENT = "permanent"
     NOT_UNDERSTOOD = "not-understood"
     FAILING = "failing"
+    WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks."""
+    """From an Agent: how one attempt ended. `error` says why a permanent one did, or what another one met or lacks.
+
+    `complete_by` is that of the request that needs more time; 0 otherwise. `size` is the bytes of a result that is too
+    large to be kept with its step, and 0 of any other.
+    """
 
     order_id: str
     step: str
@@ -141,6 +146,8 @@ class Reply:
     outcome: Outcome
     result: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    complete_by: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +165,22 @@ class Callback:
     def order_id(self) -> str:
         """None that anybody else could read."""
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a callback says, once its token is known to be ours: how a step ended that a service took over.
+
+    `attempt` is that of the call with which it took over, `effect` what that call had in its idempotency key, and
+    `created_at` the order's time of submission; `error` says why the step failed.
+    """
+
+    step: str
+    effect: str
+    attempt: int
+    created_at: int
+    result: Mapping[str, Any]
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Message, Outcome, Reply, Retry, StepRequest
-from stepward.domain.steps.later import Answered, hand_over, hear_service
-from stepward.domain.steps.overdue import recover
+from stepward.domain.messages import Answered, CheckedRequest, Message, Outcome, Reply, Retry, StepRequest
+from stepward.domain.steps.later import hand_over, hear_service
+from stepward.domain.steps.overdue import recover, remind
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import resend
@@ -20,9 +21,12 @@ from stepward.domain.task.undo import undo_late_effect
 from stepward.domain.task.worst_case import attempts, waits
 
 if TYPE_CHECKING:
-    from stepward.domain.task.deadlines import DeadlineCheck
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep
+
+AGAIN_AFTER = 8
+"""An attempt that needs more time is asked for again after this part of its complete-within."""
 
 
 def deadline(change: TaskChange, step: PlannedStep) -> int:
@@ -37,9 +41,15 @@ def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
 
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
     """The request of the running attempt."""
+    return [_request(change, step)]
+
+
+def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
+    record = change.steps[step.name]
     executor = step.executor(record.policy)
     complete_by = record.complete_by or change.now
-    request = StepRequest(
+    kind = partial(CheckedRequest, check=executor.check) if executor.check else StepRequest
+    return kind(
         order_id=change.task.order_id,
         step=step.name,
         agent=executor.agent,
@@ -52,12 +62,16 @@ def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Mess
         budget=complete_by - change.now,
         results=change.results(),
     )
-    return [request]
 
 
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Free it for the next attempt; at the threshold, apply its next policy."""
     recover(change, step, record, check)
+
+
+def unclaimed(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+    """Ask the Scheduler again to claim it."""
+    remind(change, step, record, check)
 
 
 def longest(step: PlannedStep, timing: Timing) -> int:
@@ -85,6 +99,8 @@ def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
                 not_understood(change, record, reply)
         case Outcome.FAILING:
             _keep_raised(change, record, reply)
+        case Outcome.WAITING:
+            _wait_longer(change, record, reply)
         case _:
             _reply(change, record, reply)
 
@@ -96,6 +112,28 @@ def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
         change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
     else:
         _log_late(change, record, reply)
+
+
+def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Give an attempt more time that others hold up, unless it was made and failed."""
+    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
+    if runs and _is_in_time(record, change.now) and not record.raised:
+        _extend(change, record, reply)
+    else:
+        _log_late(change, record, reply)
+
+
+def _extend(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Move the running attempt's complete-by past the one that the agent was asked with, and ask for it again.
+
+    If it was moved before, the request alone is repeated: the first one may be lost.
+    """
+    planned = change.plan.by_name[record.name]
+    within = planned.complete_within
+    if record.complete_by == reply.complete_by < change.now + within:
+        change.steps[record.name] = replace(record, complete_by=change.now + within)
+        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note=reply.error)
+    change.messages.append(replace(_request(change, planned), delay=within // AGAIN_AFTER))
 
 
 def _reply(change: TaskChange, record: StepRecord, reply: Reply) -> None:
@@ -150,4 +188,4 @@ def _accept(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     elif reply.outcome is Outcome.PERMANENT:
         refused(change, record, reply.error or "the agent gave no reason", reply.token)
     else:
-        complete(change, record, reply.result, reply.token)
+        complete(change, record, reply.result, reply.token, reply.size)

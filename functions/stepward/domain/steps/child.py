@@ -10,18 +10,19 @@ from stepward.domain.errors import Untellable
 from stepward.domain.history import HistoryKind
 from stepward.domain.key import child_key
 from stepward.domain.messages import ChildEnded, ChildHeard, ChildSubmit, ChildUndo, Message, Retry
+from stepward.domain.steps.overdue import remind
+from stepward.domain.steps.threshold import exhaust
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
 from stepward.domain.task.record import ProcessState
-from stepward.domain.task.threshold import exhaust
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, forward_name
 from stepward.domain.workflow.refs import name_of, resolve
 from stepward.domain.workflow.values import MISSING
 
 if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.task.change import TaskChange
-    from stepward.domain.task.deadlines import DeadlineCheck
     from stepward.domain.task.record import StepRecord
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep
@@ -112,6 +113,11 @@ def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: Deadl
     change.log(HistoryKind.REMINDED, step.name, record.attempt, note=reason, value=overdue)
     change.steps[step.name] = replace(asked, complete_by=change.now + _round(step))
     change.messages.extend(asks(change, step, record))
+
+
+def unclaimed(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+    """Ask the Scheduler again to begin it."""
+    remind(change, step, record, check)
 
 
 def longest(step: PlannedStep, timing: Timing) -> int:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Outcome, Reply
+from stepward.domain.messages import Answered, Outcome, Reply
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
@@ -15,21 +13,6 @@ from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import SERVICE, ProcessState, StepRecord
 from stepward.domain.task.undo import undo_late_effect
 from stepward.domain.workflow.plan import PlannedStep
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A service says how the step ended that it took over with the call of `attempt`; `error` says why it failed.
-
-    `effect` is what the call had in its idempotency key, `created_at` the order's time of submission.
-    """
-
-    step: str
-    effect: str
-    attempt: int
-    created_at: int
-    result: Mapping[str, Any]
-    error: str = ""
 
 
 def hand_over(change: TaskChange, record: StepRecord) -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from stepward.domain.backoff import backoff
 from stepward.domain.errors import Misconfigured
 from stepward.domain.history import HistoryKind
+from stepward.domain.steps.threshold import exhaust
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import request_claim
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import SERVICE, ProcessState, StepRecord
-from stepward.domain.task.threshold import exhaust
 from stepward.domain.workflow.plan import Exhausted, PlannedStep
 
 if TYPE_CHECKING:
-    from stepward.domain.task.deadlines import DeadlineCheck
+    from stepward.domain.coordination.outlook import DeadlineCheck
 
 UNCOUNTED_PER_THRESHOLD = 10
 IT_RAISED = "it raised"
@@ -96,6 +96,20 @@ def stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overd
         change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
     freed = replace(record.freed(), complete_by=change.now + change.timing.claim_within)
     change.steps[record.name] = no_queue(change, freed, agent) if agent in change.absent else freed
+
+
+def remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
+    """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
+    if planned.executor(record.policy).agent in change.absent:
+        stand_by(change, planned, record, 0)
+        return
+    if record.attempt and planned.executor(record.policy).agent in event.unavailable:
+        change.steps[record.name] = replace(record, complete_by=change.now + change.timing.claim_within)
+        return
+    overdue = change.now - (record.complete_by or change.task.due or change.now)
+    if record.not_before is None or record.not_before + change.timing.claim_within <= change.now:
+        change.log(HistoryKind.REMINDED, record.name, record.attempt, note="nobody had claimed it", value=overdue)
+    request_claim(change, record)
 
 
 def _spread(record: StepRecord) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.messages import ChildEnded, ChildHeard, ChildUndo
-from stepward.domain.task.deadlines import DeadlineCheck
 from stepward.domain.task.record import ProcessState
 from stepward.domain.task.refusals import RefusalCode
 

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Message, Retry, SignalGiven
+from stepward.domain.steps.overdue import remind
+from stepward.domain.steps.threshold import exhaust
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
 from stepward.domain.task.record import Early, ProcessState
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.task.threshold import exhaust
 from stepward.domain.workflow.plan import OPERATORS, Exhausted
 
 if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.task.change import TaskChange
-    from stepward.domain.task.deadlines import DeadlineCheck
     from stepward.domain.task.record import StepRecord
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep, Policy
@@ -92,6 +93,11 @@ def _remind(change: TaskChange, record: StepRecord, policy: Policy, reason: str)
     """Alert an operator, and wait on."""
     change.log(HistoryKind.REMINDED, record.name, record.attempt, note=reason)
     change.alert(replace(record, rounds=record.rounds + 1, complete_by=change.now + policy.wait, lacks=reason))
+
+
+def unclaimed(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+    """Ask the Scheduler again to claim it."""
+    remind(change, step, record, check)
 
 
 def longest(step: PlannedStep, timing: Timing) -> int:

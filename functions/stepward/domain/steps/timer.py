@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.messages import Message, Retry
+from stepward.domain.steps.overdue import remind
 from stepward.domain.steps.waits import instant, not_taken
 from stepward.domain.task.complete import complete
 from stepward.domain.workflow.waits import LONGEST_TIMER_MS
 
 if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
     from stepward.domain.task.change import TaskChange
-    from stepward.domain.task.deadlines import DeadlineCheck
     from stepward.domain.task.record import StepRecord
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep
@@ -53,6 +54,11 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Its end has come."""
     complete(change, record, {}, "timer")
+
+
+def unclaimed(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+    """Ask the Scheduler again to claim it."""
+    remind(change, step, record, check)
 
 
 def longest(step: PlannedStep, timing: Timing) -> int:

@@ -103,8 +103,8 @@ class TaskChange:
         return self.steps[name].process_state in DONE
 
     def results(self) -> dict[str, Mapping[str, Any]]:
-        """The results of the steps done so far, by their names."""
-        return {name: done.result for name, done in self.steps.items() if done.result is not None}
+        """The results of the steps done so far, by their names; without those that are kept in rows of their own."""
+        return {name: done.result for name, done in self.steps.items() if done.result is not None and not done.size}
 
     def compensations(self) -> list[str]:
         """The names of the records that undo steps."""
@@ -160,13 +160,13 @@ class TaskChange:
     def decision(self, waiting: Iterable[PlannedStep], times_out: int | None) -> Decision:
         """The finished change, with the steps that still wait to be claimed, and when the whole order times out.
 
-        The Supervisor moves the due time forward. Whoever claims does so only for a deadline that is far away: that
-        costs two index units, and saves the Supervisor its looks at a long wait.
+        The Supervisor moves the due time forward. Whoever claims does so only in a change that is written anyway, for a
+        deadline that is far away: that costs two index units, and saves the Supervisor its looks at a long wait.
         """
         deadlines = [*self._deadlines(waiting), *([] if times_out is None else [times_out])]
         deadline = min(deadlines, default=None)
         due = deadline
-        if self.claims and deadline is not None and self.task.due is not None and not self._is_far(deadline):
+        if self.claims and deadline is not None and self.task.due is not None:
             due = min(deadline, self.task.due)
         troubles = tuple(entry for entry in self.history if REMEMBERED in entry.kind.marks)
         task = replace(
@@ -183,11 +183,10 @@ class TaskChange:
         )
         if task == self.task:
             return Decision(self.task, tuple(self.messages), tuple(self.history), self.refusal)
-        task = replace(task, revision=self.task.revision + 1)
+        if due is not None and deadline is not None and deadline - self.now > self.timing.longest_delay:
+            due = deadline
+        task = replace(task, due=due, revision=self.task.revision + 1)
         return Decision(task, (*self.messages, *notices(task, self.history)), tuple(self.history))
-
-    def _is_far(self, deadline: int) -> bool:
-        return deadline - self.now > self.timing.longest_delay
 
     def _deadlines(self, waiting: Iterable[PlannedStep]) -> Iterator[int]:
         """When each thing that waits is overdue; a step whose claim nobody requested waits until the task is due."""

@@ -9,8 +9,8 @@ from dataclasses import replace
 from stepward.domain.errors import Untellable
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
-from stepward.domain.steps import kind_of
 from stepward.domain.task.change import Decision, TaskChange
+from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, forward_name

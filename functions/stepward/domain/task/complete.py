@@ -14,8 +14,10 @@ from stepward.domain.task.undo import begin_undo, log_if_undone, no_return
 from stepward.domain.workflow.plan import Exhausted
 
 
-def complete(change: TaskChange, record: StepRecord, result: Mapping[str, Any], causation_id: str) -> None:
-    """End the step as Processed, with its result; `causation_id` names what ended it."""
+def complete(
+    change: TaskChange, record: StepRecord, result: Mapping[str, Any], causation_id: str, size: int = 0
+) -> None:
+    """End the step as Processed, with its result (of `size` bytes if it is large); `causation_id` is what ended it."""
     change.steps[record.name] = replace(
         record.supplied(),
         process_state=ProcessState.PROCESSED,
@@ -23,6 +25,7 @@ def complete(change: TaskChange, record: StepRecord, result: Mapping[str, Any], 
         complete_by=None,
         ended_at=change.now,
         result=result,
+        size=size,
         raised=None,
         error=None,
         alert_by=None,

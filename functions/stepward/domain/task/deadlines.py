@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
-from stepward.domain.steps import kind_of
-from stepward.domain.steps.overdue import stand_by
 from stepward.domain.task.change import TaskChange
-from stepward.domain.task.claim import ready, request_claim
+from stepward.domain.task.claim import ready
+from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import check_limit
-from stepward.domain.task.record import ProcessState, StepRecord
+from stepward.domain.task.record import ProcessState
 from stepward.domain.task.worst_case import overtime
-from stepward.domain.workflow.plan import PlannedStep
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineCheck:
-    """The Supervisor checks a task that its index lists as due.
-
-    `backlogged` agents have requests waiting in their queue, which nobody may have tried yet. `unavailable` ones
-    take no requests now: their breaker is open, or an operator paused them. `unsettled` ones took none a while ago,
-    and may have returned requests to their queue. `defective` names operations, each with its agent, of which the code
-    or a setting is at fault, so that no order is to blame.
-    """
-
-    backlogged: frozenset[str] = frozenset()
-    unavailable: frozenset[str] = frozenset()
-    unsettled: frozenset[str] = frozenset()
-    defective: frozenset[tuple[str, str]] = frozenset()
 
 
 def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
@@ -50,7 +31,7 @@ def check_deadlines(change: TaskChange, event: DeadlineCheck) -> None:
         if record.process_state is ProcessState.PROCESSING and (record.complete_by or 0) <= seen:
             kind_of(planned.kind).late(change, planned, record, event)
         elif name in waiting and (record.complete_by or change.task.due or 0) <= seen:
-            _remind(change, planned, record, event)
+            kind_of(planned.kind).unclaimed(change, planned, record, event)
         elif record.alert_by is not None and record.alert_by <= seen:
             change.alert(record)
             change.messages.extend(status_notice(change.task, change.now))
@@ -60,17 +41,3 @@ def _log_overtime(change: TaskChange, seen: int) -> None:
     late = overtime(change.task, change.plan, change.now, change.timing)
     if late > 0 and change.task.due is not None and change.task.due <= seen:
         change.log(HistoryKind.OVERTIME, note="not finished within its own worst case", value=late)
-
-
-def _remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
-    """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
-    if planned.executor(record.policy).agent in change.absent:
-        stand_by(change, planned, record, 0)
-        return
-    if record.attempt and planned.executor(record.policy).agent in event.unavailable:
-        change.steps[record.name] = replace(record, complete_by=change.now + change.timing.claim_within)
-        return
-    overdue = change.now - (record.complete_by or change.task.due or change.now)
-    if record.not_before is None or record.not_before + change.timing.claim_within <= change.now:
-        change.log(HistoryKind.REMINDED, record.name, record.attempt, note="nobody had claimed it", value=overdue)
-    request_claim(change, record)

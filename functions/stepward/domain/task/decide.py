@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from stepward.domain.coordination.outlook import Outlook
+from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
+    Answered,
     Cancel,
     ChildEnded,
     ChildHeard,
@@ -24,11 +25,10 @@ from stepward.domain.messages import (
     Start,
     Undo,
 )
-from stepward.domain.steps import kind_of
-from stepward.domain.steps.later import Answered
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
-from stepward.domain.task.deadlines import DeadlineCheck, check_deadlines
+from stepward.domain.task.deadlines import check_deadlines
+from stepward.domain.task.kinds import kind_of, tell_parent
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -77,9 +77,7 @@ def decide(
     else:
         _of_task(change, event)
     if task.parent is not None:
-        from stepward.domain.steps.parent import tell  # few tasks are a child
-
-        tell(change, event)
+        tell_parent(change, event)
     return change.decision(list(ready(change)), times_out(change))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from stepward.domain.history import MILESTONE, HistoryEntry, HistoryKind
 from stepward.domain.messages import Notice, Status
@@ -46,6 +47,13 @@ def status_notice(task: Task, now: int) -> list[Notice]:
     first = task.fence == 0 and status is not Status.RECEIVED  # nothing was claimed: it may not have been sent at all
     found = [_notice(task, Status.RECEIVED, "", task.created_at)] if first else []
     return [*found, _notice(task, status, "", now)]
+
+
+def at_revision(notice: Notice, task: Task) -> Notice | None:
+    """The notice as `task` was written; None if it says what the same write superseded."""
+    if notice.status in _STATUS_OF_STATE.values() and notice.status is not _STATUS_OF_STATE.get(task.process_state):
+        return None
+    return replace(notice, revision=task.revision)
 
 
 def _notice(task: Task, status: Status, step: str, at: int) -> Notice:

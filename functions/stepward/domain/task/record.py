@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from stepward.domain.history import HistoryEntry
+from stepward.domain.errors import NotUnderstood
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan
 
@@ -67,7 +68,8 @@ class StepRecord:
     operation raised in the newest attempt, as its agent reported it; a step that is Processed has none. `lacks` says
     what the deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it
     lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards. `early` is a
-    signal that came before the step began.
+    signal that came before the step began. `size` is the bytes of a result that is kept in a row of its own, where a
+    reader finds it, and 0 of one that is kept here.
     """
 
     order_id: str
@@ -91,6 +93,7 @@ class StepRecord:
     untried: int = 0
     raised: str | None = None
     early: Early | None = None
+    size: int = 0
 
     @property
     def runs(self) -> bool:
@@ -159,7 +162,7 @@ class Task:
         if self.undoing:
             return self._state_of_undo
         states = {record.process_state for record in self.steps.values() if not record.is_compensation}
-        if any(record.process_state is ProcessState.ERROR for record in self.steps.values()):
+        if self._in_error:
             return ProcessState.ERROR
         if states <= DONE:
             return ProcessState.PROCESSED
@@ -168,12 +171,23 @@ class Task:
 
     @property
     def needs_attention(self) -> int | None:
-        """Since when an operator has to act (epoch ms); None if nobody has to."""
-        failed = self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED}
-        lasting = any(record.lacks and record.alert_by is None for record in self.steps.values())
-        if not (failed or lasting or (self.paused and not self.has_ended)):
-            return None
-        return max([entry.at for entry in self.history], default=self.created_at)
+        """Since when an operator has to act (epoch ms), by the first thing that needs one; None if nothing does."""
+        failed = self._in_error if self.process_state in {ProcessState.ERROR, ProcessState.UNDO_FAILED} else []
+        since = [self.created_at if record.ended_at is None else record.ended_at for record in failed]
+        lasting = (record for record in self.steps.values() if record.lacks and record.alert_by is None)
+        since += [self._last(HistoryKind.LACKING, record.name) for record in lasting]
+        if self.paused and not self.has_ended:
+            since.append(self._last(HistoryKind.PAUSED))
+        return min(since, default=None)
+
+    @property
+    def _in_error(self) -> list[StepRecord]:
+        return [record for record in self.steps.values() if record.process_state is ProcessState.ERROR]
+
+    def _last(self, kind: HistoryKind, step: str = "") -> int:
+        """When this last happened to the step; if the task has forgotten that, when its oldest entry was made."""
+        oldest = self.history[0].at if self.history else self.created_at
+        return max((entry.at for entry in self.history if (entry.kind, entry.step) == (kind, step)), default=oldest)
 
     @property
     def has_ended(self) -> bool:
@@ -203,6 +217,14 @@ class Loaded:
     task: Task
     plan: Plan
     order: Mapping[str, Any]
+
+
+class NewerPlan(NotUnderstood):
+    """Newer code wrote `what` of the plan of `task`; the task itself is understood, and may be written."""
+
+    def __init__(self, task: Task, what: str) -> None:
+        super().__init__(f"{task.order_id}: {what}", task.due)
+        self.task = task
 
 
 def new_task(

@@ -68,7 +68,7 @@ def undo_late_effect(change: TaskChange, record: StepRecord, reply: Reply) -> No
         change.log(HistoryKind.LATE_REPLY, record.name, reply.attempt, note="its effect is being undone already")
         return
     change.log(HistoryKind.LATE_EFFECT, record.name, reply.attempt, note="it answered ok after the undo had begun")
-    change.steps[record.name] = replace(record, result=reply.result)
+    change.steps[record.name] = replace(record, result=reply.result, size=reply.size)
     if undo and (running or change.is_done(name)):
         change.steps[name] = replace(undo.freed(), ended_at=None)
         claim_ready(change, reply.token)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from stepward.domain.backoff import backoff
 from stepward.domain.history import NEW_START
-from stepward.domain.steps import kind_of
+from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.record import Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep

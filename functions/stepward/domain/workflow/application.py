@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
 from stepward.domain.key import SUBMITTED, Keys, TaskKey
+from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.children import check_listed
-from stepward.domain.workflow.definition import Agent, Operation, Workflow
+from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.domain.workflow.validation import check_app_name, check_types, check_unambiguous, check_workflows
 
@@ -29,7 +30,7 @@ class App:
     workflows: Sequence[Workflow]
     default: Workflow | None = None
     event: type[Any] | None = None
-    sources: Sequence[Callable[[Mapping[str, Any]], Mapping[str, Any] | None]] = ()
+    sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
         check_app_name(self.name)

@@ -1,4 +1,4 @@
-"""What a user writes: agents, their operations, and the workflow that puts them in order."""
+"""What a user writes: the steps of a workflow, which puts operations in order."""
 
 from __future__ import annotations
 
@@ -7,78 +7,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
 from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
-    check_agent_name,
+    check_check,
     check_draining,
     check_unambiguous,
     check_workflow,
 )
 from stepward.domain.workflow.waits import Signal, Timer
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of an operation: what it works on, and how long it has.
-
-    `order` is the submitted order, `results` the results of the steps done so far by step name.
-    `idempotency_key` is the same across all attempts of a step; `fence` rises with each attempt, so a
-    remote service can refuse a caller that has been replaced.
-    """
-
-    order: Mapping[str, Any]
-    results: Mapping[str, Mapping[str, Any]]
-    idempotency_key: str
-    fence: int
-    attempt: int
-    remaining: Callable[[], float]
-    """Seconds until complete-by; zero or less when it has passed."""
-    callback: str = ""
-    """The token with which the service may answer later: a secret. Empty if the step has no `answer_within`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """What an operation returns that has handed its work over: the service itself answers, with `call.callback`."""
-
-
-Result = Mapping[str, Any] | Later
-Run = Callable[[Call], Result]
-
-
-@dataclass(frozen=True)
-class Agent:
-    """The wrapper of one remote service: its operations share a queue, a function and a concurrency."""
-
-    name: str
-    max_concurrency: int = 10
-    priority_queue: bool = False
-    """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
-    services: tuple[str, ...] | None = None
-    """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
-
-    def __post_init__(self) -> None:
-        check_agent_name(self.name, self.max_concurrency)
-
-    def operation(self, run: Run) -> Operation:
-        """Make an operation of `run`, under its own name; used as a decorator."""
-        return Operation(self, run.__name__, run)
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """A function that calls one remote service on behalf of one agent."""
-
-    agent: Agent
-    name: str
-    run: Run
-
-    def __call__(self, call: Call) -> Result:
-        """Run it."""
-        return self.run(call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +49,9 @@ class Step:
     complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
     Permanent error. Once a `point_of_no_return` has begun, the order only goes forward. A step whose condition `when`
     does not hold is skipped. With `answer_within` the operation may return Later: its service has so long to answer.
+
+    `check` is for a service that honours no idempotency key: an operation of the same agent that tells whether an
+    earlier call had its effect. It is asked before the call is repeated, and before it is undone.
     """
 
     operation: Operation
@@ -122,10 +65,14 @@ class Step:
     name: str = ""
     when: Condition | None = None
     answer_within: timedelta | None = None
+    check: Operation | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
+        if self.check:
+            own = {each.agent.name for each in (self.operation, self.undo, self.check) if each}
+            check_check(self.name, self.check.name, own)
 
     @property
     def policies(self) -> Sequence[LastResort]:
@@ -143,7 +90,7 @@ class Step:
     def operations(self) -> Sequence[Operation]:
         """Every operation that the step may ask for."""
         fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
-        both = [(self.operation, self.undo), *((each.operation, each.undo) for each in fallbacks)]
+        both = [(self.operation, self.undo), (self.check, None), *((each.operation, each.undo) for each in fallbacks)]
         return [operation for pair in both for operation in pair if operation]
 
 
@@ -276,6 +223,7 @@ def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | Non
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
         answer_within=milliseconds(step.answer_within) if step.answer_within else 0,
         when=step.when.frozen if step.when is not None else (),
+        check=step.check.name if step.check else "",
     )
 
 

@@ -38,6 +38,7 @@ class Exhausted(StrEnum):
 class Executor:
     """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own.
 
+    `check` is the agent's operation that tells whether the effect stands, if its service honours no keys.
     `at_once` is how many requests the agent serves at once, known of those that have or are a fallback; else 0.
     """
 
@@ -47,11 +48,12 @@ class Executor:
     undo_agent: str = ""
     undo: str = ""
     at_once: int = 0
+    check: str = ""
 
     @property
     def operations(self) -> tuple[tuple[str, str], ...]:
         """What it asks for, forward and undo, as (agent, operation)."""
-        pairs = ((self.agent, self.operation), (self.undo_agent, self.undo))
+        pairs = ((self.agent, self.operation), (self.undo_agent, self.undo), (self.agent, self.check))
         return tuple(pair for pair in pairs if all(pair))
 
 
@@ -96,6 +98,7 @@ class PlannedStep:
     undo: str = ""
     point_of_no_return: bool = False
     at_once: int = 0
+    check: str = ""
     kind: StepKind = StepKind.CALL
     answer_within: int = 0
     when: Frozen = ()
@@ -110,7 +113,7 @@ class PlannedStep:
             if taken.kind is Exhausted.FALLBACK:
                 effect = f"{self.name}/by-{taken.agent}"
                 return Executor(effect, taken.agent, taken.operation, taken.undo_agent, taken.undo, taken.at_once)
-        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo, self.at_once)
+        return Executor(self.name, self.agent, self.operation, self.undo_agent, self.undo, self.at_once, self.check)
 
     def next_policy(self, policy: int) -> Policy:
         """The policy that follows the first `policy` ones; the last one repeats."""
@@ -243,6 +246,7 @@ def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
             after=(),
             complete_within=step.complete_within,
             threshold=step.threshold,
+            check=executor.check,
         )
         for executor in step.executors
         if executor.undo

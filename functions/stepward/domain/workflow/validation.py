@@ -36,14 +36,6 @@ def check_app_name(name: str) -> None:
         raise WorkflowError(f"app {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
 
 
-def check_agent_name(name: str, max_concurrency: int) -> None:
-    """Refuse an agent whose name cannot name a queue, or whose concurrency SQS would not take."""
-    if not _AGENT_NAME.fullmatch(name):
-        raise WorkflowError(f"agent {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
-    if not 2 <= max_concurrency <= 1000:
-        raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
-
-
 def check_workflows(where: str, names: Sequence[str], *, has_default: bool) -> None:
     """Refuse an application whose workflows cannot be told apart, or whose default is not one of them."""
     if not 1 <= len(names) <= MAX_WORKFLOWS:
@@ -69,6 +61,13 @@ def check_types(where: str, types: Mapping[str, Sequence[str]]) -> None:
                 f"{where}: messages of type {types[one][0]!r} are for workflow {one!r} and for {other!r}; declare "
                 'another type in the message class of one of them, type: Literal["return.submitted"]'
             )
+
+
+def check_check(step: str, check: str, agents: Collection[str]) -> None:
+    """Refuse a check whose agent is not that of the step's operation and of its undo: they share one service."""
+    if len(agents) > 1:
+        named = ", ".join(sorted(agents))
+        raise WorkflowError(f"step {step!r}: check {check!r} is of another agent ({named}); one agent has all three")
 
 
 def check_unambiguous(where: str, what: str, names: Iterable[str]) -> None:

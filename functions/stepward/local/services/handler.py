@@ -7,7 +7,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler
 from typing import Any, BinaryIO, Protocol, cast
@@ -22,6 +22,7 @@ from stepward.local.services.request import BadRequestError, read_object, servic
 class _Shared(Protocol):
     ledger: Ledger
     script: Script
+    demanded: Mapping[str, Sequence[str]]
     stopping: threading.Event
     server_address: Any
 
@@ -52,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
             if self.path == "/_faults":
                 self._add_fault(body)
             else:
-                self._serve(service_call(self.path, headers, body))
+                self._serve(service_call(self.path, headers, body, self._shared.demanded))
         except BadRequestError as error:
             # A rest of the body must not be read as the next request.
             self.close_connection = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from stepward.local.services.calls import ServiceCall
@@ -48,10 +48,20 @@ def _object(text: bytes) -> dict[str, Any]:
     return value
 
 
-def service_call(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> ServiceCall:
-    """The call in a request; raises BadRequestError."""
+def local_secret(name: str) -> str:
+    """What a secret of this name holds on this machine."""
+    return f"local-{name}"
+
+
+def service_call(
+    path: str, headers: Mapping[str, str], body: Mapping[str, Any], demanded: Mapping[str, Sequence[str]]
+) -> ServiceCall:
+    """The call in a request, by one of the secrets that its service demands, if any; raises BadRequestError."""
     if not (names := _PATH.fullmatch(path)):
         raise BadRequestError(404, "unknown_path")
+    known = [f"Bearer {local_secret(name)}" for name in demanded.get(names[1], ())]
+    if known and headers.get("Authorization", "") not in known:
+        raise BadRequestError(401, "secret_wrong")
     key, fence, undo_of = (headers.get(name, "") for name in ("Idempotency-Key", "Fence", "Undo-Of"))
     if not _KEY.fullmatch(key):
         raise BadRequestError(400, "key_missing")

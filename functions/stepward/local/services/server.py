@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -21,15 +21,22 @@ from stepward.local.services.ledger import Ledger
 class Services:
     """The services, each at `url(name)` for any name. Use it in a `with`, or start and stop it.
 
-    With `honour_keys=False` they forget idempotency keys, to show that an audit notices.
+    With `honour_keys=False` they forget idempotency keys, to show that an audit notices. `secrets` are the names of
+    those that a service demands, by service.
     """
 
     def __init__(
-        self, ledger: Path, *, port: int = 0, honour_keys: bool = True, now: Callable[[], int] | None = None
+        self,
+        ledger: Path,
+        *,
+        port: int = 0,
+        honour_keys: bool = True,
+        now: Callable[[], int] | None = None,
+        secrets: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.ledger = Ledger(ledger, now or _epoch_ms, honour_keys=honour_keys)
         self.script = Script()
-        self._server = _Server(("127.0.0.1", port), self.ledger, self.script)
+        self._server = _Server(("127.0.0.1", port), self.ledger, self.script, secrets or {})
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
 
     @property
@@ -75,7 +82,10 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], ledger: Ledger, script: Script) -> None:
+    def __init__(
+        self, address: tuple[str, int], ledger: Ledger, script: Script, demanded: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.demanded = demanded
         self.ledger = ledger
         self.script = script
         self.stopping = threading.Event()

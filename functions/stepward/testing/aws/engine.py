@@ -20,7 +20,7 @@ from stepward.adapters.dynamodb.tables import Access
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.app.assembly import Application
 from stepward.domain.rejects import Reject
-from stepward.domain.task.record import Task
+from stepward.domain.task.record import StepRecord, Task
 from stepward.testing.application import agents_of, through
 from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
 from stepward.testing.faults.loop import SECOND, START
@@ -109,6 +109,10 @@ class AwsEngine(Harness):
         """The record of an order; None if it was not accepted."""
         loaded = self.store.load(order_id, with_order=False)
         return loaded.task if loaded else None
+
+    def large_result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The result of a step that is kept in a row of its own."""
+        return self.store.result(record)
 
     def post(self, queue: str, text: str) -> None:
         """Put a message into one of the queues, as it is: orders, scheduler, responses, agent-NAME."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,7 +48,7 @@ class Stack:
 
     def env(self) -> dict[str, str]:
         """The environment that all functions share."""
-        agents = {name.removeprefix("agent-"): url for name, url in self.queues.items() if name.startswith("agent-")}
+        agents = [name.removeprefix("agent-") for name in self.queues if name.startswith("agent-")]
         return {
             "AWS_REGION": REGION,
             **{f"STEPWARD_{kind.upper()}_TABLE": name for kind, name in self.tables.items()},
@@ -57,7 +56,8 @@ class Stack:
             "STEPWARD_LEDGERS_BUCKET": BUCKET,
             "STEPWARD_SCHEDULER_QUEUE": self.queues["scheduler"],
             "STEPWARD_RESPONSES_QUEUE": self.queues["responses"],
-            "STEPWARD_AGENT_QUEUES": json.dumps(agents),
+            "STEPWARD_AGENTS": ",".join(agents),
+            "STEPWARD_AGENT_PREFIX": "agent-",
             "STEPWARD_ALERTS_TOPIC": self.topic,
             "STEPWARD_REPLY_ACCOUNTS": ACCOUNT,
             "STEPWARD_REPLY_REGIONS": REGION,

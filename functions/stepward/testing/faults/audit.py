@@ -15,6 +15,7 @@ from stepward.testing.faults.record import Write
 from stepward.testing.faults.waits import is_condition, later, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
+NOT_UNDERSTOOD = Outcome.NOT_UNDERSTOOD
 REACHED = {
     Status.COMPLETED: ProcessState.PROCESSED,
     Status.FAILED: ProcessState.ERROR,
@@ -34,7 +35,7 @@ def held_wrongly(plan: Plan, write: Write) -> Iterator[str]:
     for before, after in changes(write):
         if (after.process_state is PROCESSING) != (after.locked_by is not None):
             yield f"{after} is held by {after.locked_by}"
-        allowed = (_is_claim, _is_end, _is_late, _is_note, _is_report)
+        allowed = (_is_claim, _is_end, _is_late, _is_note, _is_report, _is_extended)
         planned = plan.by_name[after.name]
         if (planned.when and is_condition(write, before, after)) or (
             planned.answer_within and later(write, before, after)
@@ -214,9 +215,10 @@ def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    """Whether it is only noted what the step lacks, by its own agent, or that an operator heard of that."""
+    """Whether it is only noted what the step lacks, by its own attempt, or that an operator heard of that."""
     cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
-    ours = isinstance(cause, Reply) and cause.outcome is Outcome.NOT_UNDERSTOOD and cause.token == before.token
+    gated = after.lacks.startswith("the Scheduler cannot read")
+    ours = isinstance(cause, Reply) and cause.token == before.token and (gated or cause.outcome is NOT_UNDERSTOOD)
     return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
 
 
@@ -225,6 +227,14 @@ def _is_report(write: Write, before: StepRecord, after: StepRecord) -> bool:
     cause = write.cause
     failing = isinstance(cause, Reply) and cause.outcome is Outcome.FAILING and cause.token == before.token
     return failing and before.process_state is PROCESSING and after == replace(before, raised=after.raised)
+
+
+def _is_extended(write: Write, before: StepRecord, after: StepRecord) -> bool:
+    """Whether the holder, which its agent's rate holds up, gets more time, once for each request."""
+    cause = write.cause
+    waits = isinstance(cause, Reply) and cause.outcome is Outcome.WAITING and cause.token == before.token
+    moved = before.complete_by == cause.complete_by < (after.complete_by or 0) if isinstance(cause, Reply) else False
+    return waits and moved and after == replace(before, complete_by=after.complete_by)
 
 
 def _undone_too_early(write: Write, compensation: StepRecord) -> bool:

@@ -59,7 +59,7 @@ class Invocation:
     """One run of a function: who runs it, about which order, and for which message; whether it had to wait, its writes.
 
     An agent's has the deadline of its call, by its own clock. `called_at` is when it called the present port (epoch
-    ms), which may be held up.
+    ms), which may be held up. `decided` holds what a Scheduler decided about each message.
     """
 
     instance: str = ""
@@ -67,6 +67,7 @@ class Invocation:
     cause: ToScheduler | None = None
     waited: bool = False
     wrote: list[Write] = field(default_factory=list)
+    decided: list[Write] = field(default_factory=list)
     deadline: int | None = None
     called_at: int | None = None
 

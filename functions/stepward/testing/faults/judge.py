@@ -10,7 +10,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest, ToScheduler
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.definition import Call
+from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
@@ -18,8 +18,9 @@ from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
+from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import outlived
+from stepward.testing.faults.waits import outlived, skipped
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -30,9 +31,7 @@ class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
     `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended,
-    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Replies with
-    `unread` tokens came to code that does not know the order's plan: what runs out meanwhile counts, as if they were
-    lost.
+    `refused` the idempotency keys of what services refused; without it, operations refuse on their own.
     """
 
     gate: Gate
@@ -43,7 +42,6 @@ class Judge:
     timing: Timing
     uncounted: bool = False
     refused: set[str] | None = None
-    unread: set[str] = field(default_factory=set)
     freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -52,6 +50,7 @@ class Judge:
     notices: dict[Notice, None] = field(default_factory=dict)
     alerts: set[str] = field(default_factory=set)
     reported: dict[Effect, int] = field(default_factory=dict)
+    rates: Rates = field(default_factory=Rates)
 
     @property
     def diary(self) -> Diary:
@@ -99,10 +98,15 @@ class Judge:
         if here.deadline is not None and self.clock(here.instance) - held_up >= here.deadline:
             raise Broken("S6", reply.order_id, f"{reply.step} was answered past its complete-by")
 
-    def called(self, order_id: str, effect: str, call: Call) -> None:
-        """I3, I4, I6: a service is called, in its turn and under a key that it knows."""
+    def called(self, order_id: str, effect: str, call: Call, agent: Agent) -> None:
+        """I3, I4, I6, I14: a service is called, in its turn, at its agent's rate, and under a key that it knows."""
         task = self.tasks.tasks[order_id]
         plan = self.plan(task)
+        if not self.gate.profile.skewed:
+            exceeded = self.rates.exceeded(agent.name, agent.rate, self.clock(self.gate.here.instance))
+            self._check("I14", order_id, exceeded)
+        if not effect:
+            return
         if call.remaining() <= 0 and not self.gate.here.waited:
             raise Broken("S6", order_id, f"{effect} was called past its complete-by")
         if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
@@ -115,7 +119,7 @@ class Judge:
             self._check("I6", order_id, self._undone_early(task, plan, effect))
             return
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
-        expected = {name for name in plan.by_name[forward_name(effect)].after if not _skipped(task, name)}
+        expected = {name for name in plan.by_name[forward_name(effect)].after if not skipped(task, name)}
         happened |= {step.name for step in plan.steps if not step.agent}
         if missing := expected - (happened & call.results.keys()):
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
@@ -151,7 +155,7 @@ class Judge:
         """An invocation has logged and sent what follows from its writes, unless somebody has written since."""
         for write in self.gate.here.wrote:
             task = write.after
-            if self.tasks.tasks[task.order_id].revision == task.revision:
+            if write.cause == self.gate.here.cause and self.tasks.tasks[task.order_id].revision == task.revision:
                 self._check("S", task.order_id, self._unlogged(write))
         if self.gate.here.cause is not None:
             self._check("S16", self.gate.here.about, self._unasked(self.gate.here.cause))
@@ -180,10 +184,8 @@ class Judge:
         """Claims of a handled message, perhaps by an earlier delivery, whose requests were never sent."""
         for record in self.tasks.tasks[cause.order_id].steps.values() if cause.order_id in self.tasks.tasks else ():
             agent = self.plan(self.tasks.tasks[cause.order_id]).by_name[record.name].agent
-            ours = (
-                agent and record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
-            )
-            if ours and record.token not in self.requested:
+            ours = record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
+            if agent and ours and record.token not in self.requested:
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:
@@ -209,7 +211,7 @@ class Judge:
                 if key not in self.refused:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
                 continue
-            counted = after.failure_count > before.failure_count and before.token not in self.unread
+            counted = after.failure_count > before.failure_count
             if self.gate.profile.quiet and ((ended and in_time) or counted):
                 yield f"nothing goes wrong, and {before} became {after}"
 
@@ -221,8 +223,9 @@ class Judge:
                 yield f"{after.name} is asked for though it was undone"
             if after.process_state is PROCESSED is not before.process_state and plan.by_name[after.name].agent:
                 effect = plan.by_name[after.name].executor(after.policy).effect
-                known = self.ledger.buried if after.is_compensation else self.ledger.done
-                if (after.order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
+                slot = after.order_id, effect.removesuffix(UNDO_SUFFIX)
+                unneeded = plan.by_name[after.name].check and slot not in self.ledger.remaining
+                if slot not in (self.ledger.buried if after.is_compensation else self.ledger.done) and not unneeded:
                     yield f"{after.name} is Processed without its effect"
 
     def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
@@ -248,7 +251,7 @@ class Judge:
             meant = {
                 plan.by_name[step.name].executor(task.steps[step.name].policy).effect
                 for step in plan.steps
-                if step.agent and not _skipped(task, step.name)
+                if step.agent and not skipped(task, step.name)
             }
         elif task.process_state is not UNDONE:
             return
@@ -278,10 +281,6 @@ class Judge:
     def _check(self, invariant: str, order_id: str, faults: Iterator[str]) -> None:
         for fault in faults:
             raise Broken(invariant, order_id, fault)
-
-
-def _skipped(task: Task, name: str) -> bool:
-    return task.steps[name].process_state is ProcessState.SKIPPED
 
 
 def _undone_past_return(write: Write, plan: Plan) -> Iterator[str]:

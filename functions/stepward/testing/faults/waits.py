@@ -82,3 +82,8 @@ def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRec
     given = write.cause.signal_id if isinstance(write.cause, SignalGiven) and write.cause.step == after.name else kept
     policies = [policy.kind for policy in planned.exhausted]
     return after.token == given or (write.cause is None and Exhausted.DEFAULT in policies)
+
+
+def skipped(task: Task, name: str) -> bool:
+    """Whether the step's condition did not hold."""
+    return task.steps[name].process_state is SKIPPED

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from threading import RLock
+from typing import Any
 
 from stepward.domain.errors import Rejected
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.record import Loaded, NewerPlan, ProcessState, StepRecord, Task
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.strict_json import parse
@@ -19,7 +20,8 @@ from stepward.wire.strict_json import parse
 class MemoryTaskStore:
     """Orders, tasks and plans in dictionaries, with the same conditions on each write; safe under threads.
 
-    A write that is repeated after a lost answer knows its own: the very object is there.
+    A write that is repeated after a lost answer knows its own: the very object is there. `newer` are the ids of plans
+    that this code does not know.
     """
 
     shard_of: Callable[[str], int]
@@ -28,6 +30,9 @@ class MemoryTaskStore:
     plans: dict[str, Plan] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
     wishes: dict[str, Wish] = field(default_factory=dict, kw_only=True)
+    results: dict[tuple[str, str, int], Mapping[str, Any]] = field(default_factory=dict, kw_only=True)
+    written: dict[str, Task] = field(default_factory=dict, kw_only=True)
+    newer: set[str] = field(default_factory=set, kw_only=True)
 
     def find(self, order_id: str) -> Order | None:
         """The order under this id; None if there is none."""
@@ -56,6 +61,8 @@ class MemoryTaskStore:
             task = self.tasks.get(order_id)
             if task is None:
                 return None
+            if task.plan_id in self.newer:
+                raise NewerPlan(task, f"plan {task.plan_id}")
             body = parse(self.orders[order_id].body) if with_order else {}
             return Loaded(task, self.plans[task.plan_id], body if isinstance(body, dict) else {})
 
@@ -63,12 +70,26 @@ class MemoryTaskStore:
         """Replace the task at the revision that was read; see the port."""
         with self.lock:
             now = self.tasks.get(task.order_id)
-            if now is task:
+            if now is task or self.written.get(task.order_id) is task:
                 return True
             if now is None or (now.revision, now.created_at) != (replaces.revision, replaces.created_at):
                 return False
-            self.tasks[task.order_id] = task
+            self.tasks[task.order_id] = self._without_large_results(task)
             return True
+
+    def _without_large_results(self, task: Task) -> Task:
+        """The task, whose new large results are kept by themselves."""
+        new = {name: record for name, record in task.steps.items() if record.size and record.result is not None}
+        for record in new.values():
+            self.results[record.order_id, record.name, record.attempt] = record.result or {}
+        if not new:
+            return task
+        self.written[task.order_id] = task
+        return replace(task, steps={**task.steps, **{name: replace(each, result=None) for name, each in new.items()}})
+
+    def result(self, record: StepRecord) -> Mapping[str, Any]:
+        """The large result of a step; see the port."""
+        return self.results[record.order_id, record.name, record.attempt]
 
     def remember(self, wish: Wish) -> Wish | None:
         """Store a wish where nothing is; see the port."""

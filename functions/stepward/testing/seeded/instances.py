@@ -9,14 +9,14 @@ from typing import Any
 from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import StepRequest
-from stepward.domain.workflow.definition import Call, Operation, Result
-from stepward.testing.application import Staged, agents_of, through
+from stepward.domain.workflow.agents import Call, Operation, Result
+from stepward.testing.application import Staged, agents_of, checked, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.testing.parts import PARTS, Parts
 from stepward.testing.ports import JudgedQueues, JudgedTasks
-from stepward.testing.seeded.mail import UnreliableFifoQueue, UnreliableQueue
+from stepward.testing.seeded.mail import TO_SCHEDULER, UnreliableFifoQueue, UnreliableQueue
 from stepward.testing.seeded.remote import Remote
 from stepward.testing.services import Services
 from stepward.testing.sqs.queue import MemoryQueue
@@ -86,6 +86,7 @@ class Instances(Parts):
     def __post_init__(self) -> None:
         self.frozen = [app.plans(self.settings.complete_within) for app in self.releases]
         super().__post_init__()
+        self.services.checked = checked(*self.frozen)
         call = self.services.call
         self.staged = [through(app, call, plans) for app, plans in zip(self.releases, self.frozen, strict=True)]
         for app in reversed(self.releases):  # an operation that several have is that of the newest
@@ -94,6 +95,8 @@ class Instances(Parts):
         self.judge.refused = self.refused
         for part in self.all_parts():
             self.deploy(part, [0])
+        for queue in TO_SCHEDULER:
+            self.pump.lines[queue].batch = 10
 
     def all_parts(self) -> list[str]:
         """Every function, by its name."""

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from stepward.testing.faults.gate import Gate
+from stepward.testing.faults.loop import SECOND
 from stepward.testing.faults.profile import DELAYS, Delivery
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
 from stepward.testing.sqs.messages import Stored
@@ -16,8 +17,11 @@ from stepward.wire.order import order_id_hint
 LATENCY = 30
 HIDDEN = 20
 """Seconds for which a received message stays hidden."""
+HELD = 20 * SECOND
+"""Up to so long a queue to the Scheduler holds an order's messages, which then come together."""
 NEVER_LOST = ("orders", "ledgers.fifo", "events.fifo")
 """Queues whose messages nobody can send again; other queues may lose a message before it is first read."""
+TO_SCHEDULER = ("scheduler", "responses")
 
 
 @dataclass(kw_only=True)
@@ -51,7 +55,8 @@ class UnreliableQueue(MemoryQueue):
         )
         dice = chances.happens(name, profile.mail)
         accident = Delivery(profile.pick(dice, profile.deliveries)) if dice else None
-        stored = self._store(entry, visible_at + (dice.choice(DELAYS) if dice else LATENCY))
+        comes_at = visible_at + (dice.choice(DELAYS) if dice else LATENCY)
+        stored = self._store(entry, self._held(about, comes_at) if self.name in TO_SCHEDULER else comes_at)
         self.names[stored.number] = name
         if dice is None:
             return stored
@@ -62,6 +67,12 @@ class UnreliableQueue(MemoryQueue):
         elif accident is Delivery.DOUBLED:
             self._send_stray(stored, visible_at - self.clock() + dice.choice([LATENCY, *DELAYS]), name)
         return stored
+
+    def _held(self, about: str, comes_at: int) -> int:
+        """When a message comes that may have to wait for others of its order."""
+        moment = comes_at + -comes_at % HELD
+        name = f"{about}: what comes to {self.name} comes together at {moment}"
+        return moment if self.gate.chances.happens(name, self.gate.profile.mail) else comes_at
 
     def _send_stray(self, stored: Stored, wait: int, name: str) -> Stored:
         """Have a message come once more, out of its turn."""

@@ -62,9 +62,10 @@ class People:
 
     def _key(self, number: int) -> str:
         if not self.keys.tell_apart(self.workflow):
-            return self.keys.key(f"ord-{number}", "", self.workflow)
-        customer = CUSTOMERS[number % len(CUSTOMERS)]
-        return self.keys.key(f"ord-{number // len(CUSTOMERS)}", customer, self.workflow)
+            named = self.workflow if self.workflow != self.keys.default else ""
+            return str(TaskKey(f"ord-{number}", named))
+        pair, whose = divmod(number, len(CUSTOMERS))
+        return str(TaskKey(f"ord-{pair}", self.workflow or self.keys.default, CUSTOMERS[whose]))
 
     def _stranger(self, order_id: str, at: int) -> None:
         """Another customer cancels the order, or one of his own that never comes; this one goes on."""

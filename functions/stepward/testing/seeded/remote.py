@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
+from typing import cast
 
 from stepward.domain.errors import Permanent
-from stepward.domain.workflow.definition import Call, Operation, Result
+from stepward.domain.workflow.agents import Call, Operation, Result
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect
@@ -17,6 +18,8 @@ from stepward.testing.services import Behaviour, Service, Services
 
 QUICKEST, SLOWEST = 20, 400
 """Milliseconds of an ordinary call, in which others act."""
+UNCERTAIN = frozenset({Mood.HANGS, Mood.EXECUTES_LATE, Mood.EXECUTES_TWICE})
+"""What no check can see in time: docs/service-contract.md asks a service without keys not to do it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,7 +48,16 @@ class Remote(Services):
         if service.operation.agent.name in self.down:
             return Behaviour(Mood.FAILS, "the service is down", seconds)
         dice = self.gate.chances.happens(name, self.gate.profile.calls)
-        return self._misbehaviour(dice, seconds) if dice else Behaviour(seconds=seconds)
+        found = self._misbehaviour(dice, seconds) if dice else Behaviour(seconds=seconds)
+        asks = self.asks(service.operation)
+        if found.mood in UNCERTAIN and (asks or self.is_keyless(effect)):
+            return replace(found, mood=Mood.BREAKS)
+        return replace(found, mood=Mood.FAILS) if asks and found.mood is Mood.DECLINES else found
+
+    def found(self, named: Effect, service: Service, call: Call) -> Result:  # noqa: ARG002 - the ledger knows
+        """What a check finds: None if no effect stands."""
+        found = self.answers[call.idempotency_key] if named in self.ledger.remaining else None
+        return cast("Result", found)
 
     def _misbehaviour(self, dice: Random, seconds: float) -> Behaviour:
         mood = Mood(self.gate.profile.pick(dice, self.gate.profile.moods))

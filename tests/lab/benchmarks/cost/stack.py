@@ -2,9 +2,9 @@
 
 import json
 import tempfile
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from aws_cdk import App
 from aws_cdk import aws_lambda as lambda_
@@ -14,11 +14,9 @@ from stepward.project import Project
 from stepward_cdk.settings.chosen import in_file
 from stepward_cdk.stack import StepwardStack
 
-_COUNTED = {"AWS::CloudWatch::Alarm": "alarms", "AWS::Lambda::EventSourceMapping": "queues"}
-
 
 def counted() -> Mapping[str, float]:
-    """How many alarms the stack of the sample workflow holds, and how many queues Lambda polls."""
+    """How many metrics the alarms of the sample workflow's stack watch, and how many queues Lambda polls."""
     with tempfile.TemporaryDirectory() as out:
         code = Path(out) / "code"
         code.mkdir()
@@ -29,5 +27,12 @@ def counted() -> Mapping[str, float]:
         StepwardStack(app, "Cost", app=application, settings=settings, code=asset)
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
-    kinds = Counter(resource["Type"] for resource in template["Resources"].values())
-    return {name: kinds[kind] for kind, name in _COUNTED.items()}
+    found = template["Resources"].values()
+    alarms = [each["Properties"] for each in found if each["Type"] == "AWS::CloudWatch::Alarm"]
+    queues = [each for each in found if each["Type"] == "AWS::Lambda::EventSourceMapping"]
+    return {"alarms": sum(map(billed, alarms)), "queues": len(queues)}
+
+
+def billed(alarm: Mapping[str, Any]) -> int:
+    """The metrics of an alarm, each of which is billed; an expression is not."""
+    return sum("MetricStat" in each for each in alarm["Metrics"]) if "Metrics" in alarm else 1

@@ -10,27 +10,38 @@ from typing import Any
 import pytest
 
 from stepward.adapters import telemetry
+from stepward.domain.errors import Misconfigured
 from stepward.domain.history import HistoryKind
+from stepward_cdk.settings.settings import Settings
+from tests.infra.sample import AGENTS
 from tests.infra.template import Template, as_list, joined, target
+
+LONGEST_DESCRIPTION = 1024
 
 
 def alarms_on(template: Template, metric: str) -> dict[str, Mapping[str, Any]]:
     """The alarms on a metric, by the one resource (or text) that its dimension names."""
-    found = [alarm for alarm in template.properties("CloudWatch::Alarm").values() if alarm.get("MetricName") == metric]
-    return {target(alarm["Dimensions"][0]["Value"]): alarm for alarm in found}
+    found = [(alarm, it) for alarm, it in template.watched() if it["MetricName"] == metric]
+    return {target(it["Dimensions"][0]["Value"]) if "Dimensions" in it else "": alarm for alarm, it in found}
 
 
-def test_every_alarm_reaches_people_and_says_what_is_wrong(template: Template) -> None:
-    """S7, S21."""
-    topic = template.output("AlertsTopicArn")
+def test_every_alarm_reaches_people_and_says_what_is_wrong_and_when_it_is_over(template: Template) -> None:
+    """S7, S21: what concerns one order, or ends by itself, wakes nobody."""
+    told, woken = template.output("AlertsTopicArn"), template.output("PagesTopicArn")
+    assert told != woken
+    tells = set()
     for name, alarm in template.properties("CloudWatch::Alarm").items():
-        assert [target(action) for action in alarm["AlarmActions"]] == [topic], name
-        assert len(alarm["AlarmDescription"]) > 20, name
+        (topic,) = [target(action) for action in alarm["AlarmActions"]]
+        assert [target(action) for action in alarm["OKActions"]] == [topic], name
+        assert 20 < len(alarm["AlarmDescription"]) <= LONGEST_DESCRIPTION, name
+        tells |= {alarm["AlarmName"].partition("/")[2]} if topic == told else set()
+    returned = {f"{queue}-returned" for queue in ("orders", "scheduler", "responses", "ledgers", "order-events")}
+    assert tells == {"Rejected", "Failed", "BreakerOpened", "Blocked", "Gaps", "Overtime"} | returned
 
 
 def test_the_first_dead_letter_of_any_queue_raises_an_alarm(template: Template) -> None:
-    """S22: the wake-ups that could not be delivered included."""
-    dead = set(template.of("SQS::Queue")) - set(template.source_queues())
+    """S22: a wake-up that could not be delivered is no loss; if none is, `Swept` says so."""
+    dead = {target(queue["RedrivePolicy"]["deadLetterTargetArn"]) for queue in template.source_queues().values()}
     alarms = alarms_on(template, "ApproximateNumberOfMessagesVisible")
     assert set(alarms) == dead
     assert {alarm["Threshold"] for alarm in alarms.values()} == {1}
@@ -53,10 +64,53 @@ def test_an_order_that_holds_up_its_own_events_is_noticed_before_it_holds_up_the
     assert ledgers["Threshold"] == 1800
 
 
-@pytest.mark.parametrize("metric", ["Errors", "Throttles", "RecursiveInvocationsDropped"])
-def test_a_function_in_trouble_raises_an_alarm(template: Template, metric: str) -> None:
-    """S21, S22."""
-    assert set(alarms_on(template, metric)) == set(template.of("Lambda::Function"))
+def test_a_function_in_trouble_raises_an_alarm(template: Template) -> None:
+    """S21, S22: those that may loop, and the Supervisor, which takes no messages, are never taken for a loop."""
+    assert set(alarms_on(template, "Errors")) == set(template.of("Lambda::Function"))
+    functions = template.properties("Lambda::Function")
+    stopped = {name for name, function in functions.items() if function["RecursiveLoop"] == "Terminate"}
+    supervisor = template.function("supervisor")
+    assert set(alarms_on(template, "RecursiveInvocationsDropped")) == stopped - {supervisor}
+
+
+def test_an_account_that_has_no_room_for_a_function_raises_an_alarm(template: Template) -> None:
+    """S22, S15: no function has concurrency of its own, so all of them run short together."""
+    (throttled,), (used,) = (alarms_on(template, name).values() for name in ("Throttles", "ConcurrentExecutions"))
+    assert "Dimensions" not in throttled
+    assert used["Metrics"][0]["Expression"] == "100 * running / SERVICE_QUOTA(running)"
+    assert used["Threshold"] == 80
+
+
+def test_messages_that_keep_coming_back_raise_an_alarm_before_they_are_dead(production: Template) -> None:
+    """S22: a run that returns what failed is no error of its function; an agent's requests end by complete-by."""
+    mappings = production.of("Lambda::EventSourceMapping")
+    agents = {production.function("agent", agent) for agent in AGENTS}
+    engine = {name for name, it in mappings.items() if target(it["Properties"]["FunctionName"]) not in agents}
+    alarms = alarms_on(production, "FailedInvokeEventCount")
+    assert set(alarms) == engine
+    assert {(alarm["Threshold"], alarm["EvaluationPeriods"] * alarm["Period"]) for alarm in alarms.values()} == {
+        (1, 1800)
+    }
+    assert all(it["Properties"]["MetricsConfig"] == {"Metrics": ["EventCount"]} for it in mappings.values())
+
+
+def test_what_aws_holds_back_raises_an_alarm(template: Template) -> None:
+    """S22, C8: tables that every order needs, a FIFO queue that gives out nothing more, mails that reach nobody."""
+    written = {template.output(f"{name}TableName") for name in ("Orders", "Tasks", "Lanes", "SharedRecords")}
+    assert set(alarms_on(template, "WriteThrottleEvents")) == written
+    assert set(alarms_on(template, "ReadThrottleEvents")) == {template.output("SharedRecordsTableName")}
+    full = alarms_on(template, "ApproximateNumberOfMessagesNotVisible")
+    assert full[template.output("OrderEventsQueueUrl")]["Threshold"] == 100_000
+    topics = set(template.of("SNS::Topic"))
+    assert {it["MetricName"] for _, it in template.watched() if target_topic(it) in topics} == {
+        "NumberOfNotificationsFailed"
+    }
+
+
+def target_topic(metric: Mapping[str, Any]) -> str:
+    """The logical id of the topic that a metric is of, if it is of one."""
+    (value, *_) = [it["Value"] for it in metric.get("Dimensions", []) if it["Name"] == "TopicName"] or [""]
+    return target(value)
 
 
 def test_one_bad_order_does_not_page_anyone_by_the_errors_it_causes(template: Template) -> None:
@@ -106,12 +160,10 @@ def test_a_lost_notice_is_shown_and_wakes_nobody(template: Template) -> None:
     assert "NoticesLost" in json.dumps(board["DashboardBody"])
 
 
-@pytest.mark.parametrize("metric", ["Invocations", "Swept"])
-def test_a_supervisor_that_never_sweeps_raises_an_alarm(template: Template, production: Template, metric: str) -> None:
-    """S12: no news is bad news here, after five minutes, or two wake-ups if those are rarer."""
-    for stack, name, silence in ((template, "orders-dev", 300), (production, "orders-prod", 360)):
-        alarms = alarms_on(stack, metric)
-        alarm = alarms[stack.function("supervisor") if metric == "Invocations" else name]
+def test_a_supervisor_that_never_sweeps_raises_an_alarm(template: Template, production: Template) -> None:
+    """S12: no news is bad news here, after five minutes, or two wake-ups if those are rarer; not to run is no news."""
+    for stack, silence in ((template, 300), (production, 360)):
+        (alarm,) = alarms_on(stack, "Swept").values()
         assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
         assert (alarm["Period"] * alarm["EvaluationPeriods"], alarm["Threshold"]) == (silence, 1)
         assert alarm["Statistic"] == "Sum"
@@ -124,25 +176,39 @@ def test_the_services_that_publish_alerts_may_use_their_key(template: Template) 
     for service in ("cloudwatch.amazonaws.com", "events.amazonaws.com"):
         allowed = _allowed(key["KeyPolicy"]["Statement"], service)
         assert {"kms:Decrypt", "kms:GenerateDataKey*"} <= allowed, service
-    (topic,) = template.properties("SNS::Topic").values()
-    assert target(topic["KmsMasterKeyId"]) in template.of("KMS::Key")
+    for topic in template.properties("SNS::Topic").values():
+        assert target(topic["KmsMasterKeyId"]) in template.of("KMS::Key")
 
 
 def test_alarms_of_this_account_may_publish_and_nobody_may_without_tls(template: Template) -> None:
     """S7: a topic's own policy takes the place of the default one, alarms included."""
-    (policy,) = template.properties("SNS::TopicPolicy").values()
-    statements = policy["PolicyDocument"]["Statement"]
-    assert "sns:Publish" in _allowed(statements, "cloudwatch.amazonaws.com")
-    deny = [item for item in statements if item["Effect"] == "Deny"]
     clear = {"Bool": {"aws:SecureTransport": "false"}}
-    assert [(item["Principal"], item["Condition"]) for item in deny] == [("*", clear)]
+    for policy in template.properties("SNS::TopicPolicy").values():
+        statements = policy["PolicyDocument"]["Statement"]
+        assert "sns:Publish" in _allowed(statements, "cloudwatch.amazonaws.com")
+        deny = [item for item in statements if item["Effect"] == "Deny"]
+        assert [(item["Principal"], item["Condition"]) for item in deny] == [("*", clear)]
 
 
 def test_the_operator_that_is_configured_gets_mail_and_else_nobody(template: Template, production: Template) -> None:
-    """S7."""
-    (subscription,) = template.properties("SNS::Subscription").values()
-    assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "operator@example.com")
+    """S7: one is told and another is woken, and the deployment says who has to confirm."""
+    mails = {target(it["TopicArn"]): it["Endpoint"] for it in template.properties("SNS::Subscription").values()}
+    told, woken = template.output("AlertsTopicArn"), template.output("PagesTopicArn")
+    assert mails == {told: "operator@example.com", woken: "night@example.com"}
+    confirm = template.body["Outputs"]["WhoHears"]["Value"]
+    assert "is confirmed" in confirm
+    assert "night@example.com, operator@example.com" in confirm
     assert "AWS::SNS::Subscription" not in {it["Type"] for it in production.body["Resources"].values()}
+    assert "subscribe somebody" in production.body["Outputs"]["WhoHears"]["Value"]
+
+
+def test_who_is_told_is_woken_as_well_unless_the_deployment_says_otherwise() -> None:
+    """S7, D2."""
+    assert Settings(alert_email="a@x").subscribers == ("a@x", "a@x")
+    assert Settings(alert_email="a@x", page_email="none").subscribers == ("a@x", "")
+    assert Settings(alert_email="none", page_email="b@x").subscribers == ("", "b@x")
+    with pytest.raises(Misconfigured, match="page_email='b' is not an e-mail address"):
+        Settings(page_email="b")
 
 
 def test_the_supervisor_is_woken_as_often_as_configured(template: Template, production: Template) -> None:
@@ -210,8 +276,7 @@ def test_every_metric_that_is_watched_is_one_that_the_engine_counts(template: Te
     """S21: an alarm on a misspelt name is never raised."""
     counted = {name for kind in HistoryKind for name in (kind.metric, kind.timer)}
     measured = Path(telemetry.__file__).read_text(encoding="utf-8")
-    alarms = template.properties("CloudWatch::Alarm").values()
-    watched = {alarm["MetricName"] for alarm in alarms if alarm["Namespace"] == "Stepward"}
+    watched = {metric["MetricName"] for _, metric in template.watched() if metric["Namespace"] == "Stepward"}
     (board,) = template.properties("CloudWatch::Dashboard").values()
     graphs = joined(board["DashboardBody"])["widgets"]
     shown = [metric for graph in graphs for metric in graph["properties"].get("metrics", [])]

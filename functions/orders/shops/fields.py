@@ -1,0 +1,24 @@
+"""Reads fields of a message whose shape nobody promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def at(value: object, *path: str) -> Any:
+    """The value at the end of a path; None if the path breaks off."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def listed(value: object, name: str) -> list[object]:
+    """The list in a field; an empty one if there is none."""
+    found = at(value, name)
+    return found if isinstance(found, list) else []
+
+
+def said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}

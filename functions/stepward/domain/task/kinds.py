@@ -1,0 +1,53 @@
+"""What a task asks of the kinds of its steps; each kind is a module of `stepward.domain.steps`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from stepward.domain.workflow.plan import StepKind
+
+if TYPE_CHECKING:
+    from stepward.domain.coordination.outlook import DeadlineCheck
+    from stepward.domain.messages import Message
+    from stepward.domain.task.change import TaskChange
+    from stepward.domain.task.record import StepRecord
+    from stepward.domain.timing import Timing
+    from stepward.domain.workflow.plan import PlannedStep
+
+
+class Kind(Protocol):
+    """What the engine asks of a kind of step; each kind is a module with these functions."""
+
+    def deadline(self, change: TaskChange, step: PlannedStep) -> int:
+        """When the attempt that begins now has to end (epoch ms); raises Untellable."""
+
+    def begin(self, change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
+        """Do what follows a claim; it may end the step at once."""
+
+    def asks(self, change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
+        """What a claim sends, and sends again when its message comes again."""
+
+    def hears(self, change: TaskChange, step: PlannedStep, record: StepRecord, event: Any) -> None:
+        """Take what came for the step; raises Rejected if this kind does not take it."""
+
+    def late(self, change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+        """Act on an attempt whose deadline has passed, on behalf of the Supervisor."""
+
+    def unclaimed(self, change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
+        """Act on a step that is ready, and that nobody has claimed in time, on behalf of the Supervisor."""
+
+    def longest(self, step: PlannedStep, timing: Timing) -> int:
+        """Milliseconds that the step takes forward at worst."""
+
+
+@cache
+def kind_of(kind: StepKind) -> Kind:
+    """The kind; its module is loaded when the first step of it comes, so a plan of calls costs no other."""
+    return cast("Kind", import_module(f"stepward.domain.steps.{kind.value}"))
+
+
+def tell_parent(change: TaskChange, event: object) -> None:
+    """Have the parent of a child told how that ended; few tasks have one."""
+    import_module("stepward.domain.steps.parent").tell(change, event)

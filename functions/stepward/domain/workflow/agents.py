@@ -1,0 +1,133 @@
+"""What a user writes of the outside: agents, their operations, and the calls that these get; and its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, cast
+
+from stepward.domain.errors import WorkflowError
+from stepward.domain.workflow.spans import milliseconds
+
+_AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
+LONGEST_SETTLE_MS = 3600 * 1000
+_SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,256}")
+_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,99}")
+_RESERVED = ("AWS_", "LAMBDA_", "POWERTOOLS_", "STEPWARD_")
+MOST_MEMORY_MB = 10_240
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an operation: what it works on, and how long it has.
+
+    `order` is the submitted order, `results` the results of the steps done so far by step name; those over 2,000 bytes
+    only of the steps that it comes after.
+    `idempotency_key` is the same across all attempts of a step; `fence` rises with each attempt, so a
+    remote service can refuse a caller that has been replaced.
+    """
+
+    order: Mapping[str, Any]
+    results: Mapping[str, Mapping[str, Any]]
+    idempotency_key: str
+    fence: int
+    attempt: int
+    remaining: Callable[[], float]
+    """Seconds until complete-by; zero or less when it has passed."""
+    callback: str = ""
+    """The token with which the service may answer later: a secret. Empty if the step has no `answer_within`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What an operation returns that has handed its work over: the service itself answers, with `call.callback`."""
+
+
+Result = Mapping[str, Any] | Later
+Run = Callable[[Call], Result]
+Asks = Callable[[Call], Result | None]
+"""A check: the result of the call with this idempotency key, if its effect stands; None if there is no such effect."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The wrapper of one remote service: its operations share a queue, a function and a concurrency."""
+
+    name: str
+    max_concurrency: int = 10
+    priority_queue: bool = False
+    """Whether orders of high priority have a queue of their own, so that no backlog of others holds them up."""
+    services: tuple[str, ...] | None = None
+    """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
+    rate: float = 0
+    """How many calls a second its service allows, kept by all instances together; 0 sets no limit."""
+    settle: timedelta = timedelta(0)
+    """How long after a call has ended its effect may take to show, for the check of a step."""
+    secrets: tuple[str, ...] = ()
+    """The secrets that its operations may read (`secret`), by their names in Secrets Manager."""
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Variables of its function."""
+    memory_mb: int = 512
+    """The memory of its function, with which it gets more of a CPU."""
+
+    def __post_init__(self) -> None:
+        check_agent_name(self.name, self.max_concurrency)
+        check_rate(self.name, self.rate)
+        check_settle(self.name, milliseconds(self.settle))
+        check_agent_function(self.name, self.secrets, self.environment, self.memory_mb)
+
+    def operation(self, run: Asks) -> Operation:
+        """Make an operation of `run`, under its own name; used as a decorator. Only a check may return None."""
+        return Operation(self, run.__name__, cast("Run", run))
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A function that calls one remote service on behalf of one agent."""
+
+    agent: Agent
+    name: str
+    run: Run
+
+    def __call__(self, call: Call) -> Result:
+        """Run it."""
+        return self.run(call)
+
+
+def check_agent_name(name: str, max_concurrency: int) -> None:
+    """Refuse an agent whose name cannot name a queue, or whose concurrency SQS would not take."""
+    if not _AGENT_NAME.fullmatch(name):
+        raise WorkflowError(f"agent {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+    if not 2 <= max_concurrency <= 1000:
+        raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
+
+
+def check_rate(agent: str, rate: float) -> None:
+    """Refuse a rate that is no number of calls a second, or that no slots can be made of."""
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not (rate == 0 or 0.01 <= rate <= 10_000):
+        raise WorkflowError(f"agent {agent!r}: rate {rate!r} is outside 0.01-10,000 calls a second; 0 sets no limit")
+
+
+def check_agent_function(name: str, secrets: Collection[str], environment: Mapping[str, str], memory_mb: int) -> None:
+    """Refuse what an agent's function cannot have: a secret or a variable without a usable name, or such a memory."""
+    if isinstance(secrets, str):
+        raise WorkflowError(f"agent {name!r}: secrets {secrets!r} is one text; write secrets=({secrets!r},)")
+    for each in secrets:
+        if not _SECRET_NAME.fullmatch(each):
+            raise WorkflowError(f"agent {name!r}: {each!r} is no secret's name: letters, digits and /_+=.@-")
+    for variable in environment:
+        if not _VARIABLE.fullmatch(variable) or variable.startswith(_RESERVED):
+            raise WorkflowError(
+                f"agent {name!r}: variable {variable!r}: a name is letters, digits and '_', a letter first, and "
+                f"does not begin with {', '.join(_RESERVED)}"
+            )
+    if not 128 <= memory_mb <= MOST_MEMORY_MB:
+        raise WorkflowError(f"agent {name!r}: memory_mb {memory_mb} is outside 128-{MOST_MEMORY_MB}")
+
+
+def check_settle(agent: str, settle: int) -> None:
+    """Refuse a time in which no attempt could begin."""
+    if not 0 <= settle <= LONGEST_SETTLE_MS:
+        raise WorkflowError(f"agent {agent!r}: settle {settle} ms is outside 0 to {LONGEST_SETTLE_MS} ms")

@@ -1,0 +1,75 @@
+"""Recognises what a file is by its first bytes, so that what is no JSON text is refused before anything is sent."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+
+from stepward.domain.errors import Rejected
+from stepward.wire import strict_json
+
+BOM = codecs.BOM_UTF8
+ENOUGH = 64 * 1024
+"""Bytes that tell what a file is."""
+LINES = "a ledger of lines has one JSON object per line, in UTF-8"
+_BLANK = b" \t\r\n"
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"PK": "a zip archive or a spreadsheet",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"PAR1": "Parquet",
+    b"\xd0\xcf\x11\xe0": "a document of an office program",
+    b"%PDF": "PDF",
+}
+
+
+def other_than_text(beginning: bytes) -> str:
+    """What a file is that begins so, and how to get its text; "" if it can be UTF-8."""
+    for signature, name in _PACKED.items():
+        if beginning.startswith(signature):
+            return f"{name}; unpack it first, or save it as JSON in UTF-8"
+    wide = beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in beginning[:4]
+    return "UTF-16 or UTF-32; save it as UTF-8" if wide else ""
+
+
+def other_than_lines(beginning: bytes) -> str:
+    """What a file is that begins so, if it does not hold one JSON object per line; "" if it can."""
+    if other := other_than_text(beginning):
+        return other
+    content = beginning.removeprefix(BOM).strip(_BLANK)
+    if not content:
+        return f"empty; {LINES}" if len(beginning) < ENOUGH else ""
+    if content.startswith(b"["):
+        return f"one JSON array; {LINES}"
+    if not content.startswith(b"{"):
+        return f"no JSON: it begins with {content[:20].decode(errors='replace')!r}; {LINES}"
+    lines = content.split(b"\n")
+    whole = lines if len(beginning) < ENOUGH else lines[:-1]
+    return "" if len(whole) < 2 or any(map(is_object, whole)) else f"one JSON value over many lines; {LINES}"
+
+
+def is_object(line: bytes) -> bool:
+    """Whether a line is a whole JSON object."""
+    try:
+        return isinstance(strict_json.parse_unchecked(line), dict)
+    except Rejected:
+        return False
+
+
+def as_lines(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The pieces of an object of lines; raises Rejected, before the first one, if it is something else.
+
+    Blanks replace a byte order mark, so that each line stays where it is.
+    """
+    left, beginning = iter(pieces), b""
+    for piece in left:
+        beginning += piece
+        if len(beginning) >= ENOUGH:
+            break
+    if other := other_than_lines(beginning):
+        raise Rejected("objectKey", f"the object {name!r} is {other}")
+    yield beginning.replace(BOM, b" " * len(BOM), 1) if beginning.startswith(BOM) else beginning
+    yield from left
