@@ -34,7 +34,7 @@ DAY = 86_400
 def test_a_child_is_an_order_of_its_own_and_its_end_ends_the_step() -> None:
     """W5: its order is made of the parent's, its result is that of its last step."""
     engine, parent, child = begun(app())
-    engine.run()
+    engine.clock.move(300)
     assert parent.state == child.state == "Processed"
     assert parent.result(close) == {"pages": 2}
     assert child.effects == ["number", "print_it"]
