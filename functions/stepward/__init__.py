@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
     from stepward.domain.workflow.agents import Agent, Call, Later, Operation
     from stepward.domain.workflow.application import App
+    from stepward.domain.workflow.children import Child
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
     from stepward.domain.workflow.definition import Fallback, RetryAfter, Step, Workflow
     from stepward.domain.workflow.plan import ALERT, UNDO
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
+    "stepward.domain.workflow.children": "Child",
     "stepward.domain.workflow.conditions": "all_of any_of none_of",
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
@@ -48,6 +50,7 @@ __all__ = [
     "Agent",
     "App",
     "Call",
+    "Child",
     "Default",
     "EventMessage",
     "Fallback",

@@ -55,6 +55,7 @@ class StepwardStack(Stack):
             objects=LedgerObjects(self, "Ledgers", settings=settings),
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
             callback_key=callback_key(self, "CallbackKey", app=app, settings=settings),
+            children=any(step.child for step in app.planned()),
         )
         self.functions = functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)

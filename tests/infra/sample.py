@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.application import App
+from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.definition import Fallback, Step, Workflow
 from stepward.domain.workflow.spans import days, minutes
 from stepward.project import Project
@@ -66,7 +67,9 @@ returns = Workflow(
 )
 application = App("sample", [returns, workflow], default=workflow)
 _gone = [step for step in workflow.steps[2:] if isinstance(step, Step)]
-drained = App("sample", [replace(workflow, version=4, steps=workflow.steps[:2], draining=_gone)])
+_left = [*workflow.steps[:2], Child("again", returns, complete_within=days(1))]
+_later = replace(workflow, version=4, steps=_left, draining=_gone)
+drained = App("sample", [_later, returns], default=_later)
 
 SERVICES = [f"agent-{number}" for number in range(MAX_REQUEST_QUEUES)]
 wide = App(

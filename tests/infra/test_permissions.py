@@ -253,3 +253,11 @@ def test_only_ledger_processors_read_the_ledgers_bucket_and_nobody_writes_to_it(
         assert production.may(function, "s3:GetObject") == production.may(function, "s3:ListBucket") == allowed
         actions = {action for item in production.statements(function) for action in as_list(item["Action"])}
         assert {it for it in actions if it.startswith("s3:")} <= {"s3:GetObject", "s3:ListBucket"}, function
+
+
+def test_the_scheduler_puts_orders_only_where_one_may_be_a_step_of_another(
+    template: Template, restored: Template
+) -> None:
+    """S8, W5: it submits children; the tables of this one are the old deployment's."""
+    assert template.output("OrdersTableName") not in template.may(template.function("scheduler"), WRITE)
+    assert restored.output("OrdersTableName") in restored.may(restored.function("scheduler"), WRITE)

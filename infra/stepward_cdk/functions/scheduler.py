@@ -35,6 +35,8 @@ class Scheduler(Worker):
         for work in (queues.scheduler, queues.responses):  # a retry that comes early waits; what fails is sent anew
             allow_queue(self.function, work.queue, SEND)
         allow(self.function, tables.orders, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
+        if parts.children:
+            allow(self.function, tables.orders, WRITE)
         allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
         allow(self.function, tables.rejects, WRITE)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)

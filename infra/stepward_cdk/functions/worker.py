@@ -30,6 +30,8 @@ class Parts:
     objects: LedgerObjects
     alerts: Alerts
     callback_key: CallbackKey | None = None
+    children: bool = False
+    """Whether an order may be a step of another one; the Scheduler submits it."""
 
     @property
     def for_orders(self) -> Mapping[str, str]:

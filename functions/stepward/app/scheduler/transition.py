@@ -14,7 +14,18 @@ from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
-from stepward.domain.messages import Cancel, Message, Notice, Reply, Report, Retry, SignalGiven, StepRequest, TaskAlert
+from stepward.domain.messages import (
+    Cancel,
+    Message,
+    Notice,
+    OfChild,
+    Reply,
+    Report,
+    Retry,
+    SignalGiven,
+    StepRequest,
+    TaskAlert,
+)
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
 from stepward.domain.task.decide import AlertSent, Event, decide
@@ -158,7 +169,7 @@ class Transition:
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
-        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry | OfChild)])
         for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
                 self.apply(order_id, AlertSent(alert.step, alert.attempt))

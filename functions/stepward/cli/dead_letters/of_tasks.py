@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.key import ANY, Keys
-from stepward.domain.messages import Callback, Cancel, Reply, Resubmit, Retry, SignalGiven, StepRequest, ToScheduler
+from stepward.domain.messages import (
+    Callback,
+    Cancel,
+    ChildEnded,
+    ChildSubmit,
+    ChildUndo,
+    Reply,
+    Resubmit,
+    Retry,
+    SignalGiven,
+    StepRequest,
+    ToScheduler,
+)
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
 from stepward.wire.envelope import Ignored
@@ -104,6 +116,8 @@ def _words(message: ToScheduler | StepRequest) -> str:
             return f"a request to {message.agent}: {message.step}, attempt {message.attempt}"
         case Reply():
             return f"a reply: {message.step}, attempt {message.attempt}, {message.outcome}"
+        case ChildSubmit() | ChildUndo() | ChildEnded():
+            return f"a message about the child {message.step}: {type(message).__name__.removeprefix('Child').lower()}"
         case SignalGiven():
             return f"the signal {message.step}, {message.signal_id}"
         case Retry() | Resubmit():

@@ -12,8 +12,13 @@ from stepward.domain.messages.to_scheduler import (
     Answered,
     Callback,
     Cancel,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     Command,
     Instruction,
+    OfChild,
     Outcome,
     Pause,
     Reply,
@@ -35,11 +40,16 @@ __all__ = [
     "Callback",
     "Cancel",
     "CheckedRequest",
+    "ChildEnded",
+    "ChildHeard",
+    "ChildSubmit",
+    "ChildUndo",
     "Command",
     "Instruction",
     "LaneWaits",
     "Message",
     "Notice",
+    "OfChild",
     "Outcome",
     "Pause",
     "Reply",
@@ -59,4 +69,4 @@ __all__ = [
     "Undo",
 ]
 
-Message = Retry | StepRequest | TaskAlert | Notice
+Message = Retry | OfChild | StepRequest | TaskAlert | Notice

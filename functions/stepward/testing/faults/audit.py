@@ -41,7 +41,11 @@ def held_wrongly(plan: Plan, write: Write) -> Iterator[str]:
             planned.answer_within and later(write, before, after)
         ):
             continue
-        fits = any(each(write, before, after) for each in allowed) if planned.agent else waited(planned, write, after)
+        fits = (
+            any(each(write, before, after) for each in allowed)
+            if planned.agent
+            else waited(planned, write, before, after)
+        )
         if not fits:
             yield f"{before} became {after} by {write.cause}"
 
