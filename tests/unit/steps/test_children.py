@@ -12,7 +12,7 @@ import pytest
 from stepward import (
     App,
     Child,
-    Exhausted,
+    ,
     Timer,
     Workflow,
     WorkflowError,
