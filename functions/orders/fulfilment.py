@@ -8,7 +8,7 @@ from typing import Any
 from orders.messages import OrderSubmitted
 from orders.money import minor_units
 from orders.remote import post
-from stepward import Agent, Call, Exhausted, Step, Transient, Workflow, minutes
+from stepward import UNDO, Agent, Call, Step, Transient, Workflow, minutes
 
 API_KEY = "payments/api-key"
 
@@ -69,8 +69,8 @@ fulfilment = Workflow(
     order=OrderSubmitted,
     steps=[
         Step(reserve, undo=release, complete_within=minutes(1)),
-        Step(charge, undo=refund, complete_within=minutes(2), threshold=5, exhausted=Exhausted.UNDO),
-        Step(ship, undo=cancel_shipment, complete_within=minutes(10), exhausted=Exhausted.UNDO),
+        Step(charge, undo=refund, complete_within=minutes(2), threshold=5, on_timeout=UNDO),
+        Step(ship, undo=cancel_shipment, complete_within=minutes(10), on_timeout=UNDO),
     ],
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 from orders.fulfilment import API_KEY, forward_key, inventory, owed_for, payments, reference, shipping
 from orders.messages import AS_NEW, Approval, Goods, ReturnRequested
 from orders.remote import post
-from stepward import Call, Exhausted, Remind, Signal, Step, Timer, Workflow, days, minutes, ref
+from stepward import ALERT, UNDO, Call, Remind, Signal, Step, Timer, Workflow, days, minutes, ref
 
 
 @shipping.operation
@@ -66,13 +66,13 @@ returns = Workflow(
     version=1,
     order=ReturnRequested,
     steps=[
-        Step(send_label, undo=cancel_label, complete_within=minutes(10), exhausted=Exhausted.UNDO),
+        Step(send_label, undo=cancel_label, complete_within=minutes(10), on_timeout=UNDO),
         Signal(
             "goods",
             Goods,
             complete_within=days(30),
-            on_timeout=[Remind(days(7), rounds=2), Exhausted.ALERT],
-            on_refused=Exhausted.UNDO,
+            on_timeout=[Remind(days(7), rounds=2), ALERT],
+            on_refused=UNDO,
         ),
         Step(restock, undo=unstock, complete_within=minutes(1), when=_condition == AS_NEW),
         Signal(
@@ -80,8 +80,8 @@ returns = Workflow(
             Approval,
             by="operators",
             complete_within=days(2),
-            on_timeout=[Remind(days(1)), Exhausted.ALERT],
-            on_refused=Exhausted.UNDO,
+            on_timeout=[Remind(days(1)), ALERT],
+            on_refused=UNDO,
             when=_condition != AS_NEW,
         ),
         Timer("cooling-off", until=ref.order("coolingOffEnds")),

@@ -50,7 +50,7 @@ workflow = Workflow(
     steps=[
         Step(reserve, complete_within=minutes(1)),
         Step(charge, undo=refund, complete_within=minutes(2)),
-        Step(ship, undo=recall, complete_within=minutes(20), exhausted=Fallback(carry)),
+        Step(ship, undo=recall, complete_within=minutes(20), on_timeout=Fallback(carry)),
     ],
 )
 

@@ -203,7 +203,7 @@ class Assembly:
         return Supervise(
             sweeps=[defects, tasks, *lanes],
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
-            alerts=transition.alerts,
+            alerts=self._throttled(),
             shards=self.settings.swept_shards,
             most_shards=self.settings.most_shards,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepward import Agent, App, Call, Exhausted, Later, Step, Workflow, days, minutes
+from stepward import UNDO, Agent, App, Call, Later, Step, Workflow, days, minutes
 from stepward.app.scheduler.tokens import KEYS_LAST, REREAD_AFTER, Tokens
 from stepward.domain.errors import Forged
 from stepward.domain.messages import StepRequest
@@ -46,7 +46,7 @@ def app(**shipping: Any) -> App:
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with Engine(app(on_permanent=Exhausted.UNDO)) as made:
+    with Engine(app(on_permanent=UNDO)) as made:
         yield made
 
 

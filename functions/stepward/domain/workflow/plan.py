@@ -139,6 +139,9 @@ class PlannedStep:
 UNDO_SUFFIX = "/undo"
 MOST_DATA_BYTES = 2_000
 """How much data a signal carries, as JSON."""
+ALERT, UNDO = Exhausted.ALERT, Exhausted.UNDO
+ENDS = frozenset({Exhausted.ALERT, Exhausted.UNDO, Exhausted.DEFAULT})
+"""The policies after which no other follows."""
 OPERATORS, SUBMITTERS = DOORS = ("operators", "submitters")
 """Who may give a signal: those who may send to the Scheduler's queue, or to the orders queue."""
 

@@ -55,13 +55,20 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
         states = {write.after.steps[name].process_state for name in waits_for}
         if states - {PROCESSED, SKIPPED}:
             yield f"{after.name} was claimed while {waits_for} were {states}"
-        if write.after.paused or write.after.process_state in (ERROR, UNDO_FAILED):
+        ended_at_once = after.process_state in (ERROR, STOPPED)
+        if write.after.paused or (not ended_at_once and any(_failed_before(write, each) for each in write.after.steps)):
             yield f"{after.name} was claimed beside a step in Error, or in a pause"
-        if write.after.undoing and not after.is_compensation:
+        if write.after.undoing and not after.is_compensation and not ended_at_once:
             yield f"{after.name} was claimed after the undo had begun"
         limit = write.after.limit(plan) if write.after.time_limit is TimeLimit.HOLDS else None
         if limit is not None and limit <= (after.started_at or 0) and not write.after.undoing:
             yield f"{after.name} was claimed past the order's complete-by, {limit}"
+
+
+def _failed_before(write: Write, name: str) -> bool:
+    """Whether a step is in Error that the same write did not claim, as it does a signal that was refused early."""
+    before, after = write.before.steps.get(name), write.after.steps[name]
+    return after.process_state is ERROR and (before is None or before.attempt == after.attempt)
 
 
 def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:

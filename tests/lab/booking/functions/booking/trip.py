@@ -8,9 +8,9 @@ import msgspec
 
 from booking.remote import post
 from stepward import (
+    UNDO,
     Agent,
     Call,
-    Exhausted,
     OrderMessage,
     Remind,
     Signal,
@@ -23,7 +23,6 @@ from stepward import (
     ref,
 )
 
-UNDO = Exhausted.UNDO
 DEAR = 500_000
 """The price, in cents, above which somebody has to approve a trip."""
 
