@@ -43,6 +43,13 @@ def refund(call: Call) -> Mapping[str, Any]:
     return {"refund": reference(post("payments/refund", call, {}, undoes=forward_key(call), key=API_KEY))}
 
 
+@payments.operation
+def find_charge(call: Call) -> Mapping[str, Any] | None:
+    """Find the charge that stands; for a payment service without keys, as `Step(charge, check=find_charge)`."""
+    answer = post("payments/find_charge", call, {}, key=API_KEY)
+    return {"charge": reference(answer)} if answer else None
+
+
 @shipping.operation
 def ship(call: Call) -> Mapping[str, Any]:
     """Ship the reserved goods."""

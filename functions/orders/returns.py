@@ -45,6 +45,13 @@ def pay_back(call: Call) -> Mapping[str, Any]:
     return {"payment": reference(post("payments/pay_back", call, body, key=API_KEY))}
 
 
+@payments.operation
+def find_payment(call: Call) -> Mapping[str, Any] | None:
+    """Find the payment that stands: a bank keeps what was transferred, and no idempotency keys."""
+    answer = post("payments/find_payment", call, {}, key=API_KEY)
+    return {"payment": reference(answer)} if answer else None
+
+
 @shipping.operation
 def close_return(call: Call) -> Mapping[str, Any]:
     """Tell the carrier that nothing more will come."""
@@ -78,7 +85,7 @@ returns = Workflow(
             when=_condition != AS_NEW,
         ),
         Timer("cooling-off", until=ref.order("coolingOffEnds")),
-        Step(pay_back, complete_within=minutes(2), threshold=5, point_of_no_return=True),
+        Step(pay_back, check=find_payment, complete_within=minutes(2), threshold=5, point_of_no_return=True),
         Step(close_return, complete_within=minutes(10)),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from orders.fulfilment import API_KEY, cancel_shipment, charge, refund, release, reserve, ship
 from orders.remote import MAX_ANSWER
-from orders.returns import cancel_label, close_return, pay_back, restock, send_label, unstock
+from orders.returns import cancel_label, close_return, find_payment, pay_back, restock, send_label, unstock
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.workflow.agents import Call, Operation
 from stepward.local.services import Fault, FaultKind, Services
@@ -115,6 +115,7 @@ def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Servic
         (unstock, "r-1/restock/undo", "/v1/unstock", {}, "unstocking"),
         # 40 % of 19.99, to the customer's disadvantage by less than a cent.
         (pay_back, "r-1/pay_back", "/v1/pay_back", {"purchase": "o-0", "amount": 799, "currency": "EUR"}, "payment"),
+        (find_payment, "r-1/pay_back", "/v1/find_payment", {}, "payment"),
         (close_return, "r-1/close_return", "/v1/close_return", {"label": "l-1"}, "closing"),
     ],
 )
