@@ -12,7 +12,6 @@ import pytest
 from stepward import (
     App,
     Child,
-    ,
     Timer,
     Workflow,
     WorkflowError,
