@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from stepward.domain.timing import days, minutes
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.definition import Fallback, Step, Workflow
-from stepward.domain.workflow.spans import days, minutes
 from stepward.project import Project
 from stepward.wire.order import OrderMessage
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings

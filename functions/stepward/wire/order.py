@@ -14,9 +14,8 @@ import msgspec
 
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, LONGEST_KEY, Keys
-from stepward.domain.messages import Callback, Cancel, SignalGiven
+from stepward.domain.messages import MOST_DATA_BYTES, SUBMITTERS, Callback, Cancel, SignalGiven
 from stepward.domain.submission import Order, check_complete_by
-from stepward.domain.workflow.plan import MOST_DATA_BYTES, SUBMITTERS
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted

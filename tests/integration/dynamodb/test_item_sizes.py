@@ -17,10 +17,10 @@ from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import Parent, ProcessState, new_task
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Plan
-from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import Accepted, accept
 from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld, changed, submitted, task_in
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write

@@ -21,9 +21,9 @@ from stepward.domain.key import (
     spoken,
     typed,
 )
+from stepward.domain.timing import days, minutes
 from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.definition import Fallback
-from stepward.domain.workflow.spans import days, minutes
 from stepward.wire.order import KeyText, OrderId, ShortText
 from tests.planned_app import works
 from tests.unit.wire.refusals import refused

@@ -14,6 +14,7 @@ from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Forged, NotUnderstood, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
+    SUBMITTERS,
     Answered,
     Callback,
     ChildSubmit,
@@ -25,7 +26,7 @@ from stepward.domain.messages import (
 )
 from stepward.domain.task.decide import Event
 from stepward.domain.task.record import Task
-from stepward.domain.workflow.plan import SUBMITTERS, forward_name
+from stepward.domain.workflow.plan import forward_name
 from stepward.wire.messages import decode_for_scheduler, unread
 from stepward.wire.order import check_signal
 

@@ -9,6 +9,10 @@ from stepward.domain.messages.alerts import AgentDefect, Alert, LaneWaits, StepF
 from stepward.domain.messages.notices import Notice, Status
 from stepward.domain.messages.to_agent import CheckedRequest, StepRequest
 from stepward.domain.messages.to_scheduler import (
+    DOORS,
+    MOST_DATA_BYTES,
+    OPERATORS,
+    SUBMITTERS,
     Answered,
     Callback,
     Cancel,
@@ -34,6 +38,10 @@ from stepward.domain.messages.to_scheduler import (
 )
 
 __all__ = [
+    "DOORS",
+    "MOST_DATA_BYTES",
+    "OPERATORS",
+    "SUBMITTERS",
     "AgentDefect",
     "Alert",
     "Answered",

@@ -92,6 +92,12 @@ class Resubmit:
     why: str
 
 
+OPERATORS, SUBMITTERS = DOORS = ("operators", "submitters")
+"""Who may give a signal: those who may send to the Scheduler's queue, or to the orders queue."""
+MOST_DATA_BYTES = 2_000
+"""How much data a signal carries, as JSON."""
+
+
 @dataclass(frozen=True, slots=True)
 class SignalGiven:
     """To the Scheduler: somebody gives the signal that `step` waits for, or refuses it, if `refused` says why.

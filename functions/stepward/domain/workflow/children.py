@@ -8,10 +8,9 @@ from datetime import timedelta
 from typing import Any, ClassVar, Protocol
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.timing import DAY_MS
+from stepward.domain.timing import DAY_MS, milliseconds
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
 from stepward.domain.workflow.refs import Condition, Ref
-from stepward.domain.workflow.spans import milliseconds
 
 ASKS = 4
 """How often a child is asked whether it has ended, before its time is over."""

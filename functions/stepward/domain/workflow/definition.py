@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
-from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
     check_check,
     check_draining,

@@ -141,13 +141,9 @@ class PlannedStep:
 
 
 UNDO_SUFFIX = "/undo"
-MOST_DATA_BYTES = 2_000
-"""How much data a signal carries, as JSON."""
 ALERT, UNDO = Exhausted.ALERT, Exhausted.UNDO
 ENDS = frozenset({Exhausted.ALERT, Exhausted.UNDO, Exhausted.DEFAULT})
 """The policies after which no other follows."""
-OPERATORS, SUBMITTERS = DOORS = ("operators", "submitters")
-"""Who may give a signal: those who may send to the Scheduler's queue, or to the orders queue."""
 
 
 @dataclass(frozen=True)
@@ -270,22 +266,22 @@ def _planned(raw: Any) -> PlannedStep:
     found["after"] = tuple(found["after"])
     if "exhausted" in found:
         found["exhausted"] = tuple(map(_policy, found["exhausted"]))
-    if "on_permanent" in found:
-        found["on_permanent"] = known(Exhausted, found["on_permanent"], "a policy")
-    if "kind" in found:
-        found["kind"] = known(StepKind, found["kind"], "a step")
+    enums: dict[str, tuple[type[StrEnum], str]] = {
+        "on_permanent": (Exhausted, "a policy"),
+        "kind": (StepKind, "a step"),
+    }
+    found |= {name: known(of, found[name], what) for name, (of, what) in enums.items() if name in found}
     if "when" in found:
         from stepward.domain.workflow.conditions import read_condition  # most plans have none
 
         found["when"] = read_condition(found["when"])
-    if "until" in found:
+    if "until" in found or "child" in found:
         from stepward.domain.workflow.refs import read_ref
 
-        found["until"] = read_ref(found["until"])
-    if "child" in found:
-        from stepward.domain.workflow.refs import read_ref
-
-        found["child"] = Plan.from_json(json.dumps(found["child"]))
+        if "until" in found:
+            found["until"] = read_ref(found["until"])
+        if "child" in found:
+            found["child"] = Plan.from_json(json.dumps(found["child"]))
         found["template"] = tuple((name, read_ref(ref)) for name, ref in found.get("template", ()))
     return PlannedStep(**found)
 
