@@ -9,7 +9,7 @@ from stepward.app.intake import Intake
 from stepward.app.scheduler.schedule import Schedule
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Corrupt, Misconfigured, Transient
-from stepward.domain.messages import Reply, ToScheduler
+from stepward.domain.messages import Answered, Callback, Reply, ToScheduler
 from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import Event
 from stepward.domain.task.record import Loaded, NewerPlan, Task
@@ -38,8 +38,9 @@ class Watched(Transition):
     def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide, and note it."""
         found = Transition.decision(self, loaded, task, event)
-        if isinstance(event, ToScheduler):
-            self.gate.here.decided.append(Write(task, found.task, event))
+        cause = Callback("", event.result, event.error) if isinstance(event, Answered) else event
+        if isinstance(cause, ToScheduler):
+            self.gate.here.decided.append(Write(task, found.task, cause))
         return found
 
     def spare(self, newer: NewerPlan, reply: Reply) -> bool:

@@ -31,7 +31,7 @@ ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
-RATES = [0, 0, 0, 0, 0.05, 0.2, 1]
+RATES = [*[0] * 12, 0.05, 0.2, 1]
 """Calls a second that a world's services allow; 0 sets no limit."""
 CHECKED = 0.3
 """How many of the worlds have a step whose service honours no keys; none where clocks differ by minutes."""

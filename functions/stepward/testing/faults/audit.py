@@ -271,7 +271,7 @@ def _failed(
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
     if after.process_state is STOPPED:
-        return int(write.after.undoing.startswith(f"{after.name}: no answer"))
+        return int(write.after.undoing.startswith((f"{after.name}: no answer", f"{after.name}: its service took")))
     if before.locked_by == SERVICE:
         return 1  # the service had all of answer_within, whatever was out
     entries = (
