@@ -38,18 +38,23 @@ class Watched(Transition):
     def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide, and note it."""
         found = Transition.decision(self, loaded, task, event)
-        cause = Callback("", event.result, event.error) if isinstance(event, Answered) else event
+        cause = _callback(event) if isinstance(event, Answered) else event
         if isinstance(cause, ToScheduler):
             self.gate.here.decided.append(Write(task, found.task, cause))
         return found
 
-    def spare(self, newer: NewerPlan, reply: Reply) -> bool:
+    def spare(self, newer: NewerPlan, reply: Reply | Answered) -> bool:
         """Spare the attempt of a reply, which is what causes that write."""
-        cause, self.gate.here.cause = self.gate.here.cause, reply
+        cause = self.gate.here.cause
+        self.gate.here.cause = reply if isinstance(reply, Reply) else _callback(reply)
         try:
             return Transition.spare(self, newer, reply)
         finally:
             self.gate.here.cause = cause
+
+
+def _callback(event: Answered) -> Callback:
+    return Callback("", event.result, event.error)
 
 
 def changes_of(here: Invocation, before: Task, task: Task) -> Sequence[Write]:

@@ -11,8 +11,11 @@ import pytest
 
 from stepward import UNDO, Agent, App, Call, Later, Step, Workflow, days, minutes
 from stepward.app.scheduler.tokens import KEYS_LAST, REREAD_AFTER, Tokens
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import Forged
 from stepward.domain.messages import Outcome, Reply, StepRequest
+from stepward.domain.task.decide import decide
+from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
 from stepward.wire.messages import encode
@@ -211,3 +214,15 @@ def test_garbage_is_a_forgery(garbage: str) -> None:
 def test_a_token_is_masked_wherever_a_message_is_kept() -> None:
     assert masked('{"callback": "1.abc.def", "x": 1}') == '{"callback": "(a token)", "x": 1}'
     assert masked(r'{"Message": "{\"callback\":\"1.abc.def\"}"}') == r'{"Message": "{\"callback\":\"(a token)\"}"}'
+
+
+@pytest.mark.parametrize(("untried", "failures"), [(0, 1), (1, 0)])
+def test_a_service_whose_answer_meets_a_plan_of_newer_code_is_not_silent(
+    engine: Engine, order: Order, untried: int, failures: int
+) -> None:
+    """D1: the Scheduler has noted that it cannot read the order, and the answer waits for newer code."""
+    task, record = order.task, order.step(ship)
+    noted = replace(task, steps={**task.steps, "ship": replace(record, untried=untried)})
+    late, plan = (record.complete_by or 0) + 60_000, engine.parts.store.plans[task.plan_id]
+    freed = decide(noted, plan, DeadlineCheck(), now=late, by="supervisor-1", timing=Timing()).task.steps["ship"]
+    assert (freed.process_state, freed.failure_count) == ("Pending", failures)

@@ -15,6 +15,7 @@ from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import (
+    Answered,
     Cancel,
     Message,
     Notice,
@@ -120,17 +121,17 @@ class Transition:
             try:
                 return self.store.load(order_id, with_order=with_order)
             except NewerPlan as newer:
-                if all(self.spare(newer, event) for event in events if isinstance(event, Reply)):
+                if all(self.spare(newer, event) for event in events if isinstance(event, Reply | Answered)):
                     raise
             race.lost()
 
-    def spare(self, newer: NewerPlan, reply: Reply) -> bool:
+    def spare(self, newer: NewerPlan, reply: Reply | Answered) -> bool:
         """Note that the attempt of a reply is spared; whether nobody was faster."""
         decision = spared(newer, reply, now=self.now(), by=self.instance, timing=self.timing)
         if decision.task is not newer.task and not self.store.save(decision.task, replaces=newer.task):
             return False
         for entry in decision.history:
-            self.telemetry.record(reply.order_id, entry)
+            self.telemetry.record(newer.task.order_id, entry)
         return True
 
     def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:

@@ -96,7 +96,7 @@ def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     match reply.outcome:
         case Outcome.NOT_UNDERSTOOD:
             if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply):
-                not_understood(change, record, reply)
+                not_understood(change, record, reply.error)
         case Outcome.FAILING:
             _keep_raised(change, record, reply)
         case Outcome.WAITING:

@@ -60,7 +60,11 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
 
 
 def _unanswered(change: TaskChange, planned: PlannedStep, record: StepRecord) -> None:
-    """Free a step whose service took it over and did not answer in time; nobody else is to blame for that."""
+    """Free a step whose service took it over and did not answer in time, unless its answer waits for newer code."""
+    answer_waits = record.untried == record.attempt
+    if answer_waits:
+        _spare(change, record, record.lacks, change.now - (record.complete_by or change.now))
+        return
     failed, overdue = replace(record, failure_count=record.failure_count + 1), change.now - (record.complete_by or 0)
     if failed.failure_count >= planned.threshold:
         times = f"{failed.failure_count} of {planned.threshold} times"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Reply
+from stepward.domain.messages import Answered, Reply
 from stepward.domain.task.change import Decision, TaskChange
 from stepward.domain.task.record import NewerPlan, ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
@@ -36,24 +36,25 @@ def no_queue(change: TaskChange, record: StepRecord, agent: str) -> StepRecord:
     return replace(waiting, complete_by=change.now + change.timing.claim_within)
 
 
-def not_understood(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+def not_understood(change: TaskChange, record: StepRecord, what: str) -> None:
     """Somebody does not know the operation, or a message of the attempt; that waits, and is tried again."""
-    lacking = lack(change, record, reply.error)
+    lacking = lack(change, record, what)
     change.steps[record.name] = replace(lacking, untried=record.attempt)
 
 
-def spared(newer: NewerPlan, reply: Reply, *, now: int, by: str, timing: Timing) -> Decision:
-    """What a reply makes of a task whose plan only newer code knows: its attempt is spared if it holds the step, once.
+def spared(newer: NewerPlan, reply: Reply | Answered, *, now: int, by: str, timing: Timing) -> Decision:
+    """The task, after an answer came while only newer code knows its plan: the attempt is spared, if it holds the step.
 
     That asks nothing of the plan. What else waits is known only from the plan, so no due time moves forward.
     """
     task, record = newer.task, newer.task.steps.get(reply.step)
     if record is None or record.process_state is not ProcessState.PROCESSING:
         return Decision(task)
-    if (record.attempt, record.token) != (reply.attempt, reply.token) or record.untried == reply.attempt:
+    ours = record.token == reply.token if isinstance(reply, Reply) else task.created_at == reply.created_at
+    if not ours or record.attempt != reply.attempt or record.untried == reply.attempt:
         return Decision(task)
     change = TaskChange(task, NO_PLAN, now, by, timing, order=None)
-    not_understood(change, record, replace(reply, error=f"the Scheduler cannot read {newer}"))
+    not_understood(change, record, f"the Scheduler cannot read {newer}")
     return change.decision((), task.due)
 
 

@@ -226,6 +226,7 @@ def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
     cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
     gated = after.lacks.startswith("the Scheduler cannot read")
     ours = isinstance(cause, Reply) and cause.token == before.token and (gated or cause.outcome is NOT_UNDERSTOOD)
+    ours = ours or (isinstance(cause, Callback) and gated)
     return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
 
 
@@ -273,7 +274,7 @@ def _failed(
     if after.process_state is STOPPED:
         return int(write.after.undoing.startswith((f"{after.name}: no answer", f"{after.name}: its service took")))
     if before.locked_by == SERVICE:
-        return 1  # the service had all of answer_within, whatever was out
+        return int(before.untried != before.attempt)  # the service had all of answer_within, whatever was out
     entries = (
         entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
     )

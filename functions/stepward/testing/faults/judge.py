@@ -181,11 +181,12 @@ class Judge:
                 yield f"{kind} {after.name} {after.attempt} was written and never logged"
 
     def _unasked(self, cause: ToScheduler) -> Iterator[str]:
-        """Claims of a handled message, perhaps by an earlier delivery, whose requests were never sent."""
-        for record in self.tasks.tasks[cause.order_id].steps.values() if cause.order_id in self.tasks.tasks else ():
-            agent = self.plan(self.tasks.tasks[cause.order_id]).by_name[record.name].agent
-            ours = record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
-            if agent and ours and record.token not in self.requested:
+        """Claims of a handled message, perhaps by an earlier delivery, whose requests were not sent in time."""
+        now, task = self.clock(self.gate.here.instance), self.tasks.tasks.get(cause.order_id)
+        for record in task.steps.values() if task else ():
+            runs = record.process_state is ProcessState.PROCESSING and now < (record.complete_by or 0)
+            asks = task and runs and self.plan(task).by_name[record.name].agent
+            if asks and self.claims[record.token or ""] == cause and record.token not in self.requested:
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:
