@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from stepward.domain.workflow.application import App
     from stepward.domain.workflow.children import Child
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
-    from stepward.domain.workflow.definition import Fallback, Step, Wait, Workflow
-    from stepward.domain.workflow.plan import Exhausted
+    from stepward.domain.workflow.definition import Fallback, RetryAfter, Step, Workflow
+    from stepward.domain.workflow.plan import ALERT, UNDO
     from stepward.domain.workflow.refs import ref
     from stepward.domain.workflow.spans import days, hours, minutes, seconds
     from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
@@ -30,9 +30,9 @@ _NAMES = {
     "stepward.domain.workflow.conditions": "all_of any_of none_of",
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
-    "stepward.domain.workflow.plan": "Exhausted",
+    "stepward.domain.workflow.plan": "ALERT UNDO",
     "stepward.domain.workflow.agents": "Agent Call Later Operation",
-    "stepward.domain.workflow.definition": "Fallback Step Wait Workflow",
+    "stepward.domain.workflow.definition": "Fallback RetryAfter Step Workflow",
     "stepward.domain.workflow.spans": "days hours minutes seconds",
     "stepward.domain.workflow.waits": "Default Remind Signal Timer",
     "stepward.secrets": "secret",
@@ -45,13 +45,14 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "ALERT",
+    "UNDO",
     "Agent",
     "App",
     "Call",
     "Child",
     "Default",
     "EventMessage",
-    "Exhausted",
     "Fallback",
     "Ignored",
     "Later",
@@ -61,13 +62,13 @@ __all__ = [
     "Permanent",
     "Rejected",
     "Remind",
+    "RetryAfter",
     "ShortText",
     "Signal",
     "Source",
     "Step",
     "Timer",
     "Transient",
-    "Wait",
     "Workflow",
     "WorkflowError",
     "all_of",

@@ -102,3 +102,14 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - our own
 
     assert "1 passed" in made.stdout, made.stdout
+
+
+def test_each_behaviour_of_aws_names_a_file_and_a_test_that_are_there() -> None:
+    """D4: what the code leans on has a page of AWS's and a test of ours."""
+    rows = [line.strip("| ").split(" | ") for line in read("docs/aws.md").splitlines() if re.match(r"\| [A-Z]", line)]
+    assert len(rows) > 20
+    for behaviour, where, source, held in rows:
+        file, _, test = held.strip("`").partition("::")
+        assert (ROOT / where.strip("`")).is_file(), behaviour
+        assert source, behaviour
+        assert re.search(rf"^def {test}\(", read(file), re.MULTILINE), behaviour

@@ -51,7 +51,7 @@ workflow = Workflow(
     steps=[
         Step(reserve, complete_within=minutes(1)),
         Step(charge, undo=refund, complete_within=minutes(2)),
-        Step(ship, undo=recall, complete_within=minutes(20), exhausted=Fallback(carry)),
+        Step(ship, undo=recall, complete_within=minutes(20), on_timeout=Fallback(carry)),
     ],
 )
 
@@ -62,7 +62,9 @@ class Return(OrderMessage, frozen=True, kw_only=True):
     type: Literal["return.submitted"]
 
 
-returns = Workflow("returns", version=2, order=Return, steps=[Step(recall, complete_within=minutes(3))])
+returns = Workflow(
+    "returns", version=2, order=Return, steps=[Step(recall, complete_within=minutes(3), answer_within=days(2))]
+)
 application = App("sample", [returns, workflow], default=workflow)
 _gone = [step for step in workflow.steps[2:] if isinstance(step, Step)]
 _left = [*workflow.steps[:2], Child("again", returns, complete_within=days(1))]
@@ -76,7 +78,10 @@ wide = App(
         Workflow(
             "wide",
             version=1,
-            steps=[Step(_operation(Agent(name), "work"), name=name, complete_within=minutes(1)) for name in SERVICES],
+            steps=[
+                Step(_operation(Agent(name), "work"), name=name, complete_within=minutes(1), answer_within=days(2))
+                for name in SERVICES
+            ],
         )
     ],
 )

@@ -201,6 +201,8 @@ def test_an_agent_reads_its_own_secrets_and_nobody_elses(template: Template) -> 
     for function in template.of("Lambda::Function"):
         own = function == template.function("agent", "payments")
         named = {"bank/api-key-??????", "bank/fraud-??????"} if own else set()
+        if function == template.function("scheduler"):
+            named = set(template.of("SecretsManager::Secret"))  # the key of callback tokens
         assert template.may(function, "secretsmanager:GetSecretValue") == named
         assert template.environment(function).get("STEPWARD_SECRETS", "") == ("bank/api-key,bank/fraud" if own else "")
         assert template.environment(function).get("BANK") == ("sandbox" if own else None)

@@ -1,4 +1,4 @@
-"""A plain client of the services' stand-ins, and services for a test."""
+"""A plain client of the services' stand-ins, services for a test, and a record of what the functions call."""
 
 from __future__ import annotations
 
@@ -12,6 +12,39 @@ import pytest
 import urllib3
 
 from stepward.local.services import Services
+from tests.integration.rights.recorded import recorded
+
+HERE = Path(__file__).parent
+RIGHTS = HERE / "rights" / "test_rights.py"
+OF_FUNCTIONS = (HERE / "handlers", HERE / "rights", HERE / "test_secrets.py")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of the functions on one worker, and compare last what they called with what is allowed."""
+    for item in items:
+        if _is_of_functions(item):
+            item.add_marker(pytest.mark.xdist_group("functions"))
+    items.sort(key=lambda item: item.path == RIGHTS)
+
+
+def _is_of_functions(item: pytest.Item) -> bool:
+    return any(item.path.is_relative_to(place) for place in OF_FUNCTIONS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _recorded() -> Iterator[None]:
+    with recorded():
+        yield
+
+
+@pytest.fixture
+def every_test_of_the_functions(request: pytest.FixtureRequest) -> None:
+    """Skip a comparison to which a test of the functions would be missing."""
+    wanted = {path for place in OF_FUNCTIONS for path in (*place.glob("test_*.py"), place) if path.is_file()}
+    present = {item.path for item in request.session.items}
+    if missing := wanted - present:
+        pytest.skip(f"run it with all tests of the functions: {', '.join(sorted(it.name for it in missing))}")
 
 
 @dataclass(frozen=True, slots=True)

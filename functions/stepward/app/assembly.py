@@ -125,7 +125,7 @@ class Assembly:
     sleep: Callable[[float], None] = _ABSENT
     jitter: Callable[[], float] = _ABSENT
     callback_keys: Callable[[], Sequence[bytes]] | None = None
-    """Reads the keys of callback tokens, the newest first; None if no step is answered later."""
+    """Reads the keys of callback tokens, that to sign with first; None if no step is answered later."""
 
     def submission(self) -> Submit:
         """Accepts orders of the application, and freezes a plan with each."""
@@ -203,7 +203,7 @@ class Assembly:
         return Supervise(
             sweeps=[defects, tasks, *lanes],
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
-            alerts=transition.alerts,
+            alerts=self._throttled(),
             shards=self.settings.swept_shards,
             most_shards=self.settings.most_shards,
         )

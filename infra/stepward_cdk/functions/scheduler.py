@@ -41,5 +41,7 @@ class Scheduler(Worker):
         allow(self.function, tables.rejects, WRITE)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)
         parts.alerts.grant_publish(self.function)
+        if parts.callback_key is not None:
+            parts.callback_key.grant_read(self.function)
         if names := settings.replies.names(Stack.of(self).partition):
             self.function.add_to_role_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=list(names)))

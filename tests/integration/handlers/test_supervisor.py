@@ -233,10 +233,10 @@ def test_supervisors_without_their_shared_records_still_sweep(deployment: Deploy
     assert len([line["reason"] for line in lines if line.get("message") == "Unleased"]) == SHARDS
 
 
-def test_a_sweep_that_fails_writes_metrics(deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_that_fails_writes_metrics(deployment: Deployment, log: Log) -> None:
     """S12: a fault of the deployment shows as an error, and does not hide what was done before."""
     running = run_into(deployment)
-    monkeypatch.setenv("STEPWARD_SCHEDULER_QUEUE", "https://sqs.us-east-1.amazonaws.com/123456789012/gone")
+    deployment.lose("scheduler")
     log.read()
 
     with pytest.raises(Misconfigured):

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from stepward import App, Step, minutes
+from stepward import UNDO, App, Step, minutes
 from stepward.testing import Engine, crash_points
-from tests.unit.steps.invoices import UNDO, app, close, invoicing, print_it, reopen
+from tests.unit.steps.invoices import app, close, invoicing, print_it, reopen
 
 ORDER = {"orderId": "1", "items": ["a", "b"]}
 

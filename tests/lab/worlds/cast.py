@@ -24,7 +24,7 @@ from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
-from tests.lab.worlds.plans import FAMILIES, LINE, checked, releases
+from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases
 from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
@@ -70,6 +70,8 @@ def cast(gate: Gate) -> Ours:
     first = family = dice.choice(FAMILIES)
     if not gate.profile.skewed and gate.chances.dice("check").random() < CHECKED:
         first = checked(first, gate.chances.dice("checked step"))
+    else:
+        first = answered_later(family, gate.chances.dice("a step is answered later"))
     plans = [first, *releases(first, dice)]
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY

@@ -1,9 +1,9 @@
 """Seeded worlds whose orders have a child: I1 to I6, I8, I9, I11 and I13."""
 
-from stepward import Step, minutes
+from stepward import UNDO, Step, minutes
 from stepward.testing import worlds
 from tests.depth import depth
-from tests.unit.steps.invoices import UNDO, app, close, invoicing, reopen
+from tests.unit.steps.invoices import app, close, invoicing, reopen
 
 
 def test_whatever_goes_wrong_an_order_and_its_child_end_together() -> None:

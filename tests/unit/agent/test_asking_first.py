@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes, seconds
+from stepward import UNDO, Agent, App, Call, Step, Workflow, minutes, seconds
 from stepward.app.agent.call_rows import CallRows
 from stepward.app.agent.serve import Serve
 from stepward.cli.cost.estimate import A_ROW
@@ -48,8 +48,8 @@ bank = Bank()
 payments = Agent("payments", settle=seconds(3))
 charge, refund, find_charge = map(payments.operation, (bank.charge, bank.refund, bank.find_charge))
 ship = replace(Agent("shipping").operation(lambda _: {}), name="ship")
-last = Step(ship, complete_within=minutes(1), on_permanent=Exhausted.UNDO)
-pay = Step(charge, undo=refund, check=find_charge, complete_within=minutes(1), exhausted=Exhausted.UNDO)
+last = Step(ship, complete_within=minutes(1), on_permanent=UNDO)
+pay = Step(charge, undo=refund, check=find_charge, complete_within=minutes(1), on_timeout=UNDO)
 fulfilment = Workflow("fulfilment", 1, [pay, last])
 app = App("shop", [fulfilment])
 
@@ -158,7 +158,7 @@ def test_whoever_dies_and_wherever_the_effect_happens_once(ends: Callable[[Servi
 
 
 UNTIL, SETTLES = T0 + MINUTE, 8 * SECOND
-FORWARD, UNDO = Claim("me", UNTIL, False, SETTLES), Claim("me", UNTIL, True, SETTLES)
+FORWARD, BACK = Claim("me", UNTIL, False, SETTLES), Claim("me", UNTIL, True, SETTLES)
 TAKEN, CLOSED = CallRow("me", UNTIL), CallRow("me", UNTIL, closed=True)
 OTHER = CallRow("other", T0)
 
@@ -172,12 +172,12 @@ OTHER = CallRow("other", T0)
         (FORWARD, replace(OTHER, known=True), T0, Turn.CALL, TAKEN),
         (FORWARD, replace(OTHER, closed=True), T0 + MINUTE, Turn.NOTHING, replace(OTHER, closed=True)),
         (FORWARD, replace(OTHER, closed=True, known=True), T0, Turn.NOTHING, replace(OTHER, closed=True, known=True)),
-        (UNDO, None, T0, Turn.NOTHING, CLOSED),
-        (UNDO, OTHER, T0, Turn.WAIT, replace(OTHER, closed=True)),
-        (UNDO, OTHER, T0 + SETTLES, Turn.ASK, CLOSED),
-        (UNDO, replace(OTHER, closed=True), T0 + SETTLES, Turn.ASK, CLOSED),
-        (UNDO, replace(OTHER, known=True), T0, Turn.NOTHING, CLOSED),
-        (UNDO, replace(OTHER, closed=True, known=True), T0, Turn.CALL, CLOSED),
+        (BACK, None, T0, Turn.NOTHING, CLOSED),
+        (BACK, OTHER, T0, Turn.WAIT, replace(OTHER, closed=True)),
+        (BACK, OTHER, T0 + SETTLES, Turn.ASK, CLOSED),
+        (BACK, replace(OTHER, closed=True), T0 + SETTLES, Turn.ASK, CLOSED),
+        (BACK, replace(OTHER, known=True), T0, Turn.NOTHING, CLOSED),
+        (BACK, replace(OTHER, closed=True, known=True), T0, Turn.CALL, CLOSED),
     ],
 )
 def test_a_row_says_who_may_act(claim: Claim, row: CallRow | None, at: int, turn: Turn, left: CallRow) -> None:

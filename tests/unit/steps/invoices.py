@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-from stepward import Agent, App, Call, Child, Exhausted, OrderMessage, Step, Workflow, days, minutes, ref
+from stepward import Agent, App, Call, Child, OrderMessage, Step, Workflow, days, minutes, ref
 from stepward.testing import Engine
 from stepward.testing.harness import Order
 
 payments, printer = Agent("payments"), Agent("printer")
 DAY = 86_400
-UNDO = Exhausted.UNDO
 
 
 class Sale(OrderMessage, frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ import pytest
 from stepward import (
     App,
     Child,
-    Exhausted,
     Timer,
     Workflow,
     WorkflowError,
@@ -25,7 +24,7 @@ from stepward.domain.messages import ChildHeard
 from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.plan import Exhausted, Plan
 from tests.unit.steps.invoices import Invoice, app, begun, close, invoicing, number, print_it, shred
 
 DAY = 86_400

@@ -131,7 +131,7 @@ def test_a_step_whose_idempotency_key_could_be_cut_is_refused_at_import() -> Non
     """Services cut at 255 characters, and a key may take 200 of them."""
     first, second = Operation(Agent("first"), "do", works), Operation(Agent("a" * 30), "do", works)
     undo, undo_second = Operation(first.agent, "undo", works), Operation(second.agent, "undo", works)
-    step = Step(first, undo=undo, name="s" * 40, exhausted=Fallback(second, undo_second), complete_within=minutes(1))
+    step = Step(first, undo=undo, name="s" * 40, on_timeout=Fallback(second, undo_second), complete_within=minutes(1))
 
     Workflow("w", 1, [step])
     with pytest.raises(WorkflowError, match="is 79 characters; a workflow that tells customers apart leaves 54"):

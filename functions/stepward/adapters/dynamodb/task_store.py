@@ -68,11 +68,11 @@ class DynamoTaskStore:
             return found
         raise Transient(f"submit {order.order_id}: its task is there, its order is not")
 
-    def remember(self, wish: Wish) -> Wish | None:
+    def remember(self, wish: Wish, *, replaces: Wish | None = None) -> Wish | None:
         """Put a wish under the key of the task; see the port."""
         if self._orders.find(wish.order_id) and self.load(wish.order_id, with_order=False) is None:
             raise Rejected("orderId", f"{wish.order_id!r} has ended, and its task was deleted since")
-        return wish if self.wishes.put(wish) else self.wish(wish.order_id)
+        return wish if self.wishes.put(wish, replaces) else self.wish(wish.order_id)
 
     def wish(self, order_id: str) -> Wish | None:
         """The wish under the key of the task; see the port."""

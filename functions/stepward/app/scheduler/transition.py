@@ -120,11 +120,12 @@ class Transition:
             try:
                 return self.store.load(order_id, with_order=with_order)
             except NewerPlan as newer:
-                if all(self._spare(newer, event) for event in events if isinstance(event, Reply)):
+                if all(self.spare(newer, event) for event in events if isinstance(event, Reply)):
                     raise
             race.lost()
 
-    def _spare(self, newer: NewerPlan, reply: Reply) -> bool:
+    def spare(self, newer: NewerPlan, reply: Reply) -> bool:
+        """Note that the attempt of a reply is spared; whether nobody was faster."""
         decision = spared(newer, reply, now=self.now(), by=self.instance, timing=self.timing)
         if decision.task is not newer.task and not self.store.save(decision.task, replaces=newer.task):
             return False

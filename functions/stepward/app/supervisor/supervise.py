@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from zlib import crc32
 
-from stepward.app.alerting import Collected, alert_all
+from stepward.app.alerting import Collected, Throttled, alert_all
 from stepward.app.supervisor.leases import Hold, Leases
 from stepward.domain.coordination.shards import others
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, StepwardError, Transient
@@ -50,7 +50,7 @@ class Supervise:
 
     sweeps: Sequence[Sweep]
     leases: Leases
-    alerts: Alerts
+    alerts: Throttled
     shards: int
     most_shards: int
 
@@ -121,7 +121,7 @@ class _Run:
             return False
         return True
 
-    def send(self, alerts: Alerts) -> None:
+    def send(self, alerts: Throttled) -> None:
         """Send the collected alerts; those that do not get out stay due."""
         try:
             alert_all(self.alerts.due, alerts, self._confirm)

@@ -76,6 +76,8 @@ def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int, keys: Keys
 
 def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
     message = decode_request(dead_letter.body) if queue.startswith("agent-") else decode_for_scheduler(dead_letter.body)
+    if isinstance(message, Callback):
+        return _answer(dead_letter, encode(message))
     message = dated(message, dead_letter.sent_at)
     judgement = judge(message, load(message.order_id), now=now)
     # Encoded again from what was decoded: no stored body is replayed byte for byte.
@@ -92,8 +94,7 @@ def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
     if isinstance(taken, Ignored):
         return Opened(dead_letter, "a test message", "", TEST_MESSAGE, dead_letter.body)
     if isinstance(taken, Callback):
-        judgement = Judgement(Staleness.CURRENT, "the Scheduler will check its token")
-        return Opened(dead_letter, "a service's answer", "", judgement, dead_letter.body)
+        return _answer(dead_letter, dead_letter.body)
     if isinstance(taken, Cancel | SignalGiven):
         judgement = judge(taken, load(taken.order_id), now=now)
         what = "a cancellation" if isinstance(taken, Cancel) else f"the signal {taken.step}"
@@ -101,6 +102,12 @@ def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
     order_id = taken.order.order_id
     known = "the order exists; Submission will treat it as a duplicate" if load(order_id) else "there is no such order"
     return Opened(dead_letter, "an order", order_id, Judgement(Staleness.CURRENT, known), dead_letter.body)
+
+
+def _answer(dead_letter: DeadLetter, body: str) -> Opened:
+    """A service's answer; only the Scheduler knows for which order it is."""
+    judgement = Judgement(Staleness.CURRENT, "the Scheduler will check its token")
+    return Opened(dead_letter, "a service's answer", "", judgement, body)
 
 
 def _words(message: ToScheduler | StepRequest) -> str:

@@ -13,7 +13,7 @@ from stepward.domain.task.notices import notices
 from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Plan, PlannedStep, forward_name
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
 LONGEST_NOTE = 200
 
@@ -53,6 +53,8 @@ class TaskChange:
     time_limit: TimeLimit = field(init=False)
     parent: Parent | None = field(init=False)
     refusal: Refusal | None = field(init=False, default=None)
+    cause: str = field(init=False, default="")
+    """What caused the claim that is made now: it causes what follows, too, if the step ends with its claim."""
 
     def __post_init__(self) -> None:
         self.steps = dict(self.task.steps)
@@ -128,8 +130,8 @@ class TaskChange:
         """Alert an operator to the step's Error, or to what it lacks, and again if that is not confirmed in time."""
         self.steps[record.name] = replace(record, alert_by=self.now + self.timing.claim_within)
         if record.process_state is not ProcessState.ERROR:
-            name = record.name
-            self.messages.append(StepWaits(self.task.order_id, name, record.attempt, record.lacks, self.now))
+            name, signal = record.name, self.plan.by_name[record.name].kind is StepKind.SIGNAL
+            self.messages.append(StepWaits(self.task.order_id, name, record.attempt, record.lacks, self.now, signal))
             return
         remaining_effects = [name for name in self.compensations() if not self.is_done(name)] if self.undoing else []
         self.messages.append(

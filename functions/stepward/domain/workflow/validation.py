@@ -12,7 +12,7 @@ from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY, LONGEST_TYPE, SUBMITTED
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
 from stepward.domain.workflow.children import check_child
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
+from stepward.domain.workflow.plan import ENDS, UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
 from stepward.domain.workflow.waits import check_wait
 
 MAX_STEPS = 50
@@ -152,16 +152,16 @@ def _check_ends(where: str, step: PlannedStep) -> None:
     if step.on_permanent not in {Exhausted.ALERT, Exhausted.UNDO}:
         raise WorkflowError(f"{where}: on_permanent is ALERT or UNDO, not {step.on_permanent.name}")
     for policy in step.exhausted[:-1]:
-        if policy.kind in {Exhausted.ALERT, Exhausted.UNDO, Exhausted.DEFAULT}:
-            raise WorkflowError(f"{where}: exhausted goes on after {policy.kind.name}, which is an end")
+        if policy.kind in ENDS:
+            raise WorkflowError(f"{where}: on_timeout goes on after {policy.kind.name}, which is an end")
 
 
 def _check_policies(where: str, step: PlannedStep) -> None:
     for policy in step.exhausted:
         if policy.kind in {Exhausted.REMIND, Exhausted.DEFAULT}:
-            raise WorkflowError(f"{where}: {policy.kind.name} is a signal's; an operation takes a Wait or a Fallback")
+            raise WorkflowError(f"{where}: {policy.kind.name} is a signal's; an operation takes RetryAfter or Fallback")
         if policy.kind is Exhausted.WAIT and not (0 < policy.wait <= LONGEST_WAIT_MS and 0 < policy.rounds <= 100):
-            raise WorkflowError(f"{where}: a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)")
+            raise WorkflowError(f"{where}: a wait is up to 30 days, 1 to 100 times: RetryAfter(minutes(30), rounds=2)")
         if policy.kind is Exhausted.FALLBACK and not policy.operation:
             raise WorkflowError(f"{where}: a fallback needs its operation: Fallback(charge_elsewhere)")
 

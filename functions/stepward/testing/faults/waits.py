@@ -29,6 +29,8 @@ def later(write: Write, before: StepRecord, after: StepRecord) -> bool:
         case Callback(error=""):
             ends = after.process_state is PROCESSED and before.process_state in (PENDING, PROCESSING, ERROR)
             return same and before.attempt > 0 and (ends or before.process_state is STOPPED is after.process_state)
+        case Callback():
+            return same and before.process_state is PROCESSING and after.process_state in (ERROR, STOPPED)
     return False
 
 

@@ -91,13 +91,15 @@ class MemoryTaskStore:
         """The large result of a step; see the port."""
         return self.results[record.order_id, record.name, record.attempt]
 
-    def remember(self, wish: Wish) -> Wish | None:
-        """Store a wish where nothing is; see the port."""
+    def remember(self, wish: Wish, *, replaces: Wish | None = None) -> Wish | None:
+        """Store a wish where nothing is, or what it replaces; see the port."""
         with self.lock:
             if wish.order_id in self.tasks:
                 return None
             if wish.order_id in self.orders:
                 raise Rejected("orderId", f"{wish.order_id!r} has ended, and its task was deleted since")
+            if self.wishes.get(wish.order_id) == replaces:
+                self.wishes[wish.order_id] = wish
             return self.wishes.setdefault(wish.order_id, wish)
 
     def wish(self, order_id: str) -> Wish | None:
