@@ -36,15 +36,16 @@ class Child:
 
     `order` makes the child's order: its fields, each with the ref that it is read from; `orderId`, `customerId` and
     `priority` are the parent's unless it names them. `on_timeout` is ALERT or UNDO, if the child has not ended within
-    `complete_within`; it goes on. `on_undone` is the policy if it ends undone. The undo of the parent undoes it.
+    `complete_within`; it goes on. `on_undone` is the same for a child that ends undone. Both are the workflow's
+    `on_failure` if they are left out. The undo of the parent undoes the child.
     """
 
     name: str
     workflow: Whole
     order: Mapping[str, Ref] = field(default_factory=dict)
     complete_within: timedelta | None = None
-    on_timeout: Exhausted = Exhausted.ALERT
-    on_undone: Exhausted = Exhausted.ALERT
+    on_timeout: Exhausted | None = None
+    on_undone: Exhausted | None = None
     when: Condition | None = None
     after: Sequence[Any] | None = None
     operations: ClassVar[tuple[()]] = ()
@@ -58,8 +59,8 @@ class Child:
             after=after,
             complete_within=milliseconds(self.complete_within) if self.complete_within else 0,
             threshold=ASKS,
-            exhausted=(Policy(self.on_timeout),),
-            on_permanent=self.on_undone,
+            exhausted=(Policy(self.on_timeout),) if self.on_timeout else (),
+            on_permanent=self.on_undone or Exhausted.ALERT,
             kind=StepKind.CHILD,
             when=self.when.frozen if self.when is not None else (),
             child=replace(self.workflow.plan(complete_within), is_child=True),

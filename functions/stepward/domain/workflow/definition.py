@@ -259,7 +259,15 @@ def _policy(policy: LastResort) -> Policy:
 
 def says(step: AnyStep) -> bool:
     """Whether the step itself says what a refusal leads to."""
-    own = step.on_permanent if isinstance(step, Step) else step.on_refused if isinstance(step, Signal) else None
+    match step:
+        case Step():
+            own = step.on_permanent
+        case Signal():
+            own = step.on_refused
+        case Child():
+            own = step.on_undone
+        case _:
+            own = None
     return own is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -193,7 +193,7 @@ class Plan:
         """All that it asks for, as (agent, operation), with its children; of one that is done, all that undoes it."""
         for step in self.steps:
             for executor in step.executors:
-                yield from executor.operations[done:]
+                yield from executor.operations[done:] if executor.undo or not done else ()
             if step.child is not None:
                 yield from step.child.operations(done=done)
 
@@ -226,17 +226,8 @@ def forward_name(compensation: str) -> str:
 
 def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
     if step.child is not None:
-        return (
-            replace(
-                step,
-                name=step.name + UNDO_SUFFIX,
-                after=(),
-                exhausted=(Policy(Exhausted.ALERT),),
-                on_permanent=Exhausted.ALERT,
-                when=(),
-                template=(),
-            ),
-        )
+        name = step.name + UNDO_SUFFIX
+        return (PlannedStep(name, "", "", (), step.complete_within, step.threshold, kind=step.kind, child=step.child),)
     return tuple(
         PlannedStep(
             name=executor.effect + UNDO_SUFFIX,
