@@ -193,7 +193,9 @@ class Life:
 
     def alerted(self, step: str, **how: Any) -> Decision:
         """The alert of the step's Error was sent."""
-        return self.apply(AlertSent(step, self.step(step).attempt), **how)
+        return self.apply(
+            AlertSent(step, self.step(step).attempt, self.step(step).process_state is not ProcessState.ERROR), **how
+        )
 
     def step(self, name: str) -> StepRecord:
         """The step's record."""

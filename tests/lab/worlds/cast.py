@@ -24,13 +24,16 @@ from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
-from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases
+from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases, waiting
+from tests.lab.worlds.signals import Signals
 from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
+WAITING = 0.25
+"""The share of worlds whose workflow waits for a time and a signal, and skips a step."""
 RATES = [*[0] * 12, 0.05, 0.2, 1]
 """Calls a second that a world's services allow; 0 sets no limit."""
 CHECKED = 0.3
@@ -43,12 +46,17 @@ class Ours(Cast):
 
     customers: Customers
     ours: Lanes
+    signals: Signals | None = None
     left: audit.Left = field(init=False)
+    parts: Instances = field(init=False)
 
     def begin(self, parts: Instances) -> None:
         self.left = audit.Left(self.ours.rules, self.ours, parts.store, parts.shared_records, parts.rejects)
         self.customers.post = parts.post
         self.customers.write(ORDERED_WITHIN)
+        self.parts = parts
+        if self.signals is not None:
+            self.signals.begin(parts, self.people.ordered)
 
     def hear_of_lane(self, alert: LaneWaits) -> None:
         self.left.alerts.send(alert)
@@ -58,6 +66,8 @@ class Ours(Cast):
         return TaskKey.read(reject.order_id).order_id in OWNERS or reject.source.startswith("ledger of ")
 
     def verdict(self) -> None:
+        if self.signals is not None:
+            self.signals.verdict(self.parts)
         for invariant, order_id, check in audit.checks(self.left, self.customers.sent):
             try:
                 check()
@@ -73,6 +83,9 @@ def cast(gate: Gate) -> Ours:
     else:
         first = answered_later(family, gate.chances.dice("a step is answered later"))
     plans = [first, *releases(first, dice)]
+    waits = gate.chances.dice("waits")
+    is_waiting = waits.random() < WAITING
+    plans = [waiting(plan, waits) for plan in plans] if is_waiting else plans
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     rate = gate.chances.dice("rate").choice(RATES)
@@ -86,6 +99,7 @@ def cast(gate: Gate) -> Ours:
         lanes=lanes,
         ours=lanes,
         kind=Skewed,
+        signals=Signals(gate, ORDERED_WITHIN) if is_waiting else None,
         customers=Customers(gate, rules_of_lanes, undoable, apart),
     )
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
+from stepward.domain.messages import OPERATORS
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
 from tests.factories import ALERTS, HOUR, MINUTE, SECOND, UNDOES, falls_back, planned, waits
 
 SHORT: dict[str, Any] = {"complete_within": 30 * SECOND, "threshold": 2}
@@ -148,3 +149,41 @@ def _place(steps: Steps, place: int, agent: str) -> None:
 
 
 CHANGES: list[Callable[[Steps, Random, str], None]] = [_add, _add, _remove, _rename, _rename_operation, _move, _limit]
+
+
+APPROVAL = "approval"
+ANSWERS = [
+    (ALERTS,),
+    (Policy(Exhausted.REMIND, wait=10 * MINUTE, rounds=2), ALERTS),
+    (Policy(Exhausted.DEFAULT, answer='{"by":"nobody"}'),),
+    (UNDOES,),
+]
+SPANS = [20 * SECOND, 5 * MINUTE, 40 * MINUTE]
+URGENT = ("eq", ("order", "priority", "normal"), "high")
+
+
+def waiting(plan: Plan, dice: Random) -> Plan:
+    """The plan with a timer and a signal in it, and with a step that only urgent orders need."""
+    steps, undoable = list(plan.steps), all(who.undo for step in plan.steps for who in step.executors)
+    timer = PlannedStep("cooling", "", "", (), dice.choice(SPANS), 1, kind=StepKind.TIMER)
+    answers = dice.choice(ANSWERS if undoable else ANSWERS[:-1])
+    refused = Exhausted.UNDO if undoable and dice.random() < 0.5 else Exhausted.ALERT
+    signal = replace(timer, name=APPROVAL, kind=StepKind.SIGNAL, complete_within=dice.choice(SPANS[1:]))
+    signal = replace(signal, exhausted=answers, on_permanent=refused, by=dice.choice(["", "", OPERATORS]))
+    for wait in (timer, signal):
+        _insert(steps, dice.randint(0, len(steps)), wait)
+    place = dice.randrange(len(steps))
+    if steps[place].agent and not steps[place].point_of_no_return:
+        steps[place] = replace(steps[place], when=URGENT)
+    return replace(plan, steps=tuple(steps))
+
+
+def _insert(steps: Steps, place: int, wait: PlannedStep) -> None:
+    """Put a wait behind the step before this place, or first; what came after that comes after the wait."""
+    before = (steps[place - 1].name,) if place else ()
+    for index, step in enumerate(steps):
+        if before and before[0] in step.after:
+            steps[index] = replace(step, after=tuple(wait.name if each == before[0] else each for each in step.after))
+        elif not before and not step.after:
+            steps[index] = replace(step, after=(wait.name,))
+    steps.insert(place, replace(wait, after=before))

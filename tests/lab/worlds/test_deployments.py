@@ -22,7 +22,7 @@ BREAKS: dict[str, tuple[Sequence[int], str]] = {
     "a kind of history of newer code is kept": ([1, 6, 9], "is called corrupt"),
     "what newer code added to a shared record is kept": ([23, 29, 47], "lost what newer code had added"),
     "what this code takes out of a shared record is out": ([1], "stuck in Processing"),
-    "customers are told apart in the key": ([4], "was sent and never accepted"),
+    "customers are told apart in the key": ([14, 21], "was sent and never accepted"),
     "another customer's cancellation": ([6], "another customer has cancelled it"),
     "another customer's event": ([3], "'op': 'create'"),
     "a lane knows its customer": ([0], "nobody sent event 1"),

@@ -19,7 +19,7 @@ from stepward.domain.messages import (
     Undo,
 )
 from stepward.domain.task.decide import AlertSent, Event, decide
-from stepward.domain.task.record import Loaded, Task, new_task
+from stepward.domain.task.record import Loaded, ProcessState, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind
 from tests.factories import ALERTS, falls_back, waits
@@ -74,7 +74,8 @@ class Life:
         return self.apply(Start(self.order_id), at, "scheduler-2")
 
     def alerted(self, step: str, at: int) -> Life:
-        return self.apply(AlertSent(step, self.task.steps[step].attempt), at)
+        record = self.task.steps[step]
+        return self.apply(AlertSent(step, record.attempt, record.process_state is not ProcessState.ERROR), at)
 
     def resubmit(self, step: str, at: int, who: str, why: str) -> Life:
         return self.apply(Resubmit(self.order_id, step, self.task.steps[step].attempt, who, why), at)

@@ -210,3 +210,10 @@ def test_a_halted_task_starts_nothing_new() -> None:
     assert life.state("pick") is PENDING
     assert life.retry("pick", 1).messages == ()
     assert life.start().messages == ()
+
+
+def test_an_alert_that_a_step_waits_does_not_confirm_its_error() -> None:
+    """S13: a sender that was held up in between confirms what it sent, and nothing else."""
+    life, _ = declined()
+    life.apply(AlertSent("charge", 1, waits=True))
+    assert life.step("charge").alert_by is not None

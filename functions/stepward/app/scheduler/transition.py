@@ -173,7 +173,7 @@ class Transition:
         self.queues.to_scheduler([message for message in messages if isinstance(message, Retry | OfChild)])
         for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
-                self.apply(order_id, AlertSent(alert.step, alert.attempt))
+                self.apply(order_id, AlertSent.of(alert))
         self._notify(order_id, [message for message in messages if isinstance(message, Notice)])
 
     def _notify(self, order_id: str, notices: Sequence[Notice]) -> None:

@@ -73,7 +73,7 @@ class TaskSweep:
     def confirm(self, alert: Alert) -> None:
         """Note that an operator has been alerted to a step; raises Transient, Rejected or Corrupt."""
         if isinstance(alert, TaskAlert):
-            self.transition.apply(alert.order_id, AlertSent(alert.step, alert.attempt))
+            self.transition.apply(alert.order_id, AlertSent.of(alert))
 
     def _event(self) -> DeadlineCheck:
         return self.watch.check(self._backlogged(), self.transition.now())

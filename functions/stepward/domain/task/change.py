@@ -16,6 +16,7 @@ from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
 LONGEST_NOTE = 200
+_ENDS = (HistoryKind.UNDONE, HistoryKind.PROCESSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,6 @@ class TaskChange:
                 yield record.alert_by
         if self.parent is not None and self.parent.tell_by is not None:
             yield self.parent.tell_by
-        if not self.claims and self.task.reply_to and any(entry.kind is HistoryKind.UNDONE for entry in self.history):
+        if not self.claims and self.task.reply_to and any(entry.kind in _ENDS for entry in self.history):
             # The Supervisor only asks the Scheduler to notify the submitter, and that message may get lost.
             yield self.now + self.timing.claim_within

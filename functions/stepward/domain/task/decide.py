@@ -23,6 +23,8 @@ from stepward.domain.messages import (
     Retry,
     SignalGiven,
     Start,
+    StepWaits,
+    TaskAlert,
     Undo,
 )
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
@@ -40,10 +42,16 @@ from stepward.domain.workflow.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class AlertSent:
-    """An operator has been alerted that this step ended in Error at `attempt`."""
+    """An operator has been alerted that this step ended in Error at `attempt`, or that it `waits`."""
 
     step: str
     attempt: int
+    waits: bool = False
+
+    @staticmethod
+    def of(alert: TaskAlert) -> AlertSent:
+        """That this alert is out."""
+        return AlertSent(alert.step, alert.attempt, isinstance(alert, StepWaits))
 
 
 OfStep = Retry | Resubmit | Reply | SignalGiven | Answered | ChildEnded | AlertSent
@@ -209,6 +217,7 @@ def _resubmit(change: TaskChange, record: StepRecord, event: Resubmit) -> None:
 
 
 def _confirm_alert(change: TaskChange, record: StepRecord, event: AlertSent) -> None:
-    if record.alert_by is not None and record.attempt == event.attempt:
+    told = (record.process_state is not ProcessState.ERROR) == event.waits
+    if record.alert_by is not None and record.attempt == event.attempt and told:
         change.steps[record.name] = replace(record, alert_by=None)
         change.log(HistoryKind.ALERTED, record.name, record.attempt)

@@ -195,8 +195,8 @@ def _is_claim(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_over(write: Write, name: str) -> bool:
-    """Whether the write ended this step: others follow it."""
-    done = (PROCESSED, SKIPPED)
+    """Whether the write ended this step: others follow it, or the undo that its refusal began."""
+    done = (PROCESSED, SKIPPED, STOPPED)
     return write.after.steps[name].process_state in done and write.before.steps[name].process_state not in done
 
 

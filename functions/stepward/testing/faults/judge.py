@@ -202,10 +202,13 @@ class Judge:
         """What a deployment did to an order: an Error or an undo that no service asked for, or, in quiet, a failure."""
         if self.refused is None:
             return
-        begun = write.after.undoing and not write.before.undoing
+        early = any(before.early and before.attempt < after.attempt for before, after in audit.changes(write))
+        begun = write.after.undoing and not write.before.undoing and not early
         in_time = write.after.time_limit is write.before.time_limit
         for before, after in audit.changes(write):
             ended = after.process_state is ERROR is not before.process_state
+            if not plan.by_name[after.name].agent:
+                continue
             if isinstance(write.cause, Reply) and (ended or (begun and after.name == write.cause.step)):
                 effect = plan.by_name[after.name].executor(after.policy).effect
                 key = f"{after.order_id}/{effect}"

@@ -57,7 +57,8 @@ def waited(planned: PlannedStep, write: Write, before: StepRecord, after: StepRe
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR, ProcessState.PROCESSED:
             fits = _ends(planned, write, before, after)
         case ProcessState.ERROR, ProcessState.PENDING | ProcessState.PROCESSING:
-            fits = isinstance(write.cause, Resubmit)
+            again = after.process_state is PENDING or after.attempt == before.attempt + 1
+            fits = isinstance(write.cause, Resubmit) and again
         case _, ProcessState.STOPPED:
             fits = bool(write.after.undoing) and before.process_state not in (PROCESSED, SKIPPED)
         case _:
@@ -79,7 +80,8 @@ def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRec
         return False
     if planned.kind is StepKind.TIMER:
         limit = before.complete_by if before.process_state is PROCESSING else after.started_at
-        return before.process_state is not ERROR and (after.ended_at or 0) >= (limit or 0)
+        again = isinstance(write.cause, Resubmit)
+        return (before.process_state is not ERROR or again) and (after.ended_at or 0) >= (limit or 0)
     kept = before.early.signal_id if before.early else None
     given = write.cause.signal_id if isinstance(write.cause, SignalGiven) and write.cause.step == after.name else kept
     policies = [policy.kind for policy in planned.exhausted]

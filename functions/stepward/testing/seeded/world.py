@@ -31,7 +31,13 @@ TROUBLE_ENDS = 90 * MINUTE
 SWEPT_EVERY = MINUTE
 REDRIVEN_AT = HOUR
 MOST_ROUNDS = 400
-EXPECTED_REJECTS = ("submitted before with other content", "there is no task for")
+EXPECTED_REJECTS = (
+    "submitted before with other content",
+    "there is no task for",
+    "was given before",
+    "came too late",
+    "is accepted from operators only",
+)
 
 Casting = Callable[[Gate], Cast]
 
