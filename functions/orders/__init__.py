@@ -1,10 +1,11 @@
-"""The example application: the workflow of an order. Replace this package by your own."""
+"""The example application: the workflows of an order and of a return. Replace this package by your own."""
 
 from orders.fulfilment import fulfilment
 from orders.messages import OrderEvent
+from orders.returns import returns
 from orders.shops.sources import SOURCES
 from stepward import App
 
 __all__ = ["app"]
 
-app = App("orders", workflows=[fulfilment], event=OrderEvent, sources=SOURCES)
+app = App("orders", workflows=[fulfilment, returns], default=fulfilment, event=OrderEvent, sources=SOURCES)

@@ -8,7 +8,7 @@ from typing import Any
 from orders.messages import OrderSubmitted
 from orders.money import minor_units
 from orders.remote import post
-from stepward import Agent, Call, Exhausted, Step, Transient, Workflow, minutes
+from stepward import UNDO, Agent, Call, Step, Transient, Workflow, minutes
 
 API_KEY = "payments/api-key"
 
@@ -21,39 +21,46 @@ shipping = Agent("shipping", max_concurrency=10)
 def reserve(call: Call) -> Mapping[str, Any]:
     """Reserve the goods of an order."""
     items = [{"sku": item["sku"], "qty": item["qty"]} for item in call.order["items"]]
-    return {"reservation": _reference(post("inventory/reserve", call, {"items": items}))}
+    return {"reservation": reference(post("inventory/reserve", call, {"items": items}))}
 
 
 @inventory.operation
 def release(call: Call) -> Mapping[str, Any]:
     """Undo `reserve`."""
-    return {"release": _reference(post("inventory/release", call, {}, undoes=forward_key(call)))}
+    return {"release": reference(post("inventory/release", call, {}, undoes=forward_key(call)))}
 
 
 @payments.operation
 def charge(call: Call) -> Mapping[str, Any]:
     """Charge the customer the order's total."""
     owed = {"amount": owed_for(call.order), "currency": call.order["currency"]}
-    return {"charge": _reference(post("payments/charge", call, owed, key=API_KEY))}
+    return {"charge": reference(post("payments/charge", call, owed, key=API_KEY))}
 
 
 @payments.operation
 def refund(call: Call) -> Mapping[str, Any]:
     """Undo `charge`."""
-    return {"refund": _reference(post("payments/refund", call, {}, undoes=forward_key(call), key=API_KEY))}
+    return {"refund": reference(post("payments/refund", call, {}, undoes=forward_key(call), key=API_KEY))}
+
+
+@payments.operation
+def find_charge(call: Call) -> Mapping[str, Any] | None:
+    """Find the charge that stands; for a payment service without keys, as `Step(charge, check=find_charge)`."""
+    answer = post("payments/find_charge", call, {}, key=API_KEY)
+    return {"charge": reference(answer)} if answer else None
 
 
 @shipping.operation
 def ship(call: Call) -> Mapping[str, Any]:
     """Ship the reserved goods."""
     reservation = call.results["reserve"]["reservation"]
-    return {"shipment": _reference(post("shipping/ship", call, {"reservation": reservation}))}
+    return {"shipment": reference(post("shipping/ship", call, {"reservation": reservation}))}
 
 
 @shipping.operation
 def cancel_shipment(call: Call) -> Mapping[str, Any]:
     """Undo `ship`."""
-    return {"cancellation": _reference(post("shipping/cancel_shipment", call, {}, undoes=forward_key(call)))}
+    return {"cancellation": reference(post("shipping/cancel_shipment", call, {}, undoes=forward_key(call)))}
 
 
 fulfilment = Workflow(
@@ -62,8 +69,8 @@ fulfilment = Workflow(
     order=OrderSubmitted,
     steps=[
         Step(reserve, undo=release, complete_within=minutes(1)),
-        Step(charge, undo=refund, complete_within=minutes(2), threshold=5, exhausted=Exhausted.UNDO),
-        Step(ship, undo=cancel_shipment, complete_within=minutes(10), exhausted=Exhausted.UNDO),
+        Step(charge, undo=refund, complete_within=minutes(2), threshold=5, on_timeout=UNDO),
+        Step(ship, undo=cancel_shipment, complete_within=minutes(10), on_timeout=UNDO),
     ],
 )
 
@@ -83,8 +90,9 @@ def forward_key(call: Call) -> str:
     return forward
 
 
-def _reference(answer: Mapping[str, Any]) -> str:
-    reference = answer.get("reference")
-    if not isinstance(reference, str) or not 1 <= len(reference) <= 128:
+def reference(answer: Mapping[str, Any]) -> str:
+    """What the service calls its effect; raises Transient if its answer does not say."""
+    found = answer.get("reference")
+    if not isinstance(found, str) or not 1 <= len(found) <= 128:
         raise Transient("the service answered without a reference; the next attempt asks again with the same key")
-    return reference
+    return found

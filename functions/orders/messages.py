@@ -1,9 +1,10 @@
-"""The schemas of this shop: a submitted order, and the events that follow it."""
+"""The schemas of this shop: a submitted order, the events that follow it, a return, and the signals of a return."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -18,6 +19,9 @@ Amount = Annotated[str, msgspec.Meta(pattern=r"\A-?[0-9]{1,12}(\.[0-9]{1,4})?\Z"
 Reason = Annotated[str, msgspec.Meta(max_length=200)]
 LARGEST_TOTAL = 2**63 - 1
 """In minor units: the largest whole number of 64 bits, which is what payment systems and their databases hold."""
+
+LONGEST_COOLING_OFF = timedelta(days=366)
+AS_NEW = "as_new"
 
 
 class Item(msgspec.Struct, frozen=True, rename="camel"):
@@ -39,8 +43,8 @@ Items = Annotated[list[Item], msgspec.Meta(min_length=1, max_length=1000)]
 Adjustments = Annotated[list[Adjustment], msgspec.Meta(max_length=100)]
 
 
-class OrderSubmitted(OrderMessage, frozen=True, kw_only=True):
-    """An order to fulfil."""
+class _Lines(OrderMessage, frozen=True, kw_only=True):
+    """What an order and a return share: items at their prices."""
 
     currency: Currency
     items: Items
@@ -49,6 +53,37 @@ class OrderSubmitted(OrderMessage, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Reject what could never be charged."""
         _check("items", _lines(self.items, self.adjustments), self.currency, least=0)
+
+
+class OrderSubmitted(_Lines, frozen=True, kw_only=True):
+    """An order to fulfil."""
+
+
+class ReturnRequested(_Lines, frozen=True, kw_only=True):
+    """Goods that the customer of `purchase` sends back; an adjustment below zero is kept from what is paid back."""
+
+    type: Literal["return.requested"]
+    purchase: ShortText
+    cooling_off_ends: Annotated[datetime, msgspec.Meta(tz=True)]
+
+    def __post_init__(self) -> None:
+        """Reject a return that would wait too long, or that could never be paid back."""
+        super().__post_init__()
+        if self.cooling_off_ends - self.submitted_at > LONGEST_COOLING_OFF:
+            raise Rejected("coolingOffEnds", f"is over {LONGEST_COOLING_OFF.days} days after submittedAt")
+
+
+class Goods(msgspec.Struct, frozen=True):
+    """The data of the signal "goods": the warehouse has the parcel."""
+
+    condition: Literal["as_new", "used", "damaged"]
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """The data of the signal "approval": who pays back how much of the price of goods that are not as new."""
+
+    by: ShortText
+    percent: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
 
 
 class OrderEvent(EventMessage, frozen=True, kw_only=True):

@@ -37,7 +37,8 @@ class TaskStore(Protocol):
     def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
         """The task, its plan and, if wanted, its order, read consistently; None if there is none.
 
-        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it.
+        Raises Transient, or Corrupt if the record is damaged; NotUnderstood, a Transient, if newer code wrote it:
+        NewerPlan, with the task, if that is only its plan.
         """
 
     def save(self, task: Task, *, replaces: Task) -> bool:
@@ -49,8 +50,10 @@ class TaskStore(Protocol):
         Raises Transient, or Corrupt if it is not there.
         """
 
-    def remember(self, wish: Wish) -> Wish | None:
-        """Put a wish in the place of the task, if that is empty; the wish that is there, or None for a task.
+    def remember(self, wish: Wish, *, replaces: Wish | None = None) -> Wish | None:
+        """Put a wish in the place of the task, if that is empty or still holds the wish that it `replaces`.
+
+        The answer is the wish that is there then, or None for a task.
 
         Raises Transient; or Rejected if the order came, ended, and had its record deleted.
         """
@@ -149,10 +152,13 @@ class Alerts(Protocol):
     """Alerts to operators."""
 
     def send(self, alert: Alert) -> bool:
-        """Send one alert; False if it has to wait for a summary. Raises Transient if it could not be sent."""
+        """Send one alert; False if it stays due. Raises Transient if it could not be sent, HalfAlerted if in part."""
 
     def summarise(self, alerts: Sequence[Alert]) -> None:
-        """Send all of them in one message; raises Transient if it could not be sent."""
+        """Send all of them in one message; raises as `send` does."""
+
+    def to_machines(self, alerts: Sequence[Alert]) -> None:
+        """Send all of them to machines only, since people have them; raises Transient."""
 
 
 class Notices(Protocol):

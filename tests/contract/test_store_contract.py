@@ -3,10 +3,12 @@
 from dataclasses import MISSING, fields, replace
 from decimal import Decimal
 
+import pytest
+
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.submission import Submission
-from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import Early, NewerPlan, Parent, ProcessState, StepRecord, Task, TimeLimit
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
@@ -45,6 +47,7 @@ FULL_STEP = StepRecord(
     error="refused: Größe „XL“",
     alert_by=NOW + 3,
     raised="KeyError: 'x'",
+    early=Early("fraud-881", {"by": "ann"}, "in doubt", "the submitter"),
     not_before=NOW + 4,
     policy=1,
     rounds=2,
@@ -72,6 +75,7 @@ FULL_TASK = Task(
     correlation_id="checkout-1",
     complete_by=NOW + 86_400_000,
     time_limit=TimeLimit.PASSED,
+    parent=Parent("ord-parent", "parts", NOW + 5),
 )
 
 
@@ -154,6 +158,18 @@ def test_a_save_on_a_missing_task_fails_and_creates_nothing(stores: StoreWorld) 
 
     assert stores.store.load("ord-ghost") is None
     assert list(stores.store.every(None)) == []
+
+
+def test_a_task_whose_plan_only_newer_code_knows_comes_without_it_and_can_be_written(stores: StoreWorld) -> None:
+    """D1: so an attempt is spared whose reply comes to older code."""
+    read = submitted(stores.store, "ord-1")
+    stores.forget_plan()
+    for task in (read, changed(read, fence=1)):
+        with pytest.raises(NewerPlan, match=f"ord-1: plan {PLAN.plan_id}") as newer:
+            stores.store.load("ord-1", with_order=False)
+
+        assert (newer.value.task, newer.value.since) == (task, read.due)
+        assert stores.store.save(changed(task, fence=task.fence + 1), replaces=newer.value.task)
 
 
 def test_the_sample_sets_every_field() -> None:

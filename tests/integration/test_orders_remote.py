@@ -1,6 +1,6 @@
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,8 +10,9 @@ import pytest
 
 from orders.fulfilment import API_KEY, cancel_shipment, charge, refund, release, reserve, ship
 from orders.remote import MAX_ANSWER
+from orders.returns import cancel_label, close_return, find_payment, pay_back, restock, send_label, unstock
 from stepward.domain.errors import Permanent, Transient
-from stepward.domain.workflow.agents import Call
+from stepward.domain.workflow.agents import Call, Operation
 from stepward.local.services import Fault, FaultKind, Services
 from stepward.local.services.request import local_secret
 from stepward.service_urls import ADDRESSES
@@ -21,8 +22,14 @@ PERSONAL = "Jane Doe, card 4111"
 ORDER = {
     "orderId": "o-1",
     "customerId": PERSONAL,
+    "purchase": "o-0",
     "currency": "EUR",
     "items": [{"sku": "A", "qty": 2, "unitPrice": "9.99"}, {"sku": "B", "qty": 1, "unitPrice": "0.01"}],
+}
+RESULTS: dict[str, dict[str, Any]] = {
+    "reserve": {"reservation": "reserve-1"},
+    "send_label": {"label": "l-1"},
+    "approval": {"percent": 40},
 }
 
 GOODS = [{"sku": "A", "qty": 2}, {"sku": "B", "qty": 1}]
@@ -32,8 +39,7 @@ NO_CODE = [b"", b"<p>no</p>", b"[]", b'{"code": 7}', b'{"code": "Jane Doe"}', b'
 
 
 def call(key: str = "o-1/charge", *, seconds: float = 5.0, fence: int = 1) -> Call:
-    results = {"reserve": {"reservation": "reserve-1"}}
-    return Call(ORDER, results, key, fence, attempt=1, remaining=lambda: seconds)
+    return Call(ORDER, RESULTS, key, fence, attempt=1, remaining=lambda: seconds)
 
 
 class Canned:
@@ -103,17 +109,25 @@ def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Servic
         (release, "o-1/reserve/undo", "/v1/release", {}, "release"),
         (refund, "o-1/charge/undo", "/v1/refund", {}, "refund"),
         (cancel_shipment, "o-1/ship/undo", "/v1/cancel_shipment", {}, "cancellation"),
+        (send_label, "r-1/send_label", "/v1/send_label", {"purchase": "o-0"}, "label"),
+        (cancel_label, "r-1/send_label/undo", "/v1/cancel_label", {}, "cancellation"),
+        (restock, "r-1/restock", "/v1/restock", {"items": GOODS}, "restocking"),
+        (unstock, "r-1/restock/undo", "/v1/unstock", {}, "unstocking"),
+        # 40 % of 19.99, to the customer's disadvantage by less than a cent.
+        (pay_back, "r-1/pay_back", "/v1/pay_back", {"purchase": "o-0", "amount": 799, "currency": "EUR"}, "payment"),
+        (find_payment, "r-1/pay_back", "/v1/find_payment", {}, "payment"),
+        (close_return, "r-1/close_return", "/v1/close_return", {"label": "l-1"}, "closing"),
     ],
 )
 def test_a_service_gets_what_it_needs_and_no_more(
-    canned: Canned, operation: Callable[[Call], object], key: str, path: str, sent: object, result: str
+    canned: Canned, operation: Operation, key: str, path: str, sent: object, result: str
 ) -> None:
     """S5: the stable key and the fence go with every call; personal data goes with none."""
     assert operation(call(key, fence=3)) == {result: "r-1"}
     ((asked, headers, body),) = canned.asked
     assert (asked, json.loads(body)) == (path, sent)
     assert (headers["Idempotency-Key"], headers["Fence"]) == (key, "3")
-    secret = f"Bearer {local_secret(API_KEY)}" if "charge" in key else None
+    secret = f"Bearer {local_secret(API_KEY)}" if operation.agent.secrets else None
     assert headers.get("Authorization") == secret
     assert headers.get("Undo-Of") == (key.removesuffix("/undo") if key.endswith("/undo") else None)
 
@@ -219,10 +233,11 @@ def test_a_zombie_stops_at_once() -> None:
 def test_what_was_done_can_be_taken_back_and_then_stays_so(services: Services) -> None:
     """S17."""
     steps = [(reserve, release, "reserve"), (charge, refund, "charge"), (ship, cancel_shipment, "ship")]
+    steps += [(send_label, cancel_label, "send_label"), (restock, unstock, "restock")]
     for operation, undo, step in steps:
         operation(call(f"o-1/{step}"))
         undo(call(f"o-1/{step}/undo"))
         with pytest.raises(Permanent, match="undone"):
             operation(call(f"o-1/{step}", fence=2))
     taken_back = [effect.undo_of for effect in services.ledger.effects() if effect.undid]
-    assert taken_back == ["o-1/reserve", "o-1/charge", "o-1/ship"]
+    assert taken_back == [f"o-1/{step}" for _, _, step in steps]

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from stepward.app.agent.call_rows import CallRows
     from stepward.app.agent.guard import Guard
     from stepward.app.agent.pacer import Pacer
     from stepward.app.agent.serve import Serve
@@ -124,7 +125,7 @@ class Assembly:
     sleep: Callable[[float], None] = _ABSENT
     jitter: Callable[[], float] = _ABSENT
     callback_keys: Callable[[], Sequence[bytes]] | None = None
-    """Reads the keys of callback tokens, the newest first; None if no step is answered later."""
+    """Reads the keys of callback tokens, that to sign with first; None if no step is answered later."""
 
     def submission(self) -> Submit:
         """Accepts orders of the application, and freezes a plan with each."""
@@ -177,7 +178,13 @@ class Assembly:
             jitter=self.jitter,
             guard=guard or self.guard(name),
             keep_error_texts=self.settings.keep_error_texts,
+            rows=cache(self._call_rows),
         )
+
+    def _call_rows(self) -> CallRows:
+        from stepward.app.agent.call_rows import CallRows
+
+        return CallRows(self.shared_records, self.new_id, self.settings.timing.skew_margin)
 
     def supervisor(self, instance: str, agents: Collection[str]) -> Supervise:
         """Finds what is overdue, among tasks and, if there are any, lanes; `agents` are those of the deployment."""
@@ -196,7 +203,7 @@ class Assembly:
         return Supervise(
             sweeps=[defects, tasks, *lanes],
             leases=Leases(self.shared_records, self.telemetry, instance, length, skew_margin, self.now),
-            alerts=transition.alerts,
+            alerts=self._throttled(),
             shards=self.settings.swept_shards,
             most_shards=self.settings.most_shards,
         )
@@ -277,7 +284,7 @@ class Assembly:
             return None
         from stepward.app.agent.pacer import Pacer
 
-        return Pacer(agent, self.shared_records, rate)
+        return Pacer(agent, self.shared_records, rate, self.now)
 
     def alerting(self) -> LaneAlerting:
         """Alerts operators to lanes that wait for them."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 from stepward.app.optimistic import Race
-from stepward.domain.errors import OtherCustomer, Rejected
+from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys, TaskKey, check_customer
 from stepward.domain.messages import Callback, Cancel, ReportReject, SignalGiven, Start
@@ -17,7 +17,7 @@ from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import Task, new_task
 from stepward.domain.timing import Timing
-from stepward.domain.wish import Wish
+from stepward.domain.wish import Early, Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json
@@ -26,6 +26,15 @@ from stepward.wire.order import Accepted, Schemas, accept, check_signal, sender_
 from stepward.wire.source import Source
 
 _HISTORY = {Submission.ACCEPTED: HistoryKind.SUBMITTED, Submission.DUPLICATE: HistoryKind.DUPLICATE}
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A new task, what happened to it before it was put, and what it did not take of all that came before it."""
+
+    task: Task
+    history: tuple[HistoryEntry, ...] = ()
+    refused: tuple[Early, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,42 +85,42 @@ class Submit:
         """
         now, order = self.now(), accepted.order
         plan = self.plans[accepted.type]
-        outcome, history = self._submit(order, self._task(accepted, plan, now), plan)
+        outcome, met = self._submit(order, self._task(accepted, plan, now), plan)
         if outcome is Submission.CONFLICT:
             self.telemetry.record(order.order_id, HistoryEntry(now, HistoryKind.CONFLICT))
             order_id = TaskKey.read(order.order_id).order_id
             raise Rejected("orderId", f"{order_id!r} was submitted before with other content")
-        for entry in (HistoryEntry(now, _HISTORY[outcome]), *history):
+        for entry in (HistoryEntry(now, _HISTORY[outcome]), *met.history):
             self.telemetry.record(order.order_id, entry)
-        self.queues.to_scheduler([Start(order.order_id)])
+        self.queues.to_scheduler([Start(order.order_id), *met.refused])
 
-    def _submit(self, order: Order, task: Task, plan: Plan) -> tuple[Submission, tuple[HistoryEntry, ...]]:
-        """Put the order with its task, or with what its cancellation makes of that if it came first; what happened.
+    def _submit(self, order: Order, task: Task, plan: Plan) -> tuple[Submission, Met]:
+        """Put the order with its task, or with what came first and was kept makes of that; what happened.
 
-        One write takes the place of the cancellation, so a death loses neither.
+        One write takes the place of what was kept, so a death loses neither.
         """
-        race, placed = Race(order.order_id), task
+        race, met = Race(order.order_id), Met(task)
         wish: Wish | None = None
-        history: tuple[HistoryEntry, ...] = ()
-        while isinstance(outcome := self.store.submit(order, placed, plan, meets=wish), Wish):
+        while isinstance(outcome := self.store.submit(order, met.task, plan, meets=wish), Wish):
             wish = outcome
-            placed, history = self._met(task, plan, wish, order)
+            met = self._met(task, plan, wish, order)
             race.lost()
-        return outcome, history if outcome is Submission.ACCEPTED else ()
+        return outcome, met if outcome is Submission.ACCEPTED else Met(task)
 
-    def _met(self, task: Task, plan: Plan, wish: Wish, order: Order) -> tuple[Task, tuple[HistoryEntry, ...]]:
-        """The task as the wish wants it; one of another customer than the order's is dropped."""
+    def _met(self, task: Task, plan: Plan, wish: Wish, order: Order) -> Met:
+        """The task as the wish wants it; the Scheduler tells what the order does not take, as of one that comes now."""
         # Rare, and no other submission decides anything.
         from stepward.domain.task.decide import decide
 
-        now, by, timing = task.created_at, wish.who, self.timing
-        content = strict_json.parse(order.body)
-        try:
-            check_customer(wish.customer_id, content.get("customerId") if isinstance(content, dict) else None)
-        except OtherCustomer as error:
-            return task, (HistoryEntry(now, HistoryKind.UNMET, by=by, note=str(error)),)
-        decision = decide(task, plan, wish.cancel, now=now, by=by, timing=timing, order=None)
-        return decision.task, decision.history
+        now, content, met = task.created_at, strict_json.parse(order.body), Met(task)
+        for event in (kept.event for kept in wish.kept):
+            try:
+                check_customer(event.customer_id, content.get("customerId") if isinstance(content, dict) else None)
+                made = decide(met.task, plan, event, now=now, by=event.who, timing=self.timing, order=None)
+                met = Met(replace(made.task, revision=task.revision + 1), (*met.history, *made.history), met.refused)
+            except Rejected:
+                met = replace(met, refused=(*met.refused, event))
+        return met
 
     def _tell(self, text: str, error: Rejected) -> None:
         """Have the Scheduler notify whoever sent a message that is rejected, by what that message itself says."""

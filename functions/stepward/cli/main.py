@@ -16,7 +16,7 @@ from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
 from stepward.cli.ledger import commands as ledgers
 from stepward.cli.orders.audit_log import audit_log
-from stepward.cli.orders.commands import cancel, pause, resubmit, resume, undo
+from stepward.cli.orders.commands import cancel, pause, resubmit, resume, signal, undo
 from stepward.cli.orders.send import send
 from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
@@ -30,7 +30,7 @@ app.command()(for_deployment(send))
 app.command()(for_deployment(show))
 app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
-for command in (resubmit, undo, cancel, pause, resume, audit_log, agents, verify):
+for command in (resubmit, undo, cancel, pause, resume, signal, audit_log, agents, verify):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")

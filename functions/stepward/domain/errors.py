@@ -3,8 +3,10 @@
 StepwardError
 ├── Transient        try again later; the message goes back to its queue
 │   ├── Conflict     somebody else kept writing first; read again and decide again
+│   ├── HalfAlerted  people have the alert, machines do not; only machines get it again
 │   ├── RetryLater   not now, though nothing failed; the message comes back after the time that it names
 │   └── NotUnderstood  newer code wrote it; it waits, as it is, for code that knows it
+│       └── NewerPlan  a task that is understood but for its plan (domain/task/record.py)
 ├── Permanent        trying again cannot help; the step ends in Error and an operator is alerted
 ├── Rejected         a message that can never be accepted; kept with field and reason
 │   └── OtherCustomer  it names another customer than that of its order
@@ -23,6 +25,8 @@ from enum import Enum
 from typing import TypeVar
 
 Kind = TypeVar("Kind", bound=Enum)
+LONGEST_FIELD, LONGEST_REASON = 200, 1_000
+"""What a rejection says, at most: a sender can make the names and the values that it quotes as long as a message."""
 _QUOTED = re.compile(r"'(\w+)'")
 
 
@@ -36,6 +40,10 @@ class Transient(StepwardError):
 
 class Conflict(Transient):
     """Every try lost the race for the record; the message will be delivered again."""
+
+
+class HalfAlerted(Transient):
+    """People have been alerted, and machines have not; its cause says why."""
 
 
 class RetryLater(Transient):
@@ -67,9 +75,10 @@ class Permanent(StepwardError):
 
 
 class Rejected(StepwardError):
-    """A message that cannot be accepted, with the field that is wrong and the reason."""
+    """A message that cannot be accepted, with the field that is wrong and the reason; both are cut if they are long."""
 
     def __init__(self, field: str, reason: str) -> None:
+        field, reason = shortened(field, LONGEST_FIELD), shortened(reason, LONGEST_REASON)
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
@@ -105,6 +114,14 @@ class NoSuchQueue(Misconfigured):
 
 Unreadable = Corrupt | NotUnderstood
 """A record that this code cannot read: damaged, or newer."""
+
+
+def shortened(text: str, most: int) -> str:
+    """`text` if it has at most so many characters; else its beginning, with its length."""
+    if len(text) <= most:
+        return text
+    said = f"... ({len(text):,} characters)"
+    return text[: most - len(said)] + said
 
 
 def known(kinds: type[Kind], name: str, what: str) -> Kind:

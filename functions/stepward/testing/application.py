@@ -11,7 +11,7 @@ from typing import Any
 from stepward.app.assembly import Application
 from stepward.domain.key import Keys
 from stepward.domain.workflow.agents import Call, Operation, Result
-from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.wire.order import Schemas
 from stepward.wire.order_event import EventMessage, Source
 
@@ -49,6 +49,11 @@ def staged(app: Application, frozen: Mapping[str, Plan], known: Callable[[str], 
 def agents_of(*frozen: Mapping[str, Plan]) -> list[str]:
     """Every agent that these plans ask for work, sorted."""
     return sorted({agent for plans in frozen for plan in plans.values() for agent in plan.agents})
+
+
+def checked(*frozen: Mapping[str, Plan]) -> list[PlannedStep]:
+    """Every step of these plans that has a check."""
+    return [step for plans in frozen for plan in plans.values() for step in plan.steps if step.check]
 
 
 def through(

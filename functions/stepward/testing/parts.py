@@ -18,7 +18,7 @@ from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Alert, Outcome, Reply
 from stepward.domain.workflow.agents import Call, Operation, Result
-from stepward.testing.application import agents_of, through
+from stepward.testing.application import agents_of, checked, through
 from stepward.testing.batches import Watched, handled
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.judge import Judge
@@ -90,7 +90,7 @@ class Parts:
             self.gate, self.store, ledger, lambda instance: self.time_of(instance)(), self.telemetry.told, timing
         )
         self.store.judge, self.store.is_lenient = self.judge, self._has_breakers
-        self.services = self.make_services(ledger)
+        self.services = replace(self.make_services(ledger), checked=checked(self.plans))
         self._make_queues()
         self.shared_records, self.rejects = self.make_shared_records(), MemoryRejects()
         self.objects = MemoryLedgers()

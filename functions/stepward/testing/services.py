@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
 from stepward.domain.workflow.agents import Agent, Call, Operation, Result
-from stepward.domain.workflow.plan import UNDO_SUFFIX
+from stepward.domain.workflow.plan import UNDO_SUFFIX, PlannedStep
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.profile import Mood
@@ -122,10 +122,10 @@ class Service:
 class Services:
     """All services of an application. Each refuses a stale fence, and an effect whose undo came first.
 
-    A careless one (not `honest`) does neither: when a call comes late, it does what was undone already. `calls` names
-    each call by its effect, `log` holds the effects that took place, as (order, effect), and `faults` what operations
-    did wrong. `wait` lets seconds pass, `later` acts after so many, `now` is the time; `called` is called before each
-    call.
+    A careless one (not `honest`) does neither: when a call comes late, it does what was undone already. That of a step
+    with a check, which `checked` has, honours no keys. `calls` names each call by its effect, with a `?` if it only
+    asks; `log` holds the effects that took place, as (order, effect), and `faults` what was done wrong. `wait` lets
+    seconds pass, `later` acts after so many, `now` is the time; `called` is called before each call.
     """
 
     wait: Callable[[float], None]
@@ -143,6 +143,7 @@ class Services:
     callbacks: dict[Effect, list[str]] = field(default_factory=dict)
     """The tokens that each effect's calls had, oldest first."""
     by_operation: dict[tuple[str, str], Service] = field(default_factory=dict)
+    checked: Sequence[PlannedStep] = ()
 
     def of(self, operation: Operation) -> Service:
         """The service behind an operation."""
@@ -153,16 +154,44 @@ class Services:
         order_id, effect = in_idempotency_key(call.idempotency_key)
         service = self.of(operation)
         service.calls.append(call)
-        self.called(order_id, effect, call, operation.agent)
-        self.calls.append(effect)
+        asks = self.asks(operation)
+        self.called(order_id, "" if asks else effect, call, operation.agent)
+        self.calls.append(f"{effect}?" if asks else effect)
         if call.callback:
             self.callbacks.setdefault((order_id, effect), []).append(call.callback)
         behaviour = self.behaviour_of(service, order_id, effect, call)
-        note = f"the service of {effect} is called: attempt {call.attempt}"
+        note = f"the service of {effect} is {'asked' if asks else 'called'}: attempt {call.attempt}"
         self.note(order_id, f"{note}; it {behaviour.mood}" if behaviour.mood else note)
         self.wait(behaviour.seconds)
         late = max(0, call.remaining()) + HANGS_PAST if behaviour.late is None else behaviour.late
-        return self._misbehave(behaviour, late, partial(self._act, (order_id, effect), service, call))
+        act = self.found if asks else self._act_once if self.is_keyless(effect) else self._act
+        return self._misbehave(behaviour, late, partial(act, (order_id, effect), service, call))
+
+    def asks(self, operation: Operation) -> bool:
+        """Whether the operation is a check."""
+        return any((step.agent, step.check) == (operation.agent.name, operation.name) for step in self.checked)
+
+    def is_keyless(self, effect: str) -> bool:
+        """Whether the service of this effect, or of its undo, honours no keys."""
+        return any(step.name == effect.removesuffix(UNDO_SUFFIX) for step in self.checked)
+
+    def found(self, _: Effect, service: Service, call: Call) -> Result:
+        """What a check finds."""
+        return service.answer(call)
+
+    def _act_once(self, named: Effect, service: Service, call: Call) -> Result:
+        """Have the effect, or undo it, however often it is called; a call that has run out of time has none."""
+        order_id, effect = named
+        undoes, slot = effect.endswith(UNDO_SUFFIX), (order_id, effect.removesuffix(UNDO_SUFFIX))
+        if call.remaining() < 0:
+            raise Transient("its caller has gone")
+        if undoes is not (slot in self.ledger.remaining):
+            self.fault(named, f"{effect} was called twice, of a service without keys")
+        answer = self.answers[call.idempotency_key] = service.answer(call)
+        (self.ledger.undo if undoes else self.ledger.do)(slot, self.now())
+        self.log.append(named)
+        self.note(order_id, f"the service has done {effect}")
+        return answer
 
     def behaviour_of(self, service: Service, order_id: str, effect: str, call: Call) -> Behaviour:  # noqa: ARG002
         """The behaviour of the call that begins now."""

@@ -8,7 +8,7 @@ over, and a `type` or an outcome that this code does not know is not understood:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, Union, get_args
 
 import msgspec
 
@@ -16,6 +16,11 @@ from stepward.domain.errors import NotUnderstood, Permanent, Rejected
 from stepward.domain.messages import (
     Callback,
     Cancel,
+    CheckedRequest,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     Outcome,
     Pause,
     Reply,
@@ -59,6 +64,7 @@ _FIELDS: Mapping[str, Any] = {
     "size": _Count,
     "agent": _Name,
     "operation": _Name,
+    "check": _Name,
     "fence": _Count,
     "idempotency_key": _Name,
     "complete_by": _Count,
@@ -78,6 +84,7 @@ _FIELDS: Mapping[str, Any] = {
     "data": dict[str, Any],
     "refused": str,
     "door": str,
+    "undone": bool,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
 _FREE = ("who", "why", "error", "reason", "refused")
@@ -95,8 +102,13 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "task.report": Report,
         "order.rejected": ReportReject,
         "step.callback": Callback,
+        "child.submit": ChildSubmit,
+        "child.undo": ChildUndo,
+        "child.ended": ChildEnded,
+        "child.heard": ChildHeard,
         "step.reply": Reply,
         "step.request": StepRequest,
+        "step.checked": CheckedRequest,
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
@@ -115,21 +127,21 @@ def encode(message: ToScheduler | StepRequest) -> str:
         content["outcome"] = message.outcome.value  # plain text passes the quick check, an enum does not
         left_out = [key for key, used in (("completeBy", message.complete_by), ("size", message.size)) if not used]
         content = {key: content[key] for key in content if key not in left_out}
+    if isinstance(message, StepRequest) and not message.callback:
+        del content["callback"]
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 
 
 def decode_for_scheduler(text: str) -> ToScheduler:
     """A message to the Scheduler; raises Rejected with field and reason, or NotUnderstood."""
-    message: ToScheduler = _decoded(
-        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply, SignalGiven, Callback
-    )
+    message: ToScheduler = _decoded(text, *get_args(ToScheduler))
     return message
 
 
 def decode_request(text: str) -> StepRequest:
     """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
-    message: StepRequest = _decoded(text, StepRequest)
+    message: StepRequest = _decoded(text, StepRequest, CheckedRequest)
     return message
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from stepward.adapters.alerts.event_bus import detail, detail_type
@@ -12,11 +13,17 @@ from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.coordination.blame import Blame, Suspect
 from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
+from stepward.domain.coordination.call_row import CallRow
 from stepward.domain.coordination.lease import Lease
 from stepward.domain.messages import (
     AgentDefect,
     Alert,
     Cancel,
+    CheckedRequest,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     LaneWaits,
     Notice,
     Outcome,
@@ -62,6 +69,7 @@ BLAME = Blame((SUSPECT,), (("c3", NOW + 2),))
 BREAKER = Breaker(
     Mode.OPEN, 7, 2, NOW, NOW + 9, "probe-1", AgentPause("ada", "the bank works on it", NOW), ("a1",), BLAME
 )
+ROW = CallRow("id-1", NOW, closed=True, known=True)
 LEASE = Lease("supervisor-1", 4, NOW)
 TIMES = tuple(range(NOW, NOW + 10))
 AUDIT = AuditEntry(NOW, "resubmit", "charge", 3, "ada", "card replaced", applied=False, note="no", revision=7)
@@ -83,6 +91,7 @@ REQUEST = StepRequest(
     priority="high",
     tenant="shop",
 )
+CHECKED = CheckedRequest(**{each.name: getattr(REQUEST, each.name) for each in fields(REQUEST)}, check="find_pay")
 TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "start": Start("ord-1"),
     "retry": Retry("ord-1", "charge", 2),
@@ -99,6 +108,11 @@ TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "waiting": Reply(
         "ord-1", "charge", 2, "0123456789ab", Outcome.WAITING, error="its rate is used up", complete_by=NOW
     ),
+    "child submit": ChildSubmit("ord-1", "invoice", 2),
+    "child undo": ChildUndo("ord-1", "invoice", 2),
+    "child ended": ChildEnded("ord-1", "invoice", 2, result={"pages": 3}),
+    "child undone": ChildEnded("ord-1", "invoice", 2, undone=True, error="past print"),
+    "child heard": ChildHeard("ord-1#invoice", undone=True),
     "not understood": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.NOT_UNDERSTOOD, error="deploy it"),
 }
 TO_LANES: Mapping[str, LaneCommand] = {
@@ -122,7 +136,9 @@ ALERTS: Mapping[str, Alert] = {
 
 def written() -> dict[str, dict[str, Any]]:
     """Every message in the form that this code writes."""
-    internal = {name: encode(message) for name, message in {**TO_SCHEDULER, "request": REQUEST}.items()}
+    internal = {
+        name: encode(message) for name, message in {**TO_SCHEDULER, "request": REQUEST, "checked": CHECKED}.items()
+    }
     commands = {name: encode_command(command) for name, command in TO_LANES.items()}
     notices = {name: encode_notice(notice) for name, notice in NOTICES.items()}
     return {

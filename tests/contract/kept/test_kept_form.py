@@ -21,6 +21,7 @@ from stepward.app.alerting import Throttled
 from stepward.app.ledger.split import progress_of
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.convoy.lane import Lane
+from stepward.domain.coordination.call_row import CallRow
 from stepward.domain.coordination.lease import lease_of
 from stepward.domain.coordination.pace import Pace
 from stepward.domain.coordination.shared_record import SharedRecord
@@ -65,6 +66,7 @@ class Rows:
             "breaker/bank": s.BREAKER.body(),
             "lease/0": s.LEASE.to_body(),
             "pace/bank": Pace(NOW * 1_000).body(),
+            "call/ord-1/pay": s.ROW.body(),
             "alerts": {"times": list(s.TIMES)},
             "ledger/shop|l-1": asdict(s.PROGRESS),
         }.items():
@@ -138,8 +140,10 @@ def test_kept_records_are_read(rows: Rows) -> None:
     assert rows.orders.find("ord-1") == order_of("ord-1")
     assert list(rows.rejects.newest(1)) == [s.REJECT]
     assert Breakers(records).of("bank") == s.BREAKER
-    lease, pace = records.read("lease/0"), records.read("pace/bank")
-    assert lease is not None is not pace
+    lease, pace, row = map(records.read, ("lease/0", "pace/bank", "call/ord-1/pay"))
+    assert lease is not None
+    assert pace is not None is not row
+    assert CallRow.of(row.body) == s.ROW
     assert Pace.of(pace.body) == Pace(NOW * 1_000)
     assert lease_of(lease.body) == s.LEASE
     assert AuditLog(records).of("ord-1") == (s.AUDIT,)
@@ -153,7 +157,7 @@ def test_kept_messages_are_read() -> None:
     }
 
     assert {name: decode_for_scheduler(texts[name]) for name in s.TO_SCHEDULER} == s.TO_SCHEDULER
-    assert decode_request(texts["request"]) == s.REQUEST
+    assert [decode_request(texts[name]) for name in ("request", "checked")] == [s.REQUEST, s.CHECKED]
     assert {name: decode_for_lane(texts[name]) for name in s.TO_LANES} == s.TO_LANES
 
 
@@ -165,5 +169,6 @@ def test_the_samples_set_every_field(sample: Any) -> None:
     assert unset <= {"agent", "at_once", "operation", "undo_agent", "undo", "extra"} | NEWER
 
 
-NEWER = {"callback", "delay", "answer_within", "answer", "kind", "when", "until", "by"}
+NEWER = {"check", "callback", "delay", "answer_within", "answer", "kind", "when", "until", "by"}
+NEWER |= {"child", "template", "is_child"}
 """What only other kinds of step use; their own samples set it."""

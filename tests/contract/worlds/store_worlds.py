@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -69,6 +70,10 @@ class MemoryStoreWorld:
     def orders(self) -> MemoryTaskStore:
         return self.store
 
+    def forget_plan(self) -> None:
+        """Have the plan be one of newer code."""
+        self.store.newer.add(PLAN.plan_id)
+
     def rejects(self, _now: Callable[[], int]) -> MemoryRejects:
         return self.rejected
 
@@ -107,6 +112,13 @@ class DynamoWorld:
     def orders(self) -> DynamoOrders:
         assert self.store.orders is not None
         return self.store.orders
+
+    def forget_plan(self) -> None:
+        """Have the plan be one of newer code."""
+        body = json.dumps(json.loads(PLAN.to_json()) | {"graph": "dynamic"})
+        row = {"OrderID": {"S": f"~plan#{PLAN.plan_id}"}, "Body": {"S": body}}
+        self.client.put_item(TableName=self.tables.tasks, Item=row)
+        self.store.known_plans.clear()
 
     def another_store(self) -> DynamoTaskStore:
         """The same tables as another process sees them."""

@@ -58,6 +58,11 @@ def test_the_first_of_the_sent_orders_is_named_in_its_workflow(run: Run, tmp_pat
     (file := tmp_path / "gift.json").write_text(json.dumps({**gift, "customerId": "jane"}))
     assert "To see the first: stepward show 'gifts~jane~a'" in run("send", str(file), "--check").stdout
 
+    named = {"orderId": "a", "workflow": "gifts", "customerId": "jane"}
+    for message in ({"type": "order.cancelled"}, {"type": "order.signal", "name": "paid", "signalId": "1", "data": {}}):
+        file.write_text(json.dumps(named | message))
+        assert "To see the first: stepward show 'gifts~jane~a'" in run("send", str(file), "--check").stdout
+
     file.write_text(json.dumps({**gift, "type": "present.submitted"}))
     refused = run("send", str(file), "--check")
     assert (refused.exit_code, "is 'present.submitted'; an order's is order.submitted or gift" in refused.stderr) == (

@@ -3,10 +3,22 @@ from dataclasses import replace
 
 import pytest
 
-from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Cancel, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.wire.messages import decode_for_scheduler
 from tests.integration.cli.conftest import Run, Shop
-from tests.unit.cli.lives import UNDOABLE, Life, failed, failed_twice, paused, recovered, shipping, undo_failed, undone
+from tests.unit.cli.lives import (
+    GIVEN,
+    UNDOABLE,
+    Life,
+    approving,
+    failed,
+    failed_twice,
+    paused,
+    recovered,
+    shipping,
+    undo_failed,
+    undone,
+)
 
 pytestmark = pytest.mark.cloud
 
@@ -151,3 +163,59 @@ def test_the_audit_log_shows_who_asked_what_and_the_outcome(run: Run, shop: Shop
     (entry,) = found["entries"]
     assert (entry["command"], entry["who"], entry["why"]) == ("resubmit", "alex", "card limit raised")
     assert (entry["applied"], entry["note"]) == (True, None)
+
+
+SIGNAL = ["signal", "ord-1", "approval"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--data", '{"by":"ann"}'], GIVEN),
+        (["--refuse", " fraud "], replace(GIVEN, data={}, refused="fraud")),
+    ],
+)
+def test_an_operator_gives_a_signal_or_refuses_it(
+    run: Run, shop: Shop, words: list[str], expected: SignalGiven
+) -> None:
+    """W2: by the operators' door, whatever the body says."""
+    shop.store(approving())
+
+    result = run(*SIGNAL, *words, "--id", "a-1", "--who", "ada", "--no-wait")
+
+    assert result.exit_code == 0, result.stderr
+    assert asked(shop) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        ([], 2, "or --refuse with the reason"),
+        (["--data", "{}", "--refuse", "x"], 2, "or --refuse with the reason"),
+        (["--data", "ann"], 2, "is not JSON"),
+        (["--data", "[1]"], 2, "give a JSON object"),
+        (["--data", '{"by":7}'], 1, "--data: data.by: Expected `str`, got `int`"),
+        (["--data", json.dumps({"note": "x" * 2_000})], 1, "--data: data: is 2,011 bytes of JSON; the limit is 2,000"),
+    ],
+)
+def test_data_that_no_signal_takes_is_never_sent(
+    run: Run, shop: Shop, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, complaint: str
+) -> None:
+    monkeypatch.setenv("STEPWARD_APP", "tests.unit.steps.test_early_signals:SHOP")
+    shop.store(approving())
+
+    result = run(*SIGNAL, *words)
+
+    assert (result.exit_code, asked(shop)) == (code, [])
+    assert complaint in " ".join(result.stderr.replace("│", "").split())
+
+
+def test_a_signal_is_followed_to_its_end(run: Run, shop: Shop) -> None:
+    shop.store(approving())
+
+    with shop.at_work():
+        given = run(*SIGNAL, "--data", '{"by":"ann"}', "--json")
+        again = run(*SIGNAL, "--data", '{"by":"ann"}')
+
+    assert json.loads(given.stdout)["outcome"] == "applied"
+    assert "came too late: the step is Processed. To see what happened" in again.stderr

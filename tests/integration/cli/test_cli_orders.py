@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from stepward.domain.messages import Cancel
 from stepward.domain.rejects import Reject
 from stepward.domain.wish import Wish
 from tests.integration.cli.conftest import Run, Shop
@@ -102,7 +103,7 @@ def test_an_unknown_order_is_looked_up_in_the_rejects(run: Run, shop: Shop) -> N
 @pytest.mark.parametrize("command", [["show"], ["cancel", "--why", "ordered twice"]])
 def test_an_order_that_was_cancelled_before_it_came_says_so(run: Run, shop: Shop, command: list[str]) -> None:
     """One of an order that nobody knows may be a typing error, and is refused."""
-    shop.connection.store.remember(Wish("ord-9", "the submitter", "bought elsewhere", shop.connection.now()))
+    shop.connection.store.remember(Wish.of(Cancel("ord-9", "the submitter", "bought elsewhere"), shop.connection.now()))
 
     cancelled, unknown = run(*command, "ord-9"), run(*command, "ord-10")
 

@@ -11,6 +11,8 @@ import pytest
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import NotUnderstood
 from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.messages import Cancel
+from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, stored
 from tests.contract.worlds.store_worlds import NOW, PLAN, DynamoWorld, submitted
@@ -66,7 +68,7 @@ def test_a_task_of_newer_code_waits_and_is_never_written_again(moto: DynamoWorld
     [
         (lambda plan: plan.update(graph="dynamic"), "graph"),
         (lambda plan: plan["steps"][0].update(kind="timer"), "kind"),
-        (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "remind"}]), "remind"),
+        (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "unheard-of"}]), "unheard-of"),
         (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "wait", "until": 1}]), "until"),
         (lambda plan: plan["steps"][0].update(on_permanent="skip"), "skip"),
     ],
@@ -133,3 +135,13 @@ def test_a_row_of_newer_code_waits(moto_lanes: DynamoLaneWorld) -> None:
     moto_lanes.put("0000000007", Body={"S": stored(7).event.body}, Summary={"S": "d"}, Signature={"S": "x"})
     with pytest.raises(NotUnderstood, match=f"{ORDER_ID}.*Signature"):
         moto_lanes.lanes.rows(ORDER_ID, 1, 10)
+
+
+@pytest.mark.parametrize("text", ['{"at":1,"who":"a","why":"b","newer":1}', '{"kept":[{"at":1,"step":"s","newer":1}]}'])
+def test_a_wish_that_newer_code_wrote_is_left_to_it(moto: DynamoWorld, text: str) -> None:
+    moto.store.remember(Wish.of(Cancel("ord-1", "ada", "x"), NOW))
+    row = moto.raw("ord-1") | {"Wish": {"S": text}}
+    moto.client.put_item(TableName=moto.tables.tasks, Item=row)
+
+    with pytest.raises(NotUnderstood, match="ord-1: a wish with newer"):
+        moto.store.wish("ord-1")

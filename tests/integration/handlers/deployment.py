@@ -25,7 +25,7 @@ from stepward.domain.convoy.lane import Lane
 from stepward.domain.task.record import StepRecord, Task
 from stepward.local.access import REGION
 from stepward.testing.aws.stack import Stack
-from stepward.testing.sqs.lambda_events import event_of
+from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.lanes import lanes_in
 from stepward.wiring.tasks import task_store
@@ -36,6 +36,7 @@ from tests.emptied import emptied
 ROOT = Path(__file__).parents[3]
 AGENTS = [agent.name for agent in orders.app.agents]
 ORDER_ID = "ord-1001"
+PLENTY = LambdaContext("any", "r-1", ends_at=60_000, clock=lambda: 0)
 
 Event = dict[str, Any]
 

@@ -14,7 +14,7 @@ from stepward.domain.coordination.alert_limit import MOST_SINGLES
 from stepward.domain.task.record import StepRecord
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
-from tests.integration.handlers.deployment import Deployment, batch, order_body, sample
+from tests.integration.handlers.deployment import PLENTY, Deployment, batch, order_body, sample
 
 LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)
 ORDERS = [f"ord-{number}" for number in range(MOST_SINGLES + 3)]
@@ -27,10 +27,10 @@ def refusal(step: StepRecord) -> str:
 
 def all_refused(deployment: Deployment) -> None:
     """Every order's first step is refused for good."""
-    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), None)
-    scheduler.handler(batch("sqs-scheduler-start.json", deployment.taken("scheduler")), None)
+    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), PLENTY)
+    scheduler.handler(batch("sqs-scheduler-start.json", deployment.taken("scheduler")), PLENTY)
     answers = [refusal(deployment.step("reserve", name)) for name in ORDERS]
-    assert scheduler.handler(batch("sqs-scheduler-start.json", answers), None) == {"batchItemFailures": []}
+    assert scheduler.handler(batch("sqs-scheduler-start.json", answers), PLENTY) == {"batchItemFailures": []}
 
 
 def received(deployment: Deployment) -> list[dict[str, Any]]:

@@ -13,8 +13,9 @@ from stepward.domain.errors import Misconfigured
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wire.convoy import encode_command
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import Deployment, Event, failed, order_body, sample
+from tests.integration.handlers.deployment import PLENTY, Deployment, Event, failed, order_body, sample
 from tests.integration.handlers.deployment import batch as orders
+from tests.integration.handlers.test_ledger import HUGE_TEXTS
 
 SAMPLE = "sqs-order-events.json"
 A, B = "ord-2001", "ord-2002"
@@ -56,6 +57,16 @@ def taken(deployment: Deployment, *bodies: str) -> Event:
             MessageDeduplicationId=f"d-{number}",
         )
     return deployment.received("order-events")
+
+
+@pytest.mark.parametrize("huge", HUGE_TEXTS, ids=range(len(HUGE_TEXTS)))
+def test_an_event_whose_fault_is_huge_is_kept_and_does_not_come_back(deployment: Deployment, huge: Any) -> None:
+    """C1: or it blocks the lane of its order alone."""
+    event = batch(create(A), json.dumps(huge), create(B), groups={1: "a group"})
+    assert failed(convoy.handler(event, CONTEXT)) == []
+
+    assert (deployment.lane(A).last, deployment.lane(B).last) == (1, 1)
+    assert len(deployment.rejects()) + (deployment.lanes.load("ord-9") is not None) == 1
 
 
 def test_the_events_of_each_order_are_applied_in_their_sequence(deployment: Deployment) -> None:
@@ -262,7 +273,7 @@ def test_another_customers_events_change_nothing_in_the_lane_or_the_order(deploy
 
 def test_another_customers_create_leaves_no_lane_behind(deployment: Deployment) -> None:
     """The order came by its own queue, so it has no lane that would know its customer."""
-    submission.handler(orders("sqs-order-plain.json", [order_body(A, customerId="acme")]), None)
+    submission.handler(orders("sqs-order-plain.json", [order_body(A, customerId="acme")]), PLENTY)
 
     assert work(create(A, customerId="globex")) == []
 

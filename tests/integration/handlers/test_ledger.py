@@ -7,8 +7,9 @@ import boto3
 import pytest
 
 import ledger
+from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.app.ledger import split as ledgers
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, Transient
 from stepward.testing.aws.stack import BUCKET
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.messages import Received
@@ -31,6 +32,46 @@ def entries(count: int, orders: int = 7) -> list[dict[str, Any]]:
 def ledger_body(**changes: Any) -> str:
     usual = {"ledgerId": "ledger-1", "customerId": "customer-7", "entries": entries(3)}
     return json.dumps({name: value for name, value in {**usual, **changes}.items() if value is not None})
+
+
+HUGE = "x" * 204_000
+HUGE_TEXTS: list[dict[str, Any]] = [
+    {"NotificationType": HUGE, "Payload": {}},
+    {"orderId": HUGE, "op": "add"},
+    {"orderId": {HUGE: 1}, "op": "add"},
+    {"orderId": "ord-9", "sequence": 1, "op": HUGE},
+    {"orderId": "ord-9", "sequence": 1, "op": "add", HUGE: float("nan")},
+    {"orderId": "ord-9", "sequence": 1, "op": "add", "workflow": HUGE},
+]
+"""Events with a fault that are as long as a message; a name and a value can be that long."""
+
+
+@pytest.mark.parametrize("huge", HUGE_TEXTS, ids=range(len(HUGE_TEXTS)))
+def test_an_entry_whose_fault_is_huge_keeps_nothing_from_its_neighbours(
+    deployment: Deployment, huge: dict[str, Any]
+) -> None:
+    """C2: its reason quotes it, and is cut with its length; it is kept, or blocks its order's lane alone."""
+    first, last = entries(2)
+    assert split(batch(SAMPLE, [ledger_body(entries=[first, huge, last])])) == []
+
+    messages = arrived(deployment)
+    assert {"ord-0", "ord-1"} <= {json.loads(message.body)["orderId"] for message in messages}
+    assert len(messages) + len(deployment.rejects()) == 3
+    assert all(len(reject["Field"]["S"] + reject["Reason"]["S"]) <= 1_200 for reject in deployment.rejects())
+
+
+def test_orders_go_on_though_a_reject_cannot_be_kept(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C2: the ledger comes again until it can."""
+
+    def throttled(*_: object, **__: object) -> None:
+        raise Transient("throttled")
+
+    monkeypatch.setattr(DynamoRejects, "keep", throttled)
+    first, last = entries(2)
+
+    assert split(batch(SAMPLE, [ledger_body(entries=[first, {"op": "add"}, last])])) == ["m-0"]
+
+    assert sequences(arrived(deployment)) == [("ord-0", 1), ("ord-1", 1)]
 
 
 def put_object(count: int, first: str = "") -> list[dict[str, Any]]:

@@ -8,18 +8,18 @@ import pytest
 import scheduler
 import submission
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body
+from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body
 
 PLAIN, HOST = "sqs-order-plain.json", "https://sqs.us-east-1.amazonaws.com"
 
 
 def submit(**changes: Any) -> list[str]:
-    return failed(submission.handler(batch(PLAIN, [order_body(**changes)]), None))
+    return failed(submission.handler(batch(PLAIN, [order_body(**changes)]), PLENTY))
 
 
 def start() -> list[str]:
     text = json.dumps({"type": "task.start", "orderId": ORDER_ID})
-    return failed(scheduler.handler(batch("sqs-scheduler-start.json", [text]), None))
+    return failed(scheduler.handler(batch("sqs-scheduler-start.json", [text]), PLENTY))
 
 
 def queue(deployment: Deployment, name: str) -> str:

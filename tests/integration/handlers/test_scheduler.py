@@ -10,14 +10,14 @@ import scheduler
 import submission
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body, sample
+from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body, sample
 
 START = "sqs-scheduler-start.json"
 REPLY = "sqs-responses-reply.json"
 
 
 def submit(deployment: Deployment) -> None:
-    submission.handler(sample("sqs-order-plain.json"), None)
+    submission.handler(sample("sqs-order-plain.json"), PLENTY)
     deployment.taken("scheduler")
 
 
@@ -38,7 +38,7 @@ def start(deployment: Deployment) -> dict[str, Any]:
 
 
 def start_again(deployment: Deployment) -> dict[str, Any]:
-    assert failed(scheduler.handler(sample(START), None)) == []
+    assert failed(scheduler.handler(sample(START), PLENTY)) == []
     (request,) = asked(deployment, "inventory")
     return request
 
@@ -70,7 +70,7 @@ def test_a_start_delivered_again_asks_again_for_the_same_attempt(deployment: Dep
 def test_a_reply_completes_its_step_and_asks_for_the_next(deployment: Deployment) -> None:
     request = start(deployment)
 
-    assert failed(scheduler.handler(batch(REPLY, [reply(request)]), None)) == []
+    assert failed(scheduler.handler(batch(REPLY, [reply(request)]), PLENTY)) == []
 
     assert deployment.step("reserve").process_state is ProcessState.PROCESSED
     (next_request,) = asked(deployment, "payments")
@@ -81,7 +81,7 @@ def test_a_reply_delivered_again_sends_the_next_request_again(deployment: Deploy
     """S18: the first sending may be lost."""
     body = reply(start(deployment))
     for _ in range(2):
-        scheduler.handler(batch(REPLY, [body]), None)
+        scheduler.handler(batch(REPLY, [body]), PLENTY)
 
     first, again = asked(deployment, "payments")
     assert (first["token"], first["attempt"]) == (again["token"], again["attempt"])
@@ -95,7 +95,7 @@ def test_a_reply_after_complete_by_changes_nothing(deployment: Deployment, log: 
     log.read()
 
     with time_machine.travel((before.steps["reserve"].complete_by or 0) / 1000 + 1, tick=False):
-        assert failed(scheduler.handler(batch(REPLY, [body]), None)) == []
+        assert failed(scheduler.handler(batch(REPLY, [body]), PLENTY)) == []
 
     assert deployment.task() == before
     assert log.kinds() == ["LateReply"]
@@ -104,11 +104,11 @@ def test_a_reply_after_complete_by_changes_nothing(deployment: Deployment, log: 
 def test_the_last_reply_ends_the_task(deployment: Deployment, log: Log) -> None:
     request = start(deployment)
     for agent in ("payments", "shipping"):
-        scheduler.handler(batch(REPLY, [reply(request)]), None)
+        scheduler.handler(batch(REPLY, [reply(request)]), PLENTY)
         (request,) = asked(deployment, agent)
     log.read()
 
-    scheduler.handler(batch(REPLY, [reply(request)]), None)
+    scheduler.handler(batch(REPLY, [reply(request)]), PLENTY)
 
     task = deployment.task()
     assert (task.process_state, task.due) == (ProcessState.PROCESSED, None)
@@ -121,7 +121,7 @@ def test_a_permanent_fault_ends_in_error_and_an_operator_is_alerted_once(deploym
     """S7."""
     body = reply(start(deployment), "permanent", error="out of stock")
     for _ in range(2):
-        assert failed(scheduler.handler(batch(REPLY, [body]), None)) == []
+        assert failed(scheduler.handler(batch(REPLY, [body]), PLENTY)) == []
 
     step = deployment.step("reserve")
     assert (step.process_state, step.error, step.alert_by) == (ProcessState.ERROR, "out of stock", None)
@@ -134,7 +134,7 @@ def test_an_alert_that_could_not_be_sent_comes_back_and_stays_due(deployment: De
     body = reply(start(deployment), "permanent", error="out of stock")
     deployment.sns.delete_topic(TopicArn=deployment.topic)
 
-    assert failed(scheduler.handler(batch(REPLY, [body]), None)) == ["m-0"]
+    assert failed(scheduler.handler(batch(REPLY, [body]), PLENTY)) == ["m-0"]
 
     assert deployment.step("reserve").process_state is ProcessState.ERROR
     assert deployment.step("reserve").alert_by is not None
@@ -157,7 +157,7 @@ def test_what_cannot_be_applied_is_rejected_and_stops_no_neighbour(
     submit(deployment)
     good = sample(START)["Records"][0]["body"]
 
-    assert failed(scheduler.handler(batch(START, [body, good]), None)) == []
+    assert failed(scheduler.handler(batch(START, [body, good]), PLENTY)) == []
 
     (reject,) = deployment.rejects()
     assert (reject["Field"]["S"], reject["Source"]["S"]) == (field, "scheduler")
@@ -170,7 +170,7 @@ def test_a_message_that_only_newer_code_knows_comes_back_later_as_it_is(deployme
     submit(deployment)
     newer = '{"type":"task.stop","orderId":"ord-1001"}'
 
-    assert failed(scheduler.handler(batch(START, [newer, sample(START)["Records"][0]["body"]]), None)) == ["m-0"]
+    assert failed(scheduler.handler(batch(START, [newer, sample(START)["Records"][0]["body"]]), PLENTY)) == ["m-0"]
 
     assert deployment.rejects() == []
     assert len(asked(deployment, "inventory")) == 1
@@ -180,7 +180,7 @@ def test_a_request_that_could_not_be_sent_brings_its_message_back(deployment: De
     submit(deployment)
     deployment.lose("agent-inventory")
 
-    assert failed(scheduler.handler(batch(START, [sample(START)["Records"][0]["body"]]), None)) == ["m-0"]
+    assert failed(scheduler.handler(batch(START, [sample(START)["Records"][0]["body"]]), PLENTY)) == ["m-0"]
 
     assert deployment.step("reserve").process_state is ProcessState.PROCESSING
 
@@ -191,7 +191,7 @@ def test_a_record_that_cannot_be_read_brings_only_its_own_message_back(deploymen
     deployment.dynamodb.put_item(TableName=deployment.tables.tasks, Item=spoiled)
     bodies = ['{"type":"task.start","orderId":"ord-bad"}', sample(START)["Records"][0]["body"]]
 
-    assert failed(scheduler.handler(batch(START, bodies), None)) == ["m-0"]
+    assert failed(scheduler.handler(batch(START, bodies), PLENTY)) == ["m-0"]
 
     assert deployment.step("reserve").process_state is ProcessState.PROCESSING
 
@@ -201,10 +201,10 @@ def test_another_customers_cancellation_is_a_reject(deployment: Deployment) -> N
 
     def cancel(customer: str) -> list[str]:
         body = json.dumps({"type": "order.cancelled", "orderId": ORDER_ID, "customerId": customer})
-        submission.handler(batch("sqs-order-plain.json", [body]), None)
-        return failed(scheduler.handler(batch(START, deployment.taken("scheduler")), None))
+        submission.handler(batch("sqs-order-plain.json", [body]), PLENTY)
+        return failed(scheduler.handler(batch(START, deployment.taken("scheduler")), PLENTY))
 
-    submission.handler(batch("sqs-order-plain.json", [order_body(customerId="acme")]), None)
+    submission.handler(batch("sqs-order-plain.json", [order_body(customerId="acme")]), PLENTY)
     deployment.taken("scheduler")
     before = deployment.task()
 

@@ -14,7 +14,7 @@ from stepward.domain.messages import Outcome, Reply
 from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from tests.integration.handlers.deployment import Deployment, batch, failed, order_body
+from tests.integration.handlers.deployment import PLENTY, Deployment, batch, failed, order_body
 from tests.unit.sqs.flaky_sqs import FlakySqs
 
 ORDERS = ["ord-0", "ord-1", "ord-2"]
@@ -23,14 +23,14 @@ PATIENCE_S = 30
 
 def test_what_cannot_be_sent_brings_its_messages_back_and_the_next_delivery_sends_it(deployment: Deployment) -> None:
     """S22: written first, sent second; nothing is claimed twice."""
-    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), None)
+    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), PLENTY)
     starts = batch("sqs-scheduler-start.json", deployment.taken("scheduler"))
     deployment.lose("agent-inventory")
 
-    assert failed(scheduler.handler(starts, None)) == ["m-0", "m-1", "m-2"]
+    assert failed(scheduler.handler(starts, PLENTY)) == ["m-0", "m-1", "m-2"]
     deployment.sqs.create_queue(QueueName="agent-inventory")
 
-    assert failed(scheduler.handler(starts, None)) == []
+    assert failed(scheduler.handler(starts, PLENTY)) == []
     assert len(deployment.taken("agent-inventory")) == len(ORDERS)
     steps = [deployment.step("reserve", name) for name in ORDERS]
     assert [(step.process_state, step.attempt) for step in steps] == [(ProcessState.PROCESSING, 1)] * len(ORDERS)

@@ -14,7 +14,7 @@ import submission
 from stepward.domain.errors import Misconfigured, Rejected
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, ROOT, Deployment, batch, failed, order_body, sample
+from tests.integration.handlers.deployment import ORDER_ID, PLENTY, ROOT, Deployment, batch, failed, order_body, sample
 
 PLAIN = "sqs-order-plain.json"
 FIELD_CASES = sorted((ROOT / "tests" / "field_cases").glob("bodies_*.json"))
@@ -28,7 +28,7 @@ def starts(deployment: Deployment) -> list[Any]:
 @pytest.mark.parametrize("name", [PLAIN, "sqs-order-sns.json", "sqs-order-eventbridge.json"])
 def test_an_order_is_accepted_however_it_is_wrapped(deployment: Deployment, name: str) -> None:
     """S8: order and task are written, then the Scheduler is asked to start."""
-    assert submission.handler(sample(name), None) == {"batchItemFailures": []}
+    assert submission.handler(sample(name), PLENTY) == {"batchItemFailures": []}
 
     accepted = sorted(deployment.order_ids())
     assert len(accepted) == len(sample(name)["Records"])
@@ -38,10 +38,10 @@ def test_an_order_is_accepted_however_it_is_wrapped(deployment: Deployment, name
 
 def test_the_same_message_delivered_again_is_a_success_and_starts_again(deployment: Deployment) -> None:
     """S18: the first start may be lost, and a second is harmless."""
-    submission.handler(sample(PLAIN), None)
+    submission.handler(sample(PLAIN), PLENTY)
     first = deployment.task()
 
-    assert failed(submission.handler(sample(PLAIN), None)) == []
+    assert failed(submission.handler(sample(PLAIN), PLENTY)) == []
 
     assert deployment.task() == first
     assert starts(deployment) == [START, START]
@@ -52,7 +52,7 @@ def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployme
     """Field case 2: two records of one message id."""
     (record,) = sample(PLAIN)["Records"]
 
-    assert failed(submission.handler({"Records": [record, record]}, None)) == []
+    assert failed(submission.handler({"Records": [record, record]}, PLENTY)) == []
 
     assert deployment.order_ids() == {ORDER_ID}
     history = log.kinds()
@@ -63,7 +63,7 @@ def test_the_same_order_in_other_words_is_a_duplicate(deployment: Deployment) ->
     """Field case 3: a new message, another order of keys, other white space."""
     again = json.dumps(dict(reversed(json.loads(order_body()).items())), indent=3)
 
-    assert failed(submission.handler(batch(PLAIN, [order_body(), again]), None)) == []
+    assert failed(submission.handler(batch(PLAIN, [order_body(), again]), PLENTY)) == []
 
     assert deployment.rejects() == []
     assert starts(deployment) == [START, START]
@@ -73,7 +73,7 @@ def test_other_content_under_the_same_id_is_rejected_and_not_retried(deployment:
     """Field case 4: a conflict is for a person, and the first order stands."""
     other = order_body(currency="USD")
 
-    assert failed(submission.handler(batch(PLAIN, [order_body(), other]), None)) == []
+    assert failed(submission.handler(batch(PLAIN, [order_body(), other]), PLENTY)) == []
 
     (reject,) = deployment.rejects()
     assert reject["Body"]["B"] == other.encode()
@@ -90,7 +90,7 @@ def test_bad_messages_are_rejected_and_their_good_neighbour_goes_through(deploym
     bad = [case for case in cases if case["outcome"] == "rejected"]
     bodies = [*(case["body"] for case in bad), order_body("ord-good")]
 
-    assert failed(submission.handler(batch(PLAIN, bodies), None)) == []
+    assert failed(submission.handler(batch(PLAIN, bodies), PLENTY)) == []
 
     assert deployment.order_ids() == {"ord-good"}
     rejects = {row["Key"]["S"].split("#")[1]: row for row in deployment.rejects()}
@@ -107,7 +107,7 @@ def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, log
     """Field case 32."""
     notice = '{"Service": "Amazon S3", "Event": "s3:TestEvent", "Time": "2026-01-01T00:00:00Z", "Bucket": "b"}'
 
-    assert failed(submission.handler(batch(PLAIN, [notice]), None)) == []
+    assert failed(submission.handler(batch(PLAIN, [notice]), PLENTY)) == []
 
     assert (deployment.rejects(), deployment.order_ids()) == ([], set())
     assert any(line.get("Ignored") == [1.0] for line in log.read())
@@ -118,7 +118,7 @@ def test_only_what_could_not_be_sent_comes_back(deployment: Deployment) -> None:
     deployment.lose("scheduler")
     bodies = [order_body("ord-1"), "not JSON", order_body("ord-2")]
 
-    assert failed(submission.handler(batch(PLAIN, bodies), None)) == ["m-0", "m-2"]
+    assert failed(submission.handler(batch(PLAIN, bodies), PLENTY)) == ["m-0", "m-2"]
 
     assert deployment.order_ids() == {"ord-1", "ord-2"}
     assert len(deployment.rejects()) == 1
@@ -128,7 +128,7 @@ def test_a_reject_that_cannot_be_stored_comes_back(deployment: Deployment) -> No
     """Bad input is acknowledged only once it is stored."""
     deployment.dynamodb.delete_table(TableName=deployment.tables.rejects)
 
-    assert failed(submission.handler(batch(PLAIN, ["not JSON", order_body()]), None)) == ["m-0"]
+    assert failed(submission.handler(batch(PLAIN, ["not JSON", order_body()]), PLENTY)) == ["m-0"]
 
     assert deployment.order_ids() == {ORDER_ID}
 
@@ -139,7 +139,7 @@ def test_a_record_without_a_name_fails_the_whole_batch(deployment: Deployment) -
     del event["Records"][0]["messageId"]
 
     with pytest.raises(Rejected, match="messageId"):
-        submission.handler(event, None)
+        submission.handler(event, PLENTY)
 
     assert "ord-1" not in deployment.order_ids()
 
@@ -148,7 +148,7 @@ def test_a_missing_setting_fails_the_batch_by_its_name(deployment: Deployment, m
     monkeypatch.delenv("STEPWARD_TASKS_TABLE")
 
     with pytest.raises(Misconfigured, match="STEPWARD_TASKS_TABLE"):
-        submission.handler(sample(PLAIN), None)
+        submission.handler(sample(PLAIN), PLENTY)
 
     assert deployment.order_ids() == set()
 

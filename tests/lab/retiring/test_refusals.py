@@ -37,12 +37,13 @@ NEXT = '''"""What the next deployment may make of the application."""
 
 from dataclasses import replace
 
-from booking.trip import charge, trip
+from booking.trip import trip
 from stepward import App
 
-uncharged = replace(trip, version=2, steps=[step for step in trip.steps if step.operation is not charge])
-apart = App("booking", replace(uncharged, per_customer=True))
-drained = App("booking", replace(uncharged, draining=[step for step in trip.steps if step.operation is charge]))
+uncharged = replace(trip, version=2, steps=[step for step in trip.steps if step.name != "charge"])
+apart = App("booking", workflows=[replace(uncharged, per_customer=True)])
+charging = [step for step in trip.steps if step.name == "charge"]
+drained = App("booking", workflows=[replace(uncharged, draining=charging)])
 '''
 RESOURCES = {"Topic": {"Type": "AWS::SNS::Topic"}, "Queue": {"Type": "AWS::SQS::Queue"}}
 WITHIN_S = 60

@@ -24,15 +24,17 @@ from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
-from tests.lab.worlds.plans import FAMILIES, LINE, releases
+from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases
 from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
-RATES = [0, 0, 0, 0, 0.05, 0.2, 1]
+RATES = [*[0] * 12, 0.05, 0.2, 1]
 """Calls a second that a world's services allow; 0 sets no limit."""
+CHECKED = 0.3
+"""How many of the worlds have a step whose service honours no keys; none where clocks differ by minutes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,12 +67,16 @@ class Ours(Cast):
 
 def cast(gate: Gate) -> Ours:
     dice = gate.chances.dice("scenery")
-    first = dice.choice(FAMILIES)
+    first = family = dice.choice(FAMILIES)
+    if not gate.profile.skewed and gate.chances.dice("check").random() < CHECKED:
+        first = checked(first, gate.chances.dice("checked step"))
+    else:
+        first = answered_later(family, gate.chances.dice("a step is answered later"))
     plans = [first, *releases(first, dice)]
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     rate = gate.chances.dice("rate").choice(RATES)
-    undoable, rules_of_lanes = first is not LINE, rules(gate.chances.dice("rules of lanes"))
+    undoable, rules_of_lanes = family is not LINE, rules(gate.chances.dice("rules of lanes"))
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
         releases=[PlannedApp(plan, keys=keys, rate=rate) for plan in plans],

@@ -10,11 +10,10 @@ from zlib import crc32
 from stepward.adapters.dynamodb.task_records import decode_history
 from stepward.app.assembly import Assembly
 from stepward.domain.coordination.shared_record import SharedRecord
-from stepward.domain.errors import Corrupt
+from stepward.domain.errors import Corrupt, NotUnderstood
 from stepward.domain.history import HistoryEntry
-from stepward.domain.messages import Reply
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task
+from stepward.domain.task.record import HISTORY_LIMIT, Loaded, NewerPlan, Task
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.testing.faults.broken import Broken
@@ -61,9 +60,7 @@ class NewerStore(Store):
         if self.parts.has("field of plans", found.plan.version - 1) and not self.parts.knows("field of plans"):
             raw = json.loads(found.plan.to_json())
             raw["steps"][0][FIELD] = 1
-            if isinstance(cause := self.gate.here.cause, Reply):
-                self.parts.judge.unread.add(cause.token)
-            _read_plan(json.dumps(raw))
+            _read_plan(found.task, json.dumps(raw))
             raise Broken("I10", order_id, "code that does not know a field of the plan passes over it")
         return found
 
@@ -200,9 +197,11 @@ def _is_internal(queue: str) -> bool:
     return queue in ("scheduler", "responses") or queue.startswith("agent-")
 
 
-def _read_plan(text: str) -> None:
-    """Read a plan as the adapter does."""
+def _read_plan(task: Task, text: str) -> None:
+    """Read the plan of a task as the adapter does."""
     try:
         Plan.from_json(text)
+    except NotUnderstood as error:
+        raise NewerPlan(task, error.what) from error
     except (LookupError, TypeError, ValueError) as error:
         raise Corrupt(f"a plan: {error!r}") from error

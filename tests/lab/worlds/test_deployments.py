@@ -16,6 +16,7 @@ BREAKS: dict[str, tuple[Sequence[int], str]] = {
     "an attempt that its agent did not understand is uncounted": ([32, 121, 224], "nothing goes wrong, and"),
     "the Scheduler hears of a request that its agent cannot read": ([162, 824], "nothing goes wrong, and"),
     "an attempt whose reply the Scheduler cannot read is spared": ([121, 563], "nothing goes wrong, and"),
+    "an attempt is spared whose reply meets a plan of newer code": ([382, 3834, 6854], "nothing goes wrong, and"),
     "no claim for an agent without a queue": ([62, 216], "nothing goes wrong, and"),
     "the plan is the gate": ([1, 7, 10], "passes over it"),
     "a kind of history of newer code is kept": ([1, 6, 9], "is called corrupt"),

@@ -149,7 +149,7 @@ def test_a_probe_that_would_have_to_wait_for_its_slot_is_given_up() -> None:
     refused = world.guard(LIMITS).admit(due, due + MINUTE)
 
     assert isinstance(refused, Refused)
-    assert refused.paced
+    assert refused.others
     assert (breaker(world).mode, breaker(world).until) == (Mode.OPEN, due)
 
 

@@ -58,6 +58,24 @@ def test_the_text_of_a_step_that_waits_for_a_deployment_names_what_to_deploy() -
         "  stepward show ord-5\n"
     )
     assert subject(WAITS) == "Stepward: step screen waits for a deployment, order ord-5"
+
+
+def test_the_text_of_a_reminder_names_the_commands_that_answer() -> None:
+    """W2: the same in a summary, beside what waits for a deployment."""
+    reminder = StepWaits("ord-6", "approval", 1, "nobody gave the signal 'approval' yet", 1_000_000, signal=True)
+    answer = (
+        "Answer, or refuse:\n"
+        "  stepward signal ord-6 approval --data '{...}'\n"
+        '  stepward signal ord-6 approval --refuse "..."\n'
+    )
+    assert text(reminder) == (
+        "Step approval of order ord-6 waits for its signal.\n\n"
+        "Why: nobody gave the signal 'approval' yet\n\n"
+        f"Look at it:\n  stepward show ord-6\n{answer}"
+    )
+    assert subject(reminder) == "Stepward: step approval waits for its signal, order ord-6"
+    assert answer in summary([reminder, WAITS])
+    assert summary_subject([reminder, WAITS]) == "Stepward: 1 order waits for a signal, 1 order waits for a deployment"
     assert summary([WAITS, replace(WAITS, order_id="ord-6")]) == (
         "2 orders wait for a deployment:\n\n"
         "  screen 2 times: agent payments does not know operation screen; deploy it\n\n"

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from moto import mock_aws
 
+from stepward.adapters.alerts.both import OperatorAlerts
 from stepward.adapters.alerts.event_bus import EventBus, detail
 from stepward.domain.convoy.lane import Alerted
 from stepward.domain.deployment import Deployment
-from stepward.domain.errors import Misconfigured, Transient
+from stepward.domain.errors import HalfAlerted, Misconfigured, Transient
 from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed
 from tests.contract.worlds.queue_worlds import SqsWorld
 from tests.unit.alerts.flaky_event_bus import FlakyEvents
@@ -115,17 +116,35 @@ def test_a_bus_that_refuses_the_call_is_misconfigured_or_away(code: str, error: 
         EventBus(FlakyEvents(refuses_all=code).client()).put(alerts("a"))
 
 
-def test_people_are_alerted_of_what_the_bus_refuses_and_it_does_not_count_as_sent() -> None:
-    """S7: so both are sent again, under the same id."""
+def test_people_are_alerted_of_what_the_bus_refuses_and_it_counts_as_half() -> None:
+    """S7: so only machines are told again, under the same id."""
     refusing = EventBus(FlakyEvents(refuses_all="InternalException").client())
     with mock_aws():
         world = SqsWorld.new({})
-        with pytest.raises(Transient):
+        with pytest.raises(HalfAlerted, match="InternalException"):
             replace(world.alerts, machines=refusing).send(*alerts("a"))
         assert world.alerted(1) == [("a/charge/3", "a", "charge", 3)]
-        with pytest.raises(Transient):
+        with pytest.raises(HalfAlerted, match="InternalException"):
             replace(world.alerts, machines=refusing).summarise(alerts("b", "c"))
         assert world.summaries() == ["2"]
+
+
+def test_machines_are_alerted_though_the_topic_fails() -> None:
+    """S7: it counts as failed, so both are told again."""
+    events = FlakyEvents()
+    with mock_aws():
+        world = SqsWorld.new({})
+        gone = replace(world.alerts.people, topic=f"{world.alerts.people.topic}-gone")
+        with pytest.raises(Misconfigured, match="NotFound"):
+            OperatorAlerts(gone, EventBus(events.client())).send(*alerts("a"))
+    assert events.taken == ["a"]
+
+
+def test_a_type_of_event_that_fails_keeps_no_other_one_back() -> None:
+    """S7."""
+    events = FlakyEvents(lambda order, _: "MalformedDetail" if order == "a" else "")
+    put([*alerts("a"), *alerts("b", remaining_effects=("charge",))], events, "MalformedDetail")
+    assert events.taken == ["b"]
 
 
 def test_an_event_of_a_defect_names_agent_and_exception() -> None:

@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from stepward.domain.coordination.outlook import DeadlineCheck
-from stepward.domain.messages import Outcome, Pause, Reply, Resubmit, Resume, Start, StepRequest, ToScheduler, Undo
+from stepward.domain.messages import (
+    OPERATORS,
+    Outcome,
+    Pause,
+    Reply,
+    Resubmit,
+    Resume,
+    SignalGiven,
+    Start,
+    StepRequest,
+    ToScheduler,
+    Undo,
+)
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Plan, PlannedStep
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind
 from tests.factories import ALERTS, falls_back, waits
 
 Message = ToScheduler | StepRequest
@@ -136,3 +148,18 @@ def shipping() -> Life:
 def failed(error: str = "refused with card_declined", plan: Plan = PLAN) -> Life:
     """The payment service refused for good, and an operator knows."""
     return Life(plan=plan).start(40).answer("reserve", 1_000).answer("charge", 2_000, error).alerted("charge", 2_050)
+
+
+APPROVAL = PlannedStep("approval", "", "", (), 172_800_000, 1, kind=StepKind.SIGNAL, exhausted=(ALERTS,))
+APPROVED = Plan("fulfilment", 6, (APPROVAL, replace(CHARGE, after=("approval",))))
+GIVEN = SignalGiven("ord-1", "approval", "a-1", {"by": "ann"}, who="ada", door=OPERATORS)
+
+
+def approving(by: str = "") -> Life:
+    """It waits for an approval."""
+    return Life(plan=replace(APPROVED, steps=(replace(APPROVAL, by=by), *APPROVED.steps[1:]))).start(10)
+
+
+def early() -> Life:
+    """Its approval came before the first step began."""
+    return Life(plan=APPROVED).apply(GIVEN, 5)

@@ -102,15 +102,13 @@ def test_what_is_measured_covers_one_to_thirty_steps() -> None:
     assert measured().steps[-1] == 30
 
 
-def test_a_step_of_an_agent_with_a_rate_costs_a_write_and_a_read_more() -> None:
-    """W8: at most; the calls of a batch share them."""
-    plain, paced = (
-        {line.name: line.quantity for line in estimate(FOUND, steps=3, batch=1, paced=paced).per_order}
+def test_a_step_of_an_agent_with_a_rate_or_with_a_check_costs_more() -> None:
+    """W7, W8: a write, and of a rate a read, at most; the calls of a batch share those of a rate."""
+    plain, more = (
+        {line.name: line.quantity for line in estimate(FOUND, steps=3, batch=1, paced=paced, checked=1).per_order}
         for paced in (0, 2)
     )
-    assert {name for name in plain if paced[name] != plain[name]} == {
-        "DynamoDB writes",
-        "DynamoDB reads",
-        "Lambda time",
-    }
-    assert paced["DynamoDB writes"] - plain["DynamoDB writes"] == paced["DynamoDB reads"] - plain["DynamoDB reads"] == 2
+    without = {line.name: line.quantity for line in estimate(FOUND, steps=3, batch=1).per_order}
+    assert {name for name in plain if more[name] != plain[name]} == {"DynamoDB writes", "DynamoDB reads", "Lambda time"}
+    assert more["DynamoDB writes"] - plain["DynamoDB writes"] == more["DynamoDB reads"] - plain["DynamoDB reads"] == 2
+    assert plain["DynamoDB writes"] - without["DynamoDB writes"] == 1

@@ -8,7 +8,20 @@ from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.cli.following import WITHIN_MS, CommandOutcome, awaited
 from stepward.cli.orders.outcome import Seen, outcome
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
-from tests.unit.cli.lives import SUBMITTED, UNDOABLE, Life, failed, paused, undo_failed, undoing, undone
+from tests.unit.cli.lives import (
+    APPROVED,
+    GIVEN,
+    SUBMITTED,
+    UNDOABLE,
+    Life,
+    approving,
+    early,
+    failed,
+    paused,
+    undo_failed,
+    undoing,
+    undone,
+)
 
 UNDO = Undo("ord-1", "ada", "withdrawn")
 FRESH = Life(plan=UNDOABLE).start(0)
@@ -46,6 +59,8 @@ def test_an_undo_is_followed_to_its_end(now: Life, text: str, final: bool) -> No
             failed().resubmit("charge", 9_000, "alex", "raised"),
             "Step charge of order ord-1 runs again: it is Processing now",
         ),
+        (GIVEN, approving(), approving().apply(GIVEN, 20), "approval of order ord-1 counts: the step is Processed."),
+        (GIVEN, Life(plan=APPROVED), early(), "The signal approval of order ord-1 is kept until the step begins."),
     ],
 )
 def test_the_outcome_of_each_command_is_in_the_history(command: Command, before: Life, now: Life, text: str) -> None:
@@ -118,3 +133,12 @@ def test_the_wait_for_an_outcome_ends() -> None:
 
     assert (silent.wait(), slow.wait()) == (None, begun)
     assert silent.now == slow.now == WITHIN_MS
+
+
+def test_another_signal_is_no_outcome_of_ones_own() -> None:
+    """W2: that one is refused, and the audit log says so."""
+    given = approving().apply(GIVEN, 20)
+    late = AuditEntry(SUBMITTED, "signal", "approval", 0, "alex", "a-2", applied=False, note="it came too late")
+    own = replace(GIVEN, who="alex", signal_id="a-2")
+    assert came_of(own, approving(), given) is None
+    assert came_of(own, approving(), given, late) == CommandOutcome(applied=False, text="it came too late")

@@ -10,9 +10,13 @@ from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, U
 from stepward.domain.staleness import dated
 from stepward.domain.workflow.plan import Exhausted
 from tests.unit.cli.lives import (
+    APPROVED,
+    GIVEN,
     PLAN,
     SUBMITTED,
     Life,
+    approving,
+    early,
     failed,
     paused,
     recovered,
@@ -25,6 +29,7 @@ from tests.unit.cli.lives import (
 
 HERE = Target(local=True)
 NOW = SUBMITTED + 90_000
+AGAIN = replace(GIVEN, signal_id="a-2")
 UNDO = Undo("ord-1", "ada", "withdrawn")
 PAUSE = Pause("ord-1", "ada", "asking")
 RESUME = Resume("ord-1", "ada", "agreed")
@@ -56,6 +61,9 @@ def late() -> Life:
             "its complete-by, and is about to be undone. To see how far",
         ),
         (failed(), Resubmit("ord-1", "reserve", 1, "ada", "x"), "the step is Processed at attempt 1; in Error: charge"),
+        (approving().apply(GIVEN, 20), AGAIN, "'approval' came too late: the step is Processed. To see what happened"),
+        (early(), AGAIN, "'approval' was given before, as a-1. To see the order: stepward show ord-1 --local"),
+        (approving("submitters"), GIVEN, "is accepted from submitters only: send it to the orders queue"),
     ],
 )
 def test_what_cannot_work_is_refused_with_the_reason_and_what_to_do(life: Life, command: Command, says: str) -> None:
@@ -78,9 +86,22 @@ def test_what_cannot_work_is_refused_with_the_reason_and_what_to_do(life: Life, 
         (failed(), Resubmit("ord-1", "charge", 1, "ada", "x")),
         (stopped(), Resubmit("ord-1", "charge", 0, "ada", "x")),
         (undo_failed(), Resubmit("ord-1", "charge/undo", 1, "ada", "x")),
+        (approving(), GIVEN),
+        (Life(plan=APPROVED), replace(GIVEN, data={}, refused="fraud")),
     ],
 )
 def test_what_can_work_is_not_refused_and_the_order_agrees(life: Life, command: Command) -> None:
     assert refusal(life.loaded, command, HERE, NOW) == ""
     before = life.task.revision
     assert life.apply(command, 90_000).task.revision == before + 1
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ("aproval", "'aproval' is not a step of this task; its signals: approval"),
+        ("charge", "'charge' is a call, which takes no signal; its signals: approval"),
+    ],
+)
+def test_a_signal_that_nobody_waits_for_is_refused_with_those_that_there_are(step: str, says: str) -> None:
+    assert refusal(approving().loaded, replace(GIVEN, step=step), HERE, NOW) == says

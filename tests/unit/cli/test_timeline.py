@@ -1,6 +1,16 @@
+from dataclasses import replace
+
+from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import is_complete, prospects, timeline
+from stepward.cli.orders.view import what_next
+from stepward.cli.terminal import day_and_time
 from stepward.domain.messages import Start
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
+from tests.factories import ALERTS
 from tests.unit.cli.lives import (
+    APPROVAL,
+    CHARGE,
+    GIVEN,
     PATIENT,
     SUBMITTED,
     Life,
@@ -176,3 +186,38 @@ def test_the_timeline_of_an_order_past_its_complete_by_says_what_that_stopped() 
         assert prospects(life.task, life.plan, SUBMITTED + 13_000) == [late]
     lifted = stopped().resubmit("charge", 13_000, "alex", "the customer waits")
     assert all(late not in said for said in prospects(lifted.task, lifted.plan, SUBMITTED + 13_000))
+
+
+HOUR = 3_600_000
+RARE = ("gt", ("order", "total", 0), 50)
+COOLING = PlannedStep("cooling-off", "", "", (), 30 * HOUR, 1, kind=StepKind.TIMER)
+REMINDS = replace(APPROVAL, after=("gift",), exhausted=(Policy(Exhausted.REMIND, 24 * HOUR, 1), ALERTS))
+WAITING = Plan("fulfilment", 7, (COOLING, replace(CHARGE, name="gift", after=("cooling-off",), when=RARE), REMINDS))
+
+
+def test_a_wait_is_told_as_one() -> None:
+    """W2, W3, W4: nobody made an attempt, and nobody is to blame."""
+    life = Life(plan=WAITING).start(0)
+    ends, until = (day_and_time(SUBMITTED + hours * HOUR) for hours in (30, 102))
+    assert prospects(life.task, life.plan, SUBMITTED) == [f"cooling-off is a timer, and ends at {ends}."]
+
+    life.check_deadlines(30 * HOUR).start(30 * HOUR)
+    life.check_deadlines(78 * HOUR).alerted("approval", 78 * HOUR)
+    waits = f"approval waits for its signal until {until}; the operators were reminded."
+    answer = "To answer approval:\n  stepward signal ord-1 approval --data '{...}'"
+    assert what_next(life.loaded, Target(), SUBMITTED + 78 * HOUR) == f"{waits}\n{answer}"
+    assert "which has passed" in prospects(life.task, life.plan, SUBMITTED + 103 * HOUR)[0]
+
+    life.apply(GIVEN, 80 * HOUR)
+    assert lines_of(life) == [
+        (0, "the order was submitted"),
+        (0, "cooling-off: the timer began, 1 d 6 h"),
+        (30 * HOUR, "cooling-off: it ended after 1 d 6 h"),
+        (30 * HOUR, "gift: skipped, for it is not so that order.total is over 50 (0 if missing)"),
+        (30 * HOUR, "approval: it began to wait for its signal, for 2 d 0 h"),
+        (78 * HOUR, "approval: nobody gave the signal 'approval' yet; the operators were reminded"),
+        (78 * HOUR, "approval: the operators were alerted"),
+        (80 * HOUR, "approval: ada answered: a-1"),
+        (80 * HOUR, "approval: it ended after 2 d 2 h"),
+        (80 * HOUR, "the order is Processed, 3 d 8 h after it was submitted"),
+    ]

@@ -88,7 +88,7 @@ def test_no_other_command_waits_for_an_order(engine: Engine, command: Undo | Pau
 def test_a_wish_that_nobody_needed_is_told_and_dropped(engine: Engine) -> None:
     """An order that comes after it is processed."""
     store = engine.parts.store
-    assert store.wish(ORDER_ID) == Wish(ORDER_ID, CANCEL.who, CANCEL.why, engine.clock.now)
+    assert store.wish(ORDER_ID) == Wish.of(CANCEL, engine.clock.now)
     for seconds, waits in ((LASTS / 1000 - 60, True), (120, False)):
         engine.clock.move(seconds)
         engine.parts.sweep("supervisor-1")

@@ -35,7 +35,7 @@ from tests.factories import (
 )
 from tests.planned_app import PlannedApp
 from tests.unit.engine.test_supervising import retried, sweep
-from tests.unit.engine.troubled import abandoned
+from tests.unit.engine.troubled import abandoned, troubled
 from tests.unit.engine.world import World
 
 SCREENED = Plan(
@@ -98,12 +98,12 @@ def test_what_waits_past_complete_by_for_code_that_can_read_it_counts_nothing(
     messages = engine.pump.lines[queue].queue
     engine.run(until=lambda: bool(messages.stored))
     (newer,) = messages.stored
-    known, newer.body = newer.body, json.dumps({**json.loads(newer.body), whose: "later"})
+    known, newer.body = newer.body, json.dumps({**json.loads(newer.body), whose: "unheard-of"})
 
     engine.clock.move(5)
     lacks = engine.order(ORDER_ID).step("reserve").lacks
     engine.clock.move(85)
-    assert lacks.startswith(f"{reader} was sent a message whose {whose} is 'later', which this code does not know")
+    assert lacks.startswith(f"{reader} was sent a message whose {whose} is 'unheard-of', which this code does not know")
 
     newer.body = known
     engine.run()
@@ -113,7 +113,36 @@ def test_what_waits_past_complete_by_for_code_that_can_read_it_counts_nothing(
     assert (engine.effects, engine.rejects) == (["reserve", "ship"], [])
 
 
-@pytest.mark.parametrize("text", ['{"type":"task.freeze","orderId":"ord-1"}', encode(REPLY).replace('"ok"', '"later"')])
+@pytest.mark.parametrize(
+    ("said", "spares"),
+    [
+        *(({"outcome": each}, True) for each in Outcome),
+        *((said, False) for said in ({"step": "ship"}, {"attempt": 2}, {"token": "other"})),
+    ],
+)
+def test_a_reply_to_an_order_whose_plan_the_scheduler_cannot_read_spares_its_attempt_once(
+    world: World, said: Mapping[str, Any], spares: bool
+) -> None:
+    """D1: whoever froze the plan was updated first; another write may be faster than the note."""
+    request, asked = decode_request(world.ask()), world.store.tasks[ORDER_ID]
+    reply = replace(REPLY, **{"order_id": ORDER_ID, "token": request.token, **said})
+    faster = {ORDER_ID: replace(asked, revision=asked.revision + 1, due=T0)}
+    world.store = troubled(world, newer={asked.plan_id}, races=1, rival=lambda: world.store.tasks.update(faster))
+    for _ in range(2):
+        with pytest.raises(NotUnderstood, match=f"{ORDER_ID}: plan"):
+            world.schedule().handle(encode(reply))
+        noted = world.store.tasks[ORDER_ID]
+        assert (noted.revision - asked.revision, noted.due) == ((2, T0) if spares else (0, asked.due))
+    assert noted.steps["reserve"].lacks.startswith(f"the Scheduler cannot read {ORDER_ID}: plan") is spares
+
+    world.clock.now += 2 * MINUTE
+    sweep(world)
+    assert (world.store.tasks[ORDER_ID].steps["reserve"].failure_count == 0) is spares
+
+
+@pytest.mark.parametrize(
+    "text", ['{"type":"task.freeze","orderId":"ord-1"}', encode(REPLY).replace('"ok"', '"unheard-of"')]
+)
 def test_what_is_not_understood_of_an_order_that_is_not_there_is_no_reject(world: World, text: str) -> None:
     with pytest.raises(NotUnderstood):
         world.schedule().handle(text)

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from stepward import (
+    ALERT,
+    UNDO,
     Agent,
     App,
     Call,
     Default,
-    Exhausted,
     OrderMessage,
     Remind,
     Signal,
@@ -147,12 +148,22 @@ def test_data_that_does_not_fit_is_a_reject_that_names_the_field(begin: Begin) -
 
 def test_a_refused_signal_undoes_what_was_done(begin: Begin) -> None:
     """W2: a refusal takes the policy of the step."""
-    engine, order = begin(charged(), approval(on_refused=Exhausted.UNDO), closed())
+    engine, order = begin(charged(), approval(on_refused=UNDO), closed())
     order.signal("approval", refused="fraud")
     engine.run()
     assert order.state == "Undone"
     assert order.effects == ["charge", "charge/undo"]
     engine.verdict()
+
+
+def test_a_refusal_that_came_early_counts_when_the_step_begins(begin: Begin) -> None:
+    """W2, I11: the step ends in Error with its claim, and the order is undone if its policy says so."""
+    for on_refused, state in ((ALERT, "Error"), (UNDO, "Undone")):
+        engine, order = begin(Timer("cooling-off", hours(1)), approval(on_refused=on_refused), charged())
+        order.signal("approval", refused="fraud")
+        engine.clock.move(2 * 3_600)
+        assert order.state == state
+        assert order.effects == []
 
 
 def test_an_approval_after_a_refusal_counts(begin: Begin) -> None:
@@ -177,7 +188,7 @@ def test_the_door_decides_who_may(begin: Begin) -> None:
 
 def test_an_operator_is_reminded_and_then_the_order_is_undone(begin: Begin) -> None:
     """W2: reminder, then the last policy."""
-    policies = [Remind(days(1), rounds=2), Exhausted.UNDO]
+    policies = [Remind(days(1), rounds=2), UNDO]
     engine, order = begin(charged(), approval(on_timeout=policies), closed())
     engine.clock.move(2 * DAY + 300)
     assert [alert.reason for alert in engine.alerts] == ["nobody gave the signal 'approval' yet"]

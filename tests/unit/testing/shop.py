@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
+from stepward import UNDO, Agent, App, Call, Step, Workflow, minutes
 from stepward.testing import Order
 from stepward.testing.harness import Harness
 
@@ -41,7 +41,7 @@ fulfilment = Workflow(
     version=1,
     steps=[
         Step(reserve, undo=release, complete_within=minutes(1)),
-        Step(charge, undo=refund, complete_within=minutes(1), on_permanent=Exhausted.UNDO),
+        Step(charge, undo=refund, complete_within=minutes(1), on_permanent=UNDO),
         Step(ship, complete_within=minutes(5)),
     ],
 )

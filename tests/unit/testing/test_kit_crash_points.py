@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepward import Agent, App, Call, Exhausted, Step, Workflow, minutes
+from stepward import UNDO, Agent, App, Call, Step, Workflow, minutes
 from stepward.domain.task import claim
 from stepward.domain.task.change import TaskChange
 from stepward.domain.workflow.plan import PlannedStep
@@ -49,7 +49,7 @@ def forgetful(call: Call) -> Mapping[str, Any]:
 def paying(operation: Any) -> App:
     steps = [
         Step(reserve, undo=release, complete_within=minutes(1)),
-        Step(operation, complete_within=minutes(1), on_permanent=Exhausted.UNDO),
+        Step(operation, complete_within=minutes(1), on_permanent=UNDO),
     ]
     return App("shop", workflows=[Workflow("paying", 1, steps)])
 

@@ -12,12 +12,12 @@ from orders.messages import OrderEvent, OrderSubmitted
 from orders.shops.sources import SOURCES
 from stepward.domain.convoy.event import OrderEvent as Event
 from stepward.domain.convoy.lane_message import LaneMessage
-from stepward.domain.messages import Reply, Start
+from stepward.domain.messages import Reply, SignalGiven, Start
 from stepward.domain.task.record import ProcessState
 from stepward.wire.convoy import decode_for_lane
 from stepward.wire.ledger import Ledger, decode_ledger, entry_of
 from stepward.wire.messages import decode_for_scheduler, decode_request
-from stepward.wire.order import Accepted, accept
+from stepward.wire.order import Accepted, accept, check_signal
 from tests.lab.convoy.world import ConvoyWorld
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -37,6 +37,17 @@ def test_the_sample_orders_are_accepted(name: str) -> None:
 def test_the_plain_sample_is_the_order_of_the_tutorial() -> None:
     body = (EVENTS / "orders" / "order.json").read_text()
     assert accept(body, app.schemas) == accept(records("sqs-order-plain")[0]["body"], app.schemas)
+
+
+def test_the_samples_of_a_return_and_of_its_signal_are_accepted() -> None:
+    """W1, W2: both mean the same task."""
+    sent, given = [
+        accept((EVENTS / "returns" / f"{name}.json").read_text(), app.schemas, app.keys) for name in ("return", "goods")
+    ]
+    assert isinstance(sent, Accepted)
+    assert isinstance(given, SignalGiven)
+    assert sent.order.order_id == given.order_id == "returns~~ret-1001"
+    check_signal(given, app.signals(given.order_id)[given.step])
 
 
 def test_the_sample_messages_between_parts_are_decoded() -> None:

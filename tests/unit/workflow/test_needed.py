@@ -6,7 +6,8 @@ import pytest
 
 from stepward.domain.messages import Outcome
 from stepward.domain.task.lacking import needed
-from tests.factories import ALERTS, OTHER, Life, answer, paying, shipping, started, undoable, waits
+from stepward.domain.workflow.plan import Plan
+from tests.factories import ALERTS, OTHER, Life, answer, paying, planned, shipping, started, undoable, waits
 
 
 def of(life: Life, *, cancellable: bool = False) -> set[str]:
@@ -31,6 +32,19 @@ BY_OTHER = {"other.by_other", "other.unpay"}
 )
 def test_an_order_needs_the_steps_to_come_and_the_undo_of_those_done(life: Life, needs: set[str]) -> None:
     assert of(life) == needs
+
+
+def test_a_check_is_needed_by_the_call_and_by_its_undo() -> None:
+    """W7."""
+    life, found = Life(undoable(check="find")), {"worker.find"}
+    assert of(life) == ALL | found
+
+    begun = shipping(check="find")
+    begun.undo()
+    assert of(begun) == UNDOS | found
+    once = started(Plan("line", 1, (planned("ship", check="find"), planned("close", "ship"))))
+    once.done("ship")
+    assert of(once) == {"worker.close"}, "what is done and cannot be undone is not asked for"
 
 
 def test_after_its_fallback_an_order_needs_the_first_agent_for_its_undo_only() -> None:

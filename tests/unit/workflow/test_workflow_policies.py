@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call, Operation
-from stepward.domain.workflow.definition import Fallback, Step, Wait, Workflow
+from stepward.domain.workflow.definition import Fallback, RetryAfter, Step, Workflow
 from stepward.domain.workflow.plan import Exhausted, Policy
-from stepward.domain.workflow.spans import minutes
 from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, waits
 
 bank, broker, post = Agent("bank"), Agent("broker"), Agent("post")
@@ -46,16 +46,16 @@ def refusal(*steps: Step) -> str:
 def test_what_is_not_said_is_an_alert() -> None:
     """S13: the last policy is always an end."""
     assert policies() == (ALERTS,)
-    assert policies(exhausted=[]) == (ALERTS,)
-    assert policies(exhausted=Wait(minutes(1))) == (waits(MINUTE), ALERTS)
-    assert policies(exhausted=Exhausted.UNDO) == (UNDOES,)
+    assert policies(on_timeout=[]) == (ALERTS,)
+    assert policies(on_timeout=RetryAfter(minutes(1))) == (waits(MINUTE), ALERTS)
+    assert policies(on_timeout=Exhausted.UNDO) == (UNDOES,)
 
 
 def test_policies_follow_each_other_as_they_are_written() -> None:
     """S13: as data, frozen with the plan."""
-    chain = [Wait(minutes(60), rounds=2), Fallback(charge_there, undo=refund_there), Exhausted.UNDO]
+    chain = [RetryAfter(minutes(60), rounds=2), Fallback(charge_there, undo=refund_there), Exhausted.UNDO]
 
-    assert policies(exhausted=chain) == (
+    assert policies(on_timeout=chain) == (
         waits(HOUR, 2),
         replace(falls_back("broker", "charge_there"), undo_agent="broker", undo="refund_there", at_once=10),
         UNDOES,
@@ -64,12 +64,12 @@ def test_policies_follow_each_other_as_they_are_written() -> None:
 
 def test_a_fallback_needs_no_undo_of_its_own() -> None:
     """S13: nobody takes over from the last."""
-    assert policies(exhausted=Fallback(charge_there))[0].undo == ""
+    assert policies(on_timeout=Fallback(charge_there))[0].undo == ""
 
 
 def test_an_agent_of_a_fallback_is_an_agent_of_the_workflow() -> None:
     """S3, S21: its queue and its function are derived from it."""
-    workflow = Workflow("pay", 1, [step(charge, undo=refund, exhausted=Fallback(charge_there, undo=refund_there))])
+    workflow = Workflow("pay", 1, [step(charge, undo=refund, on_timeout=Fallback(charge_there, undo=refund_there))])
 
     assert [agent.name for agent in workflow.agents] == ["bank", "broker"]
     assert set(workflow.operations("broker")) == {"charge_there", "refund_there"}
@@ -78,11 +78,15 @@ def test_an_agent_of_a_fallback_is_an_agent_of_the_workflow() -> None:
 
 def test_the_longest_wait_is_taken() -> None:
     """S13."""
-    assert policies(exhausted=Wait(minutes(43200), 100))[0].rounds == 100
+    assert policies(on_timeout=RetryAfter(minutes(43200), 100))[0].rounds == 100
 
 
-NO_WAITS = [Exhausted.WAIT, *(Wait(minutes(n)) for n in (0, -1, 43201)), *(Wait(minutes(1), n) for n in (0, 101))]
-NEVER = "a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)"
+NO_WAITS = [
+    Exhausted.WAIT,
+    *(RetryAfter(minutes(n)) for n in (0, -1, 43201)),
+    *(RetryAfter(minutes(1), n) for n in (0, 101)),
+]
+NEVER = "a wait is up to 30 days, 1 to 100 times: RetryAfter(minutes(30), rounds=2)"
 IN_DOUBT = "has no undo; an attempt in doubt must be taken back before another agent takes the step"
 OF_ONE_AGENT = "two of its operations are of one agent; a fallback is another agent's"
 
@@ -90,15 +94,15 @@ OF_ONE_AGENT = "two of its operations are of one agent; a fallback is another ag
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        *(({"exhausted": wait}, NEVER) for wait in NO_WAITS),
-        ({"exhausted": Exhausted.FALLBACK}, "a fallback needs its operation: Fallback(charge_elsewhere)"),
-        ({"exhausted": Fallback(charge_there), "undo": None}, f"charge {IN_DOUBT}"),
-        ({"exhausted": [Fallback(charge_there), Fallback(charge_by_post)]}, f"charge_there {IN_DOUBT}"),
-        ({"exhausted": [Fallback(operation(bank, "charge_slowly"), undo=refund)]}, OF_ONE_AGENT),
-        ({"exhausted": [Fallback(charge_there, undo=refund_there)] * 2}, OF_ONE_AGENT),
-        ({"exhausted": [Fallback(each, undo=refund_there) for each in (charge_there, charge_later)]}, OF_ONE_AGENT),
-        ({"exhausted": [Exhausted.ALERT, Wait(minutes(1))]}, "exhausted goes on after ALERT, which is an end"),
-        ({"exhausted": [Exhausted.UNDO, Wait(minutes(1))]}, "exhausted goes on after UNDO, which is an end"),
+        *(({"on_timeout": wait}, NEVER) for wait in NO_WAITS),
+        ({"on_timeout": Exhausted.FALLBACK}, "a fallback needs its operation: Fallback(charge_elsewhere)"),
+        ({"on_timeout": Fallback(charge_there), "undo": None}, f"charge {IN_DOUBT}"),
+        ({"on_timeout": [Fallback(charge_there), Fallback(charge_by_post)]}, f"charge_there {IN_DOUBT}"),
+        ({"on_timeout": [Fallback(operation(bank, "charge_slowly"), undo=refund)]}, OF_ONE_AGENT),
+        ({"on_timeout": [Fallback(charge_there, undo=refund_there)] * 2}, OF_ONE_AGENT),
+        ({"on_timeout": [Fallback(each, undo=refund_there) for each in (charge_there, charge_later)]}, OF_ONE_AGENT),
+        ({"on_timeout": [Exhausted.ALERT, RetryAfter(minutes(1))]}, "exhausted goes on after ALERT, which is an end"),
+        ({"on_timeout": [Exhausted.UNDO, RetryAfter(minutes(1))]}, "exhausted goes on after UNDO, which is an end"),
         ({"on_permanent": Exhausted.WAIT}, "on_permanent is ALERT or UNDO, not WAIT"),
         ({"on_permanent": Exhausted.FALLBACK}, "on_permanent is ALERT or UNDO, not FALLBACK"),
     ],
@@ -111,7 +115,7 @@ def test_a_policy_that_cannot_be_followed_is_refused(settings: dict[str, Any], r
     assert refusal(step(charge, **{"undo": refund} | settings)) == f"workflow 'pay', step 'charge': {reason}"
 
 
-@pytest.mark.parametrize("asks", [{"exhausted": Exhausted.UNDO}, {"on_permanent": Exhausted.UNDO}])
+@pytest.mark.parametrize("asks", [{"on_timeout": Exhausted.UNDO}, {"on_permanent": Exhausted.UNDO}])
 @pytest.mark.parametrize("where", ["at", "after"])
 def test_an_undo_past_the_point_of_no_return_is_refused(where: str, asks: Mapping[str, Any]) -> None:
     """S17: it could never be done."""
@@ -125,5 +129,18 @@ def test_an_undo_past_the_point_of_no_return_is_refused(where: str, asks: Mappin
 
 def test_an_undo_before_the_point_of_no_return_is_taken() -> None:
     """S17."""
-    steps = [step(charge, undo=refund, exhausted=Exhausted.UNDO), step(ship, point_of_no_return=True)]
+    steps = [step(charge, undo=refund, on_timeout=Exhausted.UNDO), step(ship, point_of_no_return=True)]
     assert Workflow("pay", 1, steps).plan().steps[1].point_of_no_return
+
+
+def test_a_workflows_on_failure_is_the_end_of_every_step_that_names_none() -> None:
+    """W1: and past a point of no return, where nothing is undone, it is an alert."""
+    steps = [
+        Step(charge, on_timeout=RetryAfter(minutes(5)), complete_within=minutes(1)),
+        Step(ship, on_permanent=Exhausted.ALERT, complete_within=minutes(1)),
+        Step(charge_by_post, point_of_no_return=True, complete_within=minutes(1)),
+    ]
+    plan = Workflow("w", 1, steps, on_failure=Exhausted.UNDO).plan()
+    assert [step.exhausted[-1].kind for step in plan.steps] == [Exhausted.UNDO, Exhausted.UNDO, Exhausted.ALERT]
+    assert [step.on_permanent for step in plan.steps] == [Exhausted.UNDO, Exhausted.ALERT, Exhausted.ALERT]
+    assert plan.steps[0].exhausted[0].kind is Exhausted.WAIT

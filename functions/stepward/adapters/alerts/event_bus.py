@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from stepward.adapters.sqs.delivery import Failure, Outgoing, deliver
 from stepward.adapters.sqs.errors import translated
 from stepward.domain.deployment import Deployment
+from stepward.domain.errors import Transient
 from stepward.domain.key import named
 from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepWaits
 
@@ -41,9 +42,15 @@ class EventBus:
 
     def put(self, alerts: Sequence[Alert]) -> None:
         """Put all; raises Transient with the number of those not taken, Misconfigured if the bus cannot be used."""
+        failed: Transient | None = None
         for kind in (STEP_FAILED, UNDO_FAILED, STEP_WAITS, AGENT_DEFECT, *LANE_WAITS.values()):
             details = [Outgoing(detail(alert, self.deployment)) for alert in alerts if detail_type(alert) == kind]
-            deliver(details, partial(self._put, kind))
+            try:
+                deliver(details, partial(self._put, kind))
+            except Transient as error:  # those of another type go on
+                failed = failed or error
+        if failed:
+            raise failed
 
     def _put(self, kind: str, batch: Sequence[Outgoing]) -> Mapping[int, Failure]:
         with translated(f"event bus {self.bus}"):
@@ -80,7 +87,7 @@ def _about(alert: Alert) -> dict[str, object]:
         case LaneWaits():
             return {"event": alert.event, "trouble": alert.trouble.value}
         case StepWaits():
-            return {"step": alert.step, "attempt": alert.attempt}
+            return {"step": alert.step, "attempt": alert.attempt, **({"signal": True} if alert.signal else {})}
         case AgentDefect():
             known = {"agent": alert.agent, "operation": alert.operation, "error": alert.error}
             return {**known, "orders": alert.orders, "since": alert.since, "over": alert.over}

@@ -24,7 +24,8 @@ def subject(alert: Alert) -> str:
     if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
     if isinstance(alert, StepWaits):
-        return _line(f"Stepward: step {alert.step} waits for a deployment, order {spoken(alert.order_id)}")
+        what = "its signal" if alert.signal else "a deployment"
+        return _line(f"Stepward: step {alert.step} waits for {what}, order {spoken(alert.order_id)}")
     if isinstance(alert, AgentDefect):
         return _line(defect_texts.subject(alert))
     what = "undo" if alert.remaining_effects else "step"
@@ -32,7 +33,7 @@ def subject(alert: Alert) -> str:
 
 
 def text(alert: Alert, workflow: str = "") -> str:
-    """The text about one failed step, one that waits for a deployment, one lane that waits, or one defect.
+    """The text about one failed step, one that waits, one lane that waits, or one defect.
 
     `workflow` is the name of the default workflow.
     """
@@ -41,6 +42,10 @@ def text(alert: Alert, workflow: str = "") -> str:
         return lane_texts.text(alert, reason, workflow)
     if isinstance(alert, AgentDefect):
         return defect_texts.text(alert, reason)
+    if isinstance(alert, StepWaits) and alert.signal:
+        what = f"Step {alert.step} of order {spoken(alert.order_id, workflow)} waits for its signal."
+        show = command("show", alert.order_id, workflow)
+        return f"{what}\n\nWhy: {reason}\n\nLook at it:\n{show}\n{_answer(alert, workflow)}"
     if isinstance(alert, StepWaits):
         what = f"Step {alert.step} of order {spoken(alert.order_id, workflow)} waits for a deployment."
         show = command("show", alert.order_id, workflow)
@@ -81,7 +86,12 @@ def _parts(alerts: Sequence[Alert], workflow: str = "") -> Iterator[_Part]:
         ids = list(dict.fromkeys(alert.order_id for alert in steps))
         reasons = [(alert.step, alert.reason) for alert in steps]
         yield _Part(f"{_orders(ids)} ended in Error", ids, reasons, _advice(steps[0], workflow))
-    if waits := [alert for alert in alerts if isinstance(alert, StepWaits)]:
+    if signals := [alert for alert in alerts if isinstance(alert, StepWaits) and alert.signal]:
+        ids = list(dict.fromkeys(alert.order_id for alert in signals))
+        reasons = [(alert.step, alert.reason) for alert in signals]
+        advice = f"List them:\n  stepward list --needs-attention\n{_answer(signals[0], workflow)}"
+        yield _Part(f"{_orders(ids)} {'waits' if len(ids) == 1 else 'wait'} for a signal", ids, reasons, advice)
+    if waits := [alert for alert in alerts if isinstance(alert, StepWaits) and not alert.signal]:
         ids = list(dict.fromkeys(alert.order_id for alert in waits))
         reasons = [(alert.step, alert.reason) for alert in waits]
         advice = f"{_PATIENT.format('They go')}List them:\n  stepward list --needs-attention\n"
@@ -93,6 +103,11 @@ def _parts(alerts: Sequence[Alert], workflow: str = "") -> Iterator[_Part]:
     if defects := [alert for alert in alerts if isinstance(alert, AgentDefect)]:
         reasons = [(f"agent {alert.agent}", alert.reason) for alert in defects]
         yield _Part(defect_texts.headline(len(defects)), (), reasons, defect_texts.ADVICE)
+
+
+def _answer(alert: StepWaits, workflow: str) -> str:
+    words = command("signal", alert.order_id, workflow, alert.step)
+    return f"Answer, or refuse:\n{words} --data '{{...}}'\n{words} --refuse \"...\"\n"
 
 
 def _orders(ids: Sequence[str]) -> str:

@@ -14,12 +14,26 @@ from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.indexes import IndexedItem, listing
 from stepward.adapters.dynamodb.tables import find
 from stepward.adapters.dynamodb.writes import put_if
-from stepward.domain.errors import Corrupt, Rejected, wrong_with
-from stepward.domain.wish import Wish
+from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, wrong_with
+from stepward.domain.messages import Cancel, SignalGiven
+from stepward.domain.wish import Kept, Wish
+from stepward.wire.checked_text import MAX_DEPTH
 from stepward.wire.strict_json import canonical, parse
 
 _WISH = "Wish"
 NO_WISH: Condition = Path(_WISH).does_not_exist()
+_OF_CANCELLATION = {"who": "who", "why": "why", "customerId": "customer_id"}
+_OF_SIGNAL = {
+    "step": "step",
+    "signalId": "signal_id",
+    "data": "data",
+    "refused": "refused",
+    "who": "who",
+    "door": "door",
+    "customerId": "customer_id",
+}
+_RARE = ("customerId", "refused")
+_DEEPEST = MAX_DEPTH + 3
 
 
 class WishItem(IndexedItem):
@@ -48,9 +62,11 @@ class DynamoWishes:
             item = find(self.items, order_id)
         return _wish(order_id, item.wish) if item and item.wish else None
 
-    def put(self, wish: Wish) -> bool:
-        """Put it if nothing is in its place; whether it did."""
-        return put_if(self._item(wish), self.items.order_id.does_not_exist(), f"remember a wish about {wish.order_id}")
+    def put(self, wish: Wish, replaces: Wish | None) -> bool:
+        """Put it if nothing is in its place, or what it replaces; whether it did."""
+        free = self.items.order_id.does_not_exist()
+        place = free | is_still(replaces) if replaces else free
+        return put_if(self._item(wish), place, f"remember a wish about {wish.order_id}")
 
     def drop(self, wish: Wish) -> None:
         """Leave it for DynamoDB to delete, and list it as due no more, unless the order has come."""
@@ -79,13 +95,30 @@ def is_still(wish: Wish) -> Condition:
 
 
 def _text(wish: Wish) -> str:
-    customer = {"customerId": wish.customer_id} if wish.customer_id else {}
-    return canonical({"who": wish.who, "why": wish.why, "at": wish.at, **customer})
+    """A single cancellation is a text that older code can read; of any other wish it says that it cannot."""
+    kept = [_fields(each) for each in wish.kept]
+    is_plain = len(kept) == 1 and isinstance(wish.kept[0].event, Cancel)
+    return canonical(kept[0] if is_plain else {"kept": kept}, _DEEPEST)
+
+
+def _fields(kept: Kept) -> dict[str, Any]:
+    names = _OF_CANCELLATION if isinstance(kept.event, Cancel) else _OF_SIGNAL
+    given = {key: getattr(kept.event, name) for key, name in names.items()}
+    return {"at": kept.at} | {key: value for key, value in given.items() if value or key not in _RARE}
 
 
 def _wish(order_id: str, text: str) -> Wish:
     try:
-        content: Any = parse(text)
-        return Wish(order_id, content["who"], content["why"], content["at"], content.get("customerId", ""))
-    except (LookupError, TypeError, Rejected) as error:
+        content: Any = parse(text, _DEEPEST)
+        return Wish(order_id, tuple(_kept(order_id, each) for each in content.get("kept", [content])))
+    except (AttributeError, LookupError, TypeError, Rejected) as error:
         raise Corrupt(f"{order_id}: its wish: {wrong_with(error)}") from error
+
+
+def _kept(order_id: str, content: Any) -> Kept:
+    is_signal = "step" in content
+    names = _OF_SIGNAL if is_signal else _OF_CANCELLATION
+    if newer := sorted(content.keys() - names - {"at"}):
+        raise NotUnderstood(f"{order_id}: a wish with {', '.join(newer)}")
+    given = {name: content.get(key, "") if key in _RARE else content[key] for key, name in names.items()}
+    return Kept(content["at"], SignalGiven(order_id, **given) if is_signal else Cancel(order_id, **given))

@@ -13,14 +13,21 @@ from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Act, Intake
+from stepward.app.optimistic import LEAST_TIME
 from stepward.domain.errors import Misconfigured, RetryLater, StepwardError, Transient
 
 MOST_AT_ONCE = 10
 """The most threads of a function: one for each record of a full batch."""
 SENT_ANEW_AFTER = 20
 """Receives after which a message that fails for now is sent anew: after an hour, far from its queue's limit."""
+TIME_TO_SEND = 5_000
+"""Milliseconds that remain to send what the records ask for, and to give back those that were not begun."""
 LINGER_S = 0.02
 """How long messages that are ready wait for those of their neighbours, to share a call."""
+
+
+Work = tuple[SqsRecord, Act]
+"""A record, and what handles it."""
 
 
 class ItemFailure(TypedDict):
@@ -42,6 +49,9 @@ class BatchWorker:
     `visibility` hides a record that is to be retried later. `outbox` sends the records' messages when they are done; a
     record whose messages cannot be sent comes back. No invocation affects the next.
 
+    Without `together` it begins no record for which the time that is left is too short, by those before it, and gives
+    the rest back: if it were cut off, all would come back, and what was written would wait for its due time.
+
     A record that is `lasting` outlasts any outage: one that fails for now is hidden for a growing time, and sent anew
     before its receives are used up. Only a process that has survived its message does so: a message that ends the
     process each time, or meets a fault of the code, uses up its receives and ends in the dead-letter queue.
@@ -57,32 +67,38 @@ class BatchWorker:
     """Started when first needed, and reused: between two invocations they wait, frozen with the process."""
 
     def answer(self, event: Mapping[str, Any], remaining: Callable[[], int]) -> BatchAnswer:
-        """Work on every record of `event`, however much time is left; the answer names those that failed.
+        """Work on the records of `event`, with `remaining` milliseconds to the end; the answer names those that failed.
 
         Raises Rejected if it is no event of SQS.
         """
         records = records_of(event)
+        if self.outbox is not None:
+            self.outbox.discard()
         acts = self.intake.accepting([record.message for record in records], remaining)
-        work = self._side_by_side if self.together and len(records) > 1 else self._one_by_one
-        failed = list(work(records, acts))
+        work = list(zip(records, acts, strict=True))
+        together = self.together and len(records) > 1
+        failed = list(self._side_by_side(work) if together else self._one_by_one(work, remaining))
         self.telemetry.flush()
         return answered(failed)
 
-    def _one_by_one(self, records: Sequence[SqsRecord], acts: Sequence[Act]) -> Iterator[str]:
-        work = zip(records, acts, strict=True)
-        yield from [record.message_id for record, act in work if not self._accept(record, act)]
-        yield from self._not_sent(records)
+    def _one_by_one(self, work: Sequence[Work], remaining: Callable[[], int]) -> Iterator[str]:
+        begun = [(record.message_id, self._accept(record, act)) for record, act in _in_time(work, remaining)]
+        yield from [name for name, done in begun if not done]
+        yield from self._not_sent(work)
+        for record, _ in work[len(begun) :]:
+            # Unless there is time for that, the queue makes it visible later.
+            if remaining() < LEAST_TIME or not self._failed(record, RetryLater(0, "the time of this run is up")):
+                yield record.message_id
 
-    def _side_by_side(self, records: Sequence[SqsRecord], acts: Sequence[Act]) -> Iterator[str]:
+    def _side_by_side(self, work: Sequence[Work]) -> Iterator[str]:
         """Sends what is done while other records are at work: an answer must not wait for a slow neighbour."""
-        work = zip(records, acts, strict=True)
         accepted = {self.threads.submit(self._accept, record, act): record.message_id for record, act in work}
         working = set(accepted)
         try:
             while working:
                 _, working = wait(working, return_when=FIRST_COMPLETED)
                 _, working = wait(working, timeout=LINGER_S)
-                yield from self._not_sent(records)
+                yield from self._not_sent(work)
         finally:
             wait(accepted)  # whatever happens, no thread is at work when the invocation ends
         yield from [name for done, name in accepted.items() if not done.result()]
@@ -125,10 +141,10 @@ class BatchWorker:
         with self.outbox.on_behalf_of(record.message_id):
             yield
 
-    def _not_sent(self, records: Sequence[SqsRecord]) -> Sequence[str]:
+    def _not_sent(self, work: Sequence[Work]) -> Sequence[str]:
         """Send what the outbox has collected; the ids of the records whose messages could not be sent."""
         failed = self.outbox.flush() if self.outbox else {}
-        unsent = [record for record in records if record.message_id in failed]
+        unsent = [record for record, _ in work if record.message_id in failed]
         return [record.message_id for record in unsent if not self._failed(record, failed[record.message_id])]
 
     def _hide(self, record: SqsRecord, seconds: int) -> None:
@@ -139,6 +155,18 @@ class BatchWorker:
             self.visibility.hide(record.queue, record.receipt_handle, seconds)
         except StepwardError as error:
             self.telemetry.returned(record.message_id, error)
+
+
+def _in_time(work: Sequence[Work], remaining: Callable[[], int]) -> Iterator[Work]:
+    """Each, until what is left would be too short for one that takes as long as the slowest so far."""
+    slowest, left = 0, remaining() if len(work) > 1 else 0
+    for position, each in enumerate(work, start=1):
+        yield each
+        if position < len(work):
+            before, left = left, remaining()
+            slowest = max(slowest, before - left)
+            if left < TIME_TO_SEND + slowest:
+                return
 
 
 def answered(failed: Iterable[str]) -> BatchAnswer:

@@ -71,6 +71,11 @@ class Outbox:
         """How many requests wait for an agent; see `SqsQueues`."""
         return self.queues.queued(agent)
 
+    def discard(self) -> None:
+        """Drop what a run left that failed as a whole: its messages come back, and send it again."""
+        with self._lock:
+            self._collected = []
+
     def flush(self) -> Mapping[str, StepwardError]:
         """Send all that was collected; the errors, by the ids of the messages that have to come back."""
         with self._lock:

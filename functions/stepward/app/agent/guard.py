@@ -57,7 +57,7 @@ class Guard:
                 return replace(permit, at=slot.at, until=slot.until)
             wait = slot if isinstance(slot, int) else slot.at - now
         self.give_up(permit, now)
-        return Refused(wait, f"its rate of {self.pacer.rate:g} calls a second is used up", paced=True)
+        return Refused(wait, f"its rate of {self.pacer.rate:g} calls a second is used up", others=True)
 
     def give_up(self, permit: Permit, now: int) -> None:
         """The call is not made after all; nothing is written unless it was the probe."""

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import NoReturn
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from stepward.app.agent.guard import Guard
+from stepward.app.agent.replies import effect_of, later, reply_to, trace_of
 from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
-from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
-from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, Transient
+from stepward.domain.coordination.fault import Fault, Origin, fault_of, short, without
+from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
-from stepward.domain.messages import Outcome, Reply, StepRequest
-from stepward.domain.workflow.agents import Call, Later, Operation
+from stepward.domain.messages import CheckedRequest, Outcome, Reply, StepRequest
+from stepward.domain.workflow.agents import Call, Later, Operation, Result
+from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.ports import Queues, Telemetry
 from stepward.wire.messages import decode_request, encode_result, large, unread
+
+if TYPE_CHECKING:  # few steps have a check
+    from stepward.app.agent.call_rows import CallRows, HeldRow
+    from stepward.domain.workflow.agents import Asks
 
 MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
 LOOKS_WITHIN = 200
 """Milliseconds within which a request looks for a slot a second time before it goes back."""
-LEAST_LEFT = 2_000
-"""Milliseconds that a request has to have left when it comes back for a slot; a queue counts in seconds."""
-LONGEST_TRACE = 4_000
-MOST_FRAMES = 20
-"""Characters and frames of a traceback that are logged: its end, with the innermost frames."""
+LEAST_LEFT = 7_000
+"""Milliseconds that a request has to have left when it comes back for a slot: two, since a queue counts in seconds, and
+five, by which clocks may differ. Else its wish for more time comes too late, and counts against the order."""
+ROW_AGAIN = 1_000
+"""Milliseconds after which a row is tried again that cannot be read or written."""
+NO_EFFECT: Mapping[str, Any] = MappingProxyType({})
+"""What an agent gets from a check that finds no effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,8 @@ class Serve:
     sleep: Callable[[float], None]
     jitter: Callable[[], float]
     guard: Guard
+    rows: Callable[[], CallRows]
+    """The rows of the calls that are asked for first; made when first needed."""
     keep_error_texts: bool = True
     """Whether the messages of exceptions may be kept and logged; if not, only their types are."""
 
@@ -78,6 +88,8 @@ class Serve:
         operation = self.operations.get(request.operation)
         if operation is None:
             self._put_back(request, deadline)
+        if isinstance(request, CheckedRequest) and request.check not in self.operations:
+            self._put_back(replace(request, operation=request.check), deadline)
         fault: Fault | None = None
         tries, waited = 0, 0
         try:
@@ -102,7 +114,7 @@ class Serve:
         The request comes back, in case the agent is updated before complete-by. The breaker hears nothing.
         """
         lacks = f"agent {request.agent} does not know operation {request.operation}; deploy it"
-        self.queues.reply([_reply(request, Outcome.NOT_UNDERSTOOD, lacks)])
+        self.queues.reply([reply_to(request, Outcome.NOT_UNDERSTOOD, lacks)])
         self._retry_later(request, deadline, self._away(request, deadline), lacks, HistoryKind.NOT_UNDERSTOOD)
 
     def _report(self, request: StepRequest, deadline: int, fault: Fault | None) -> None:
@@ -113,30 +125,100 @@ class Serve:
             return
         if self.now() < deadline:
             with suppress(Transient):  # it is for people: nothing depends on it
-                self.queues.reply([_reply(request, Outcome.FAILING, fault.text)])
+                self.queues.reply([reply_to(request, Outcome.FAILING, fault.text)])
 
     def _call(self, request: StepRequest, operation: Operation, deadline: int, *, first: bool) -> Reply | Fault:
         """One call, if the guard permits it; what it raised if it failed for now. The first logs its traceback."""
         permit = self._permit(deadline)
         if isinstance(permit, Refused):
-            self.guard.report()
-            spread = round(self.jitter() * self._age(request) / 10) if permit.paced else 0
-            if permit.paced and first and self._is_short(request, deadline, permit.wait + spread):
-                self._log(HistoryKind.RETRY_LATER, request, f"{permit.why}; it asks for more time")
-                return _reply(request, Outcome.WAITING, permit.why)
-            self._retry_later(request, deadline, permit.wait + spread, permit.why)
+            return self._refused(request, permit, deadline, untried=first)
+        if isinstance(request, CheckedRequest):
+            return self._call_once(request, operation, permit, deadline, first=first)
+        return self._run(request, operation, permit, deadline, traced=first)
+
+    def _refused(self, request: StepRequest, refused: Refused, deadline: int, *, untried: bool) -> Reply:
+        """Return the request, or have it ask for more time if the rate alone holds it up and it was not tried."""
+        self.guard.report()
+        spread = round(self.jitter() * self._age(request) / 10) if refused.others else 0
+        if not (refused.others and untried and self._is_short(request, deadline, refused.wait + spread)):
+            self._retry_later(request, deadline, refused.wait + spread, refused.why)
+        self._log(HistoryKind.RETRY_LATER, request, f"{refused.why}; it asks for more time")
+        return reply_to(request, Outcome.WAITING, refused.why)
+
+    def _run(
+        self, request: StepRequest, operation: Operation, permit: Permit, deadline: int, *, traced: bool
+    ) -> Reply | Fault:
         try:
             result = operation(self._call_of(request, deadline))
             size = 0 if isinstance(result, Later) else large(encode_result(result))
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
-            return _reply(request, Outcome.PERMANENT, str(error))
+            return reply_to(request, Outcome.PERMANENT, without(request.callback, str(error)))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
-            return self._failed(request, permit, error, traced=first)
+            return self._failed(request, permit, error, traced=traced)
         self.guard.succeeded(permit, self.now(), request.operation)
         if isinstance(result, Later):
-            return _later(request)
+            return later(request)
         return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK, result, size=size)
+
+    def _call_once(
+        self, request: CheckedRequest, operation: Operation, permit: Permit, deadline: int, *, first: bool
+    ) -> Reply | Fault:
+        """Call under the row of the effect; ask before that if somebody may have called already."""
+        held = self._take(request, operation, permit, deadline, first=first)
+        if isinstance(held, Reply):
+            return held
+        if held.has_nothing:
+            self.guard.give_up(permit, self.now())
+            return Reply(request.order_id, request.step, request.attempt, request.token, Outcome.OK)
+        if held.asks:
+            asked = self._run(*self._asking(request), permit, deadline, traced=first)
+            if isinstance(asked, Fault) or asked.outcome is not Outcome.OK:
+                held.ended(self.now())
+                return asked
+            if held.claim.undoes is (asked.result is NO_EFFECT):
+                return asked
+            again = self._permit(deadline)
+            if isinstance(again, Refused):
+                held.ended(self.now(), known=True)
+                return self._refused(request, again, deadline, untried=first)
+            permit = again
+        done = self._run(request, operation, permit, deadline, traced=first)
+        if isinstance(done, Fault) or done.outcome is not Outcome.OK:
+            held.ended(self.now())
+        return done
+
+    def _take(
+        self, request: CheckedRequest, operation: Operation, permit: Permit, deadline: int, *, first: bool
+    ) -> HeldRow | Reply:
+        """The row of the effect; the request goes back if nobody may act now, or if its time is over since.
+
+        An undo asks for more time: the call that it waits for may end after its own complete-by.
+        """
+        key, undoes = effect_of(request), request.step.endswith(UNDO_SUFFIX)
+        settle, fresh = round(operation.agent.settle.total_seconds() * 1000), first and request.attempt == 1
+        try:
+            held = self.rows().take(key, deadline, self.now(), undoes=undoes, settle=settle, first=fresh)
+        except StepwardError as error:
+            self.guard.give_up(permit, self.now())
+            self._retry_later(request, deadline, ROW_AGAIN, str(error))
+        if not held.may_act or self.now() >= deadline:
+            self.guard.give_up(permit, self.now())
+            refused = Refused(
+                held.wait or LONGEST_ABSENCE, "another call of the effect may be under way", others=undoes
+            )
+            return self._refused(request, refused, deadline, untried=first)
+        return held
+
+    def _asking(self, request: CheckedRequest) -> tuple[StepRequest, Operation]:
+        """The request to ask for the effect, and what asks for it."""
+        check = self.operations[request.check]
+        asks = cast("Asks", check.run)
+
+        def run(call: Call) -> Result:
+            return NO_EFFECT if (found := asks(call)) is None else found
+
+        return replace(request, operation=check.name, idempotency_key=effect_of(request)), replace(check, run=run)
 
     def _permit(self, deadline: int) -> Permit | Refused:
         """What the guard says, once the call's slot has come; a slot that lapsed meanwhile is replaced.
@@ -153,7 +235,7 @@ class Serve:
                 if permit.holds(self.now()):
                     return permit
                 self.guard.give_up(permit, self.now())
-            elif permit.paced and not looked:
+            elif permit.others and not looked:
                 looked = True
                 self.sleep(self.jitter() * LOOKS_WITHIN / 1000)
             else:
@@ -166,10 +248,10 @@ class Serve:
 
     def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
         """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""
-        fault = fault_of(error, keep_text=self.keep_error_texts)
+        fault = fault_of(error, keep_text=self.keep_error_texts, token=request.callback)
         self.guard.failed(permit, self.now(), Failure(short(request.order_id), request.operation, fault))
         wanted = traced and fault.origin is not Origin.SERVICE
-        trace = _trace(error, keep_text=self.keep_error_texts) if wanted else ""
+        trace = trace_of(error, request.callback, keep_text=self.keep_error_texts) if wanted else ""
         self._log(HistoryKind.CALL_FAILED, request, fault.text, trace)
         return fault
 
@@ -205,24 +287,3 @@ class Serve:
     def _log(self, kind: HistoryKind, request: StepRequest, note: str, trace: str = "") -> None:
         entry = TracedEntry(self.now(), kind, request.step, request.attempt, request.agent, note, trace=trace)
         self.telemetry.record(request.order_id, entry)
-
-
-def _reply(request: StepRequest, outcome: Outcome, error: str) -> Reply:
-    more_after = request.complete_by if outcome is Outcome.WAITING else 0
-    return Reply(
-        request.order_id, request.step, request.attempt, request.token, outcome, error=error, complete_by=more_after
-    )
-
-
-def _later(request: StepRequest) -> Reply:
-    """The work is handed over, if the service has something to answer with."""
-    if request.callback:
-        return _reply(request, Outcome.LATER, "")
-    return _reply(request, Outcome.PERMANENT, "the operation returned Later; give its step an answer_within")
-
-
-def _trace(error: Exception, *, keep_text: bool) -> str:
-    """The traceback; without the messages of the exceptions, which may hold personal data, its frames alone."""
-    if keep_text:
-        return "".join(traceback.format_exception(error, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
-    return "".join(traceback.format_tb(error.__traceback__, limit=-MOST_FRAMES))[-LONGEST_TRACE:]

@@ -122,14 +122,18 @@ class Split:
         return version
 
     def _send(self, walk: _Walk, chunk: Sequence[WalkedEntry]) -> None:
-        """Keep the entries that belong to no order as rejects, then send the others, each order's in sequence."""
+        """Send the entries of each order in sequence, then keep those that belong to none as rejects.
+
+        An order must not wait until a reject can be kept.
+        """
+        if any(isinstance(walked.entry, Fault) for walked in chunk):
+            walk.save_beginning()
+        self.lanes.send([walked.entry for walked in chunk if isinstance(walked.entry, LaneMessage)])
         for walked in chunk:
             if isinstance(walked.entry, Fault):
-                walk.save_beginning()
                 self._keep(walk, walked.index, walked.entry)
             elif isinstance(walked.entry, Ignored):
                 self._log(HistoryKind.IGNORED, walk.ledger.customer_id, walked.entry.what)
-        self.lanes.send([walked.entry for walked in chunk if isinstance(walked.entry, LaneMessage)])
 
     def _keep(self, walk: _Walk, index: int, fault: Fault) -> None:
         reject = Reject(

@@ -108,11 +108,18 @@ def _with(entries: tuple[AuditEntry, ...], entry: AuditEntry) -> tuple[AuditEntr
     return tuple(sorted((*entries, entry), key=lambda each: each.at))[-LONGEST:]
 
 
+def named(command: Command) -> tuple[str, str, int]:
+    """The name of a command, and the step and the attempt that it is about."""
+    match command:
+        case Resubmit():
+            return "resubmit", command.step, command.attempt
+        case SignalGiven():
+            return "signal", command.step, 0
+    return type(command).__name__.lower(), "", 0
+
+
 def _asked(command: Command) -> dict[str, Any]:
-    step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
-    name = type(command).__name__.lower()
-    if isinstance(command, SignalGiven):
-        name, step = "signal", command.step
+    name, step, attempt = named(command)
     who, why = cleaned(command.who, LONGEST_TEXT), cleaned(command.why, LONGEST_TEXT)
     return {"command": name, "step": step, "attempt": attempt, "who": who, "why": why}
 

@@ -14,11 +14,23 @@ from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
-from stepward.domain.messages import Cancel, Message, Notice, Report, Retry, SignalGiven, StepRequest, TaskAlert
+from stepward.domain.messages import (
+    Cancel,
+    Message,
+    Notice,
+    OfChild,
+    Reply,
+    Report,
+    Retry,
+    SignalGiven,
+    StepRequest,
+    TaskAlert,
+)
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
 from stepward.domain.task.decide import AlertSent, Event, decide
-from stepward.domain.task.record import Loaded, Task
+from stepward.domain.task.lacking import spared
+from stepward.domain.task.record import Loaded, NewerPlan, Task
 from stepward.domain.timing import Timing
 from stepward.ports import Alerts, Notices, Queues, TaskStore, Telemetry
 
@@ -74,7 +86,7 @@ class Transition:
         # Only a claim needs the order.
         claims = self.claims and not all(isinstance(event, DeadlineCheck | AlertSent) for event in events)
         while True:
-            if loaded := self.store.load(order_id, with_order=claims):
+            if loaded := self._load(order_id, events, race, with_order=claims):
                 task, decided = decide_together(loaded.task, events, partial(self.decision, loaded))
                 if task is loaded.task or self.store.save(task, replaces=loaded.task):
                     after = replace(loaded, task=task)
@@ -101,6 +113,25 @@ class Transition:
                 return None
             outcomes.append(Outcome((), early))
         return outcomes
+
+    def _load(self, order_id: str, events: Sequence[Event], race: Race, *, with_order: bool) -> Loaded | None:
+        """The task with its plan; if only newer code knows that, a reply spares its attempt before it goes back."""
+        while True:
+            try:
+                return self.store.load(order_id, with_order=with_order)
+            except NewerPlan as newer:
+                if all(self.spare(newer, event) for event in events if isinstance(event, Reply)):
+                    raise
+            race.lost()
+
+    def spare(self, newer: NewerPlan, reply: Reply) -> bool:
+        """Note that the attempt of a reply is spared; whether nobody was faster."""
+        decision = spared(newer, reply, now=self.now(), by=self.instance, timing=self.timing)
+        if decision.task is not newer.task and not self.store.save(decision.task, replaces=newer.task):
+            return False
+        for entry in decision.history:
+            self.telemetry.record(reply.order_id, entry)
+        return True
 
     def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide; if that claims a step with a fallback, look at its agents and decide again."""
@@ -138,7 +169,7 @@ class Transition:
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
-        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry | OfChild)])
         for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
                 self.apply(order_id, AlertSent(alert.step, alert.attempt))

@@ -54,13 +54,10 @@ def cost(
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
     listed = [] if steps else _steps_of(app, workflow)
-    counted, paced = (
-        steps or len(listed),
-        sum(bool(each.operation.agent.rate) for each in listed if isinstance(each, Step)),
-    )
+    counted, extras = steps or len(listed), _extras([each for each in listed if isinstance(each, Step)])
     assumed = replace(Assumptions(), operation_ms=operation_ms)
     try:
-        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed, paced=paced)
+        bill = estimate(measured(), steps=counted, batch=batch, recoveries=recovered, assumed=assumed, **extras)
     except ValueError as error:
         complain(str(error))
         raise typer.Exit(2) from None
@@ -76,8 +73,8 @@ def cost(
     OUT.print(_assumptions(assumed))
     say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
     say("A complete-by of the whole order costs nothing until it passes.")
-    if paced:
-        say(f"{paced} of the steps have an agent with a rate, for up to a write and a read a call, which is included.")
+    if any(extras.values()):
+        say("Included: up to a write and a read for each call of an agent with a rate, a write for one with a check.")
 
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
@@ -136,6 +133,12 @@ def _steps_of(app: str, workflow: str) -> Sequence[AnyStep]:
     except (Misconfigured, Rejected) as error:
         complain(f"{error}; or give --steps")
         raise typer.Exit(2) from None
+
+
+def _extras(steps: Sequence[Step]) -> dict[str, int]:
+    """How many of the steps have an agent with a rate, and how many a check."""
+    rates, checks = (step.operation.agent.rate > 0 for step in steps), (step.check is not None for step in steps)
+    return {"paced": sum(rates), "checked": sum(checks)}
 
 
 def _amount(quantity: float) -> str:

@@ -17,6 +17,8 @@ MINUTES_A_MONTH = 43_800
 Quantities = Mapping[str, float]
 A_SLOT: Quantities = dict.fromkeys(("write units", "read units", "writes waited for", "reads waited for"), 1)
 """What a call of an agent with a rate costs besides; the calls of a batch share it. `test_paced_serving` counts it."""
+A_ROW: Quantities = dict.fromkeys(("write units", "writes waited for"), 1)
+"""What the first call of a step with a check costs besides. `test_asking_first` counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +136,14 @@ def estimate(
     recoveries: float = 0,
     assumed: Assumptions | None = None,
     paced: int = 0,
+    checked: int = 0,
 ) -> Estimate:
-    """The bill of an order of `steps` steps, of which `paced` have an agent with a rate.
+    """The bill of an order of `steps` steps, of which `paced` have an agent with a rate, and `checked` a check.
 
     `recoveries` is the share of orders in which a step runs again.
     """
     assumed = assumed or Assumptions()
-    parts = [(found.order(steps, batch), 1.0), (found.recovery, recoveries), (A_SLOT, paced)]
+    parts = [(found.order(steps, batch), 1.0), (found.recovery, recoveries), (A_SLOT, paced), (A_ROW, checked)]
     names = dict.fromkeys(name for part, _ in parts for name in part)
     counted = {name: sum(part.get(name, 0) * times for part, times in parts) for name in names}
     gigabytes = counted["stored bytes"] / GIGABYTE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stepward.domain.messages import Callback, Cancel, ReportReject, StepRequest, ToScheduler
+from stepward.domain.messages import Callback, Cancel, ReportReject, SignalGiven, StepRequest, ToScheduler
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded
 
@@ -29,7 +29,7 @@ class Judgement:
 
 def judge(message: ToScheduler | StepRequest, loaded: Loaded | None, *, now: int) -> Judgement:
     """The staleness of `message` at `now` (epoch ms): a dry run of the policy."""
-    if loaded is None and isinstance(message, Cancel):
+    if loaded is None and isinstance(message, Cancel | SignalGiven):
         return Judgement(Staleness.CURRENT, f"there is no order {message.order_id}; it will wait for it")
     if isinstance(message, ReportReject):
         return Judgement(Staleness.CURRENT, "its submitter has not been told")

@@ -1,10 +1,10 @@
-"""`stepward undo`, `cancel`, `pause`, `resume` and `resubmit`: an operator's commands for an order."""
+"""`stepward undo`, `cancel`, `pause`, `resume`, `resubmit` and `signal`: an operator's commands for an order."""
 
 from __future__ import annotations
 
 import getpass
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,13 +15,23 @@ from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.ask import ask
 from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
-from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
+from stepward.cli.user_error import UserError
+from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
+from stepward.project import Project
 from stepward.wire.checked_text import cleaned
+from stepward.wire.order import check_signal
+from stepward.wire.strict_json import parse
 
 Why = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.")]
 WhyIfOrder = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.", show_default=False)]
 Who = Annotated[str, typer.Option(help="Your name, for the audit log.", show_default="the user logged in")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait up to ten seconds for the outcome.")]
+SignalName = Annotated[str, typer.Argument(metavar="NAME", help="The step that waits for the signal.")]
+Data = Annotated[str, typer.Option(help="The answer, a JSON object.", show_default=False)]
+Refuse = Annotated[str, typer.Option(metavar="WHY", help="Refuse it, for this reason.", show_default=False)]
+SignalId = Annotated[str, typer.Option("--id", help="Your own name for this signal.", show_default="a new one")]
+LONGEST_NAME = 128
 StepName = Annotated[str, typer.Argument(metavar="STEP", help="The step, if more than one is in Error.")]
 OrderOrNone = Annotated[str, typer.Argument(metavar="[ORDER]", help="The order's id.", show_default=False)]
 
@@ -130,6 +140,59 @@ def resubmit(
     failed = chosen(target, loaded, step)
     message = Resubmit(loaded.task.order_id, failed.name, failed.attempt, by, why)
     ask(target, connection, loaded, message, wait=wait, as_json=as_json)
+
+
+def signal(  # noqa: PLR0913 - an option each
+    target: Target,
+    order: OrderId,
+    name: SignalName,
+    *,
+    data: Data = "",
+    refuse: Refuse = "",
+    signal_id: SignalId = "",
+    who: Who = "",
+    wait: Wait = True,
+    as_json: AsJson = False,
+) -> None:
+    """Give the signal that a step of an order waits for, or refuse it.
+
+    The data is the step's result. In your project's folder the command checks it against the signal's class first. A
+    signal that comes before its step begins is kept for it. The same --id twice is one signal.
+
+    Examples: stepward signal ord-1001 approval --data '{"by":"ann"}' · stepward signal ord-1001 approval --refuse fraud
+
+    JSON: the keys of `undo`; why is the reason of a refusal, else the signal's id.
+    """
+    if bool(data) == bool(refuse):
+        raise typer.BadParameter("""give --data '{"by":"ann"}', or --refuse with the reason""")
+    connection = connect(target)
+    loaded = order_named(target, connection, order)
+    given, refused = {} if refuse else _object(data), reason(refuse) if refuse else ""
+    named = cleaned(signal_id.strip(), LONGEST_NAME) or connection.new_id()
+    message = SignalGiven(loaded.task.order_id, name, named, given, refused, operator(who), OPERATORS)
+    try:
+        check_signal(message, _class_of(loaded.task.order_id, name))
+    except Rejected as fault:
+        raise UserError(f"--data: {fault.field}: {fault.reason}") from fault
+    ask(target, connection, loaded, message, wait=wait, as_json=as_json)
+
+
+def _object(data: str) -> dict[str, Any]:
+    try:
+        found = parse(data)
+    except Rejected as fault:
+        raise typer.BadParameter(f"{fault.field}: {fault.reason}", param_hint="--data") from fault
+    if not isinstance(found, dict):
+        raise typer.BadParameter("""give a JSON object, such as '{"by":"ann"}'""", param_hint="--data")
+    return found
+
+
+def _class_of(order_id: str, name: str) -> type[Any] | None:
+    """The class of the signal's data, if the project is here."""
+    try:
+        return Project.here().app().signals(order_id).get(name)
+    except Misconfigured:
+        return None
 
 
 def reason(why: str) -> str:

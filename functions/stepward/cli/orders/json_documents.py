@@ -8,7 +8,7 @@ from typing import Any
 from stepward.cli.orders.timeline import all_records
 from stepward.domain.key import named
 from stepward.domain.rejects import Reject
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
+from stepward.domain.task.record import DONE, Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import Plan, forward_name
 
 Document = dict[str, Any]
@@ -77,8 +77,8 @@ def forward(task: Task) -> list[StepRecord]:
 
 
 def done(task: Task) -> int:
-    """How many steps are Processed."""
-    return sum(record.process_state is ProcessState.PROCESSED for record in forward(task))
+    """How many steps are Processed, or skipped."""
+    return sum(record.process_state in DONE for record in forward(task))
 
 
 def _step(record: StepRecord, plan: Plan) -> Document:
@@ -86,7 +86,8 @@ def _step(record: StepRecord, plan: Plan) -> Document:
     return {
         "name": record.name,
         "undoes": forward_name(record.name) if record.is_compensation else None,
-        "agent": planned.executor(record.policy).agent,
+        "kind": planned.kind,
+        "agent": planned.executor(record.policy).agent or None,
         "state": record.process_state,
         "attempt": record.attempt,
         "failures": record.failure_count,
@@ -101,4 +102,5 @@ def _step(record: StepRecord, plan: Plan) -> Document:
         "error": record.error,
         "lacks": record.lacks or None,
         "raised": record.raised,
+        "signalKept": record.early.signal_id if record.early else None,
     }

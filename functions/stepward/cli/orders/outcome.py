@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from stepward.app.scheduler.audit_log import DONE_AS, AuditEntry
+from stepward.app.scheduler.audit_log import DONE_AS, AuditEntry, named
 from stepward.cli.following import Asked, CommandOutcome, asked
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import spoken
-from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.task.record import ProcessState, Task
 
 
@@ -31,15 +31,20 @@ def outcome(command: Command, before: Seen, now: Seen) -> CommandOutcome | None:
 
 def asked_of_order(command: Command) -> Asked:
     """The command as the order's audit log records it."""
-    step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
-    return asked(type(command).__name__.lower(), command, step, attempt)
+    name, step, attempt = named(command)
+    return asked(name, command, step, attempt)
 
 
 def _done(command: Command, before: Collection[HistoryEntry], task: Task) -> HistoryEntry | None:
-    step = command.step if isinstance(command, Resubmit) else ""
+    _, step, _ = named(command)
     wanted = (DONE_AS[type(command)], step)
-    fresh = (entry for entry in reversed(task.history) if entry not in before)
+    fresh = (entry for entry in reversed(task.history) if entry not in before and _may_be(command, entry))
     return next((entry for entry in fresh if (entry.kind, entry.step) == wanted), None)
+
+
+def _may_be(command: Command, entry: HistoryEntry) -> bool:
+    """Whether the entry may be what became of the command; of a signal only if it is that very one."""
+    return not isinstance(command, SignalGiven) or (entry.by, entry.note) == (command.who, command.why)
 
 
 def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome:
@@ -54,6 +59,10 @@ def _applied(command: Command, done: HistoryEntry, task: Task) -> CommandOutcome
         case Resubmit():
             state = task.steps[command.step].process_state
             text = f"Step {command.step} of order {order} runs again: it is {state} now.{by}"
+        case SignalGiven():
+            record = task.steps[command.step]
+            became = "is kept until the step begins" if record.early else f"counts: the step is {record.process_state}"
+            text = f"The signal {command.step} of order {order} {became}."
         case Undo() | Cancel():
             return _undo(task, by)
     return CommandOutcome(applied=True, text=text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import all_records
 from stepward.cli.user_error import UserError
-from stepward.domain.messages import Command
+from stepward.domain.messages import Command, SignalGiven
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord
 from stepward.domain.task.refusals import RefusalCode
+from stepward.domain.workflow.plan import StepKind
 
 ADVICE = {
     RefusalCode.UNDO_BEGUN: " ({undoing}). To see how far it is, and what to type: {show}",
@@ -19,6 +20,9 @@ ADVICE = {
     RefusalCode.SUPERSEDED: ". To see what happened: {show}",
     RefusalCode.TIMED_OUT: ". To see how far it is: {show}",
     RefusalCode.NOT_IN_ERROR: "; in Error: {failed}",
+    RefusalCode.WRONG_DOOR: ": send it to the orders queue",
+    RefusalCode.GIVEN: ". To see the order: {show}",
+    RefusalCode.LATE: ". To see what happened: {show}",
 }
 """The advice that follows the policy's reason."""
 
@@ -29,6 +33,9 @@ def refusal(loaded: Loaded, command: Command, target: Target, now: int) -> str:
     refused = staleness(command, task, loaded.plan, now)
     if refused is None:
         return ""
+    if refused.code is RefusalCode.NO_SUCH_STEP and isinstance(command, SignalGiven):
+        signals = ", ".join(step.name for step in loaded.plan.steps if step.kind is StepKind.SIGNAL)
+        return f"{refused.text}; its signals: {signals or 'none'}"
     return refused.text + ADVICE.get(refused.code, "").format(
         undoing=task.undoing,
         paused=task.paused,

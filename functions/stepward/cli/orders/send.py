@@ -16,6 +16,8 @@ from stepward.cli.terminal import complain, print_json, say
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Rejected, Transient
 from stepward.domain.key import Keys
+from stepward.domain.messages import Cancel, SignalGiven
+from stepward.domain.submission import Order
 from stepward.wire.order import Accepted, accept, order_id_hint
 
 Files = Annotated[
@@ -99,6 +101,7 @@ def _hint(target: Target, messages: list[Written], sent: int, keys: Keys) -> str
 def _key(message: Written, keys: Keys) -> str:
     """The key of the order in a message, or the id of the order that it seems to be about."""
     with suppress(Rejected):
-        if isinstance(taken := accept(message.body, keys=keys), Accepted):
-            return taken.order.order_id
+        match accept(message.body, keys=keys):
+            case Accepted(order=Order(order_id=key)) | Cancel(order_id=key) | SignalGiven(order_id=key):
+                return key
     return order_id_hint(message.body)

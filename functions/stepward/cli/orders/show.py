@@ -17,7 +17,9 @@ from stepward.cli.terminal import ERR, OUT, complain, day_and_time, json_text, p
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import OtherCustomer, Rejected, Unreadable
 from stepward.domain.key import TaskKey, check_customer, spoken
+from stepward.domain.messages import Cancel
 from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.wish import Kept
 from stepward.wire.conversion import converted
 from stepward.wire.order import KeyText
 from stepward.wire.order import OrderId as IdForm
@@ -46,9 +48,10 @@ def show(
 
     JSON: orderId, customerId (or null), state, workflow, version, submittedAt, endedAt, due, completeBy (of
     the order, or null), timeLimit ("passed", "lifted" or null), undoing and paused (why, or null), needsAttentionSince,
-    correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null), agent, state, attempt,
-    failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error, lacks, raised), history
-    (list of: at, kind, step, attempt, by, note), and with --order: order.
+    correlationId (times are epoch milliseconds), steps (list of: name, undoes (a step, or null), kind, agent (or null),
+    state, attempt, failures, threshold, lockedBy, startedAt, completeBy, notBefore, endedAt, result, error, lacks,
+    raised, signalKept (the id of a signal that came early, or null)), history (list of: at, kind, step, attempt, by,
+    note), and with --order: order.
     """
     connection = connect(target)
     loaded = order_named(target, connection, order)
@@ -158,8 +161,7 @@ def _found(
 def _unknown(target: Target, connection: Connection, key: str) -> str:
     unknown, order_id = f"no order {spoken(key)} in stack {target.stack}", TaskKey.read(key).order_id
     if wish := connection.store.wish(key):
-        asked = f"{wish.who} cancelled it on {day_and_time(wish.at)} ({wish.why})"
-        return f"{unknown}: {asked}, before it came; when it comes, it ends Undone at once"
+        return f"{unknown}: {'; '.join(map(_kept, wish.kept))}"
     if connection.lanes.load(key) is not None:
         return f"{unknown}, but its lane has events: {target.typed('convoy', 'show', key)}"
     for reject in connection.rejects.newest(MOST_SEARCHED):
@@ -169,3 +171,12 @@ def _unknown(target: Target, connection: Connection, key: str) -> str:
         f"{unknown}; it may still be in the queue: try again in a moment, or list all: {target.typed('list')}. "
         "Its submitter can cancel it before it comes"
     )
+
+
+def _kept(kept: Kept) -> str:
+    event, at = kept.event, day_and_time(kept.at)
+    if isinstance(event, Cancel):
+        asked = f"{event.who} cancelled it on {at} ({event.why})"
+        return f"{asked}, before it came; when it comes, it ends Undone at once"
+    gave = f"{'refused' if event.refused else 'gave'} the signal {event.step} on {at} ({event.why})"
+    return f"{event.who} {gave}, before it came; the signal waits for it"

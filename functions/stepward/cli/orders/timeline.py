@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from stepward.cli.terminal import span
+from stepward.cli.terminal import day_and_time, span
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
 from stepward.domain.steps.overdue import IT_RAISED
+from stepward.domain.steps.signal import UNGIVEN
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
 from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Plan, forward_name
+from stepward.domain.workflow.conditions import said
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
+from stepward.domain.workflow.refs import name_of
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -31,9 +34,10 @@ def timeline(task: Task, plan: Plan) -> list[Happening]:
     lines = chain(
         [Happening(task.created_at, 0, "the order was submitted")],
         _claims(task, plan),
-        chain.from_iterable(_troubles(entry) for entry in task.history),
-        _stops(task),
-        _completions(task),
+        chain.from_iterable(_told(entry) for entry in task.history),
+        _stops(task, plan),
+        _completions(task, plan),
+        _skips(task, plan),
         _end(task),
     )
     return sorted(lines)
@@ -74,7 +78,10 @@ def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
     sentences = [*([paused] if task.paused else []), *_overdue(task, plan, now)]
     for record in all_records(task, plan):
-        if record.lacks:
+        planned = plan.by_name[record.name]
+        if record.process_state is ProcessState.PROCESSING and is_wait(planned):
+            sentences.append(_waiting(planned, record, now))
+        elif record.lacks:
             sentences.append(f"{record.name} waits for a deployment, uncounted: {record.lacks}.")
         elif record.process_state is ProcessState.PROCESSING:
             sentences.append(_running(record, now))
@@ -102,6 +109,27 @@ def _running(record: StepRecord, now: int) -> str:
     return f"{late}; the Supervisor will act on it at its next deadline check."
 
 
+def is_wait(planned: PlannedStep) -> bool:
+    """Whether no agent does the step: it is a timer or a signal."""
+    return planned.kind in {StepKind.TIMER, StepKind.SIGNAL}
+
+
+def _waiting(planned: PlannedStep, record: StepRecord, now: int) -> str:
+    at = record.complete_by or now
+    until = day_and_time(at) if at > now else f"{day_and_time(at)}, which has passed: the Supervisor will act on it"
+    if planned.kind is StepKind.TIMER:
+        return f"{record.name} is a timer, and ends at {until}."
+    reminded = "; the operators were reminded" if record.lacks else ""
+    return f"{record.name} waits for its signal until {until}{reminded}."
+
+
+def _begun(planned: PlannedStep) -> str:
+    """What the claim of a wait did."""
+    if planned.kind is StepKind.SIGNAL:
+        return f"it began to wait for its signal, for {span(planned.complete_within)}"
+    return f"the timer began, {span(planned.complete_within) if planned.until == () else name_of(planned.until)}"
+
+
 def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
     """The attempts whose start is known: each step's newest, and all that passed their complete-by."""
     began = {
@@ -114,12 +142,15 @@ def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
             by = record.locked_by or began.get((name, record.attempt), (0, ""))[1]
             began[name, record.attempt] = (record.started_at, by)
     for (step, attempt), (at, by) in began.items():
+        if is_wait(plan.by_name[step]):
+            yield Happening(at, 5, f"{step}: {_begun(plan.by_name[step])}")
+            continue
         limit = plan.by_name[step].complete_within
         claimed = f", claimed by {by}" if by else ""
         yield Happening(at, 5, f"{step}: attempt {attempt} began{claimed}; {span(limit)} until its complete-by")
 
 
-def _stops(task: Task) -> Iterator[Happening]:
+def _stops(task: Task, plan: Plan) -> Iterator[Happening]:
     """What the start of an undo did to each step that was not Processed."""
     begun = next((entry.at for entry in reversed(task.history) if entry.kind is HistoryKind.UNDO_BEGUN), None)
     if begun is None:
@@ -129,6 +160,8 @@ def _stops(task: Task) -> Iterator[Happening]:
             continue
         if not record.attempt:
             text = f"{name}: dropped; it had not begun"
+        elif is_wait(plan.by_name[name]):
+            text = f"{name}: it waits no longer"
         elif record.error is not None:
             text = f"{name}: attempt {record.attempt}, which ended in Error, was fenced; it may have had its effect"
         else:
@@ -136,13 +169,22 @@ def _stops(task: Task) -> Iterator[Happening]:
         yield Happening(begun, 4, text)
 
 
-def _completions(task: Task) -> Iterator[Happening]:
+def _completions(task: Task, plan: Plan) -> Iterator[Happening]:
     for name, record in task.steps.items():
         if record.process_state is ProcessState.PROCESSED and record.ended_at is not None:
             took = record.ended_at - (record.started_at or record.ended_at)
             undone = f"; {forward_name(name)} is undone" if record.is_compensation else ""
             done = f"{name}: attempt {record.attempt} succeeded after {span(took)}{undone}"
+            done = f"{name}: it ended after {span(took)}" if is_wait(plan.by_name[name]) else done
             yield Happening(record.ended_at, 1, done)
+
+
+def _skips(task: Task, plan: Plan) -> Iterator[Happening]:
+    for name, record in task.steps.items():
+        if record.process_state is ProcessState.SKIPPED and record.ended_at is not None:
+            yield Happening(
+                record.ended_at, 1, f"{name}: skipped, for it is not so that {said(plan.by_name[name].when)}"
+            )
 
 
 def _end(task: Task) -> Iterator[Happening]:
@@ -155,6 +197,18 @@ def _passed_complete_by(entry: HistoryEntry) -> bool:
     if OVERDUE not in entry.kind.marks or entry.kind is HistoryKind.REMINDED:
         return False
     return entry.value > 0 or entry.kind in {HistoryKind.RECOVERED, HistoryKind.UNCOUNTED}
+
+
+def _told(entry: HistoryEntry) -> Iterator[Happening]:
+    """What an entry says; a signal's own entries first."""
+    ungiven = entry.note.startswith(UNGIVEN)
+    if entry.kind is HistoryKind.SIGNALLED:
+        said_of = entry.note if ungiven else f"{entry.by} answered: {entry.note}"
+        yield Happening(entry.at, 0, f"{entry.step}: {said_of}")
+    elif entry.kind is HistoryKind.REMINDED and ungiven:
+        yield Happening(entry.at, 3, f"{entry.step}: {entry.note}; the operators were reminded", trouble=True)
+    else:
+        yield from _troubles(entry)
 
 
 def _troubles(entry: HistoryEntry) -> Iterator[Happening]:

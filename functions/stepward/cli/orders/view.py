@@ -18,16 +18,17 @@ from stepward.cli.orders.timeline import (
     compensations,
     in_plan_order,
     is_complete,
+    is_wait,
     prospects,
     timeline,
 )
 from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
 from stepward.domain.coordination.breaker import Mode
 from stepward.domain.key import spoken
-from stepward.domain.messages import Undo
+from stepward.domain.messages import SUBMITTERS, Undo
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
-from stepward.domain.workflow.plan import Plan, forward_name
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
 STYLES = {
     ProcessState.PENDING: "",
@@ -35,6 +36,7 @@ STYLES = {
     ProcessState.PROCESSED: "green",
     ProcessState.ERROR: "bold red",
     ProcessState.STOPPED: "dim",
+    ProcessState.SKIPPED: "dim",
     ProcessState.UNDOING: "yellow",
     ProcessState.UNDONE: "cyan",
     ProcessState.UNDO_FAILED: "bold red",
@@ -89,21 +91,37 @@ _BECAME = {TimeLimit.HOLDS: "", TimeLimit.PASSED: ", which has passed", TimeLimi
 
 def _steps_table(task: Task, plan: Plan) -> Table:
     forward, undoing = in_plan_order(task, plan), compensations(task, plan)
-    locked = any(record.locked_by or record.complete_by for record in (*forward, *undoing))
-    rows = table("Step", "State", "Attempt", "Failures", *(["Locked by", "Complete by"] if locked else []), "Outcome")
-    for record in (*forward, *undoing):
+    shown = (*forward, *undoing)
+    held = any(_holder(record, plan) for record in shown)
+    limited = any(record.complete_by for record in shown)
+    lock = [*(["Locked by"] if held else []), *(["Complete by"] if limited else [])]
+    rows = table("Step", "State", "Attempt", "Failures", *lock, "Outcome")
+    for record in shown:
         if undoing and record is undoing[0]:
             rows.add_row()
-        lock: list[Text | str] = [cell(record.locked_by or ""), clock(record.complete_by) if record.complete_by else ""]
+        planned = plan.by_name[record.name]
         rows.add_row(
             cell(record.name),
             state(record.process_state),
             str(record.attempt),
-            f"{record.failure_count} of {plan.by_name[record.name].threshold}",
-            *(lock if locked else []),
+            "" if is_wait(planned) else f"{record.failure_count} of {planned.threshold}",
+            *([cell(_holder(record, plan))] if held else []),
+            *([_when(record.complete_by, task)] if limited else []),
             _outcome(record),
         )
     return rows
+
+
+def _holder(record: StepRecord, plan: Plan) -> str:
+    """Who holds the step; nobody holds one that waits for a time or a signal."""
+    return "" if is_wait(plan.by_name[record.name]) else record.locked_by or ""
+
+
+def _when(at: int | None, task: Task) -> str:
+    """A time of the day on which the order came, or of another one."""
+    if at is None:
+        return ""
+    return clock(at) if moment(at).date() == moment(task.created_at).date() else f"{moment(at):%m-%d %H:%M}"
 
 
 def _timeline(task: Task, plan: Plan) -> RenderableType:
@@ -134,6 +152,8 @@ def _repairs(task: Task, plan: Plan, target: Target) -> Iterator[str]:
             left = f", so {forward_name(record.name)} is not undone" if record.is_compensation else ""
             command = target.typed("resubmit", order, record.name, *reason)
             yield f"{record.name} ended in Error{left}. Fix the cause, then run it again:\n  {command}"
+        if record.process_state in _ANSWERABLE and takes_answers(plan.by_name[record.name]):
+            yield f"To answer {record.name}:\n  {target.typed('signal', order, record.name, '--data', '{...}')}"
     undo = Undo(order, "", "")
     if task.process_state is ProcessState.ERROR and staleness(undo, task, plan, now=0) is None:
         yield f"Or undo the order:\n  {target.typed('undo', order, *reason)}"
@@ -141,11 +161,21 @@ def _repairs(task: Task, plan: Plan, target: Target) -> Iterator[str]:
         yield f"To resume it:\n  {target.typed('resume', order, *reason)}"
 
 
+_ANSWERABLE = (ProcessState.PROCESSING, ProcessState.ERROR)
+
+
+def takes_answers(planned: PlannedStep) -> bool:
+    """Whether an operator may give the signal of this step."""
+    return planned.kind is StepKind.SIGNAL and planned.by != SUBMITTERS
+
+
 def _outcome(record: StepRecord) -> Text:
     if record.error is not None:
         return cell(record.error, "red")
     if record.lacks:
         return cell(record.lacks, "yellow")
+    if record.early is not None:
+        return cell(f"the signal {record.early.signal_id} is kept for it")
     if record.raised is not None:
         return cell(f"raised {record.raised}", "yellow")
     if record.size:

@@ -121,11 +121,11 @@ class Permit:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service may not be called for `wait` milliseconds, and why; `paced` if its rate alone is used up."""
+    """The service may not be called for `wait` milliseconds, and why; `others` if only calls of others are why."""
 
     wait: int
     why: str
-    paced: bool = False
+    others: bool = False
 
 
 def permission(breaker: Breaker, now: int, probe: str = "") -> Permit | Refused:

@@ -35,6 +35,8 @@ class StepWaits:
     attempt: int
     reason: str
     at: int
+    signal: bool = False
+    """Whether it waits for a signal that nobody has given yet, and not for what its deployment lacks."""
 
     @property
     def alert_id(self) -> str:

@@ -33,3 +33,14 @@ class StepRequest:
     """The token with which the service may answer later; empty if the step does not let it."""
     delay: int = 0
     """Milliseconds for which the queue holds it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRequest(StepRequest):
+    """To an Agent: run one attempt of a step, or of its undo, whose service honours no idempotency key.
+
+    The operation `check` tells whether an earlier call had its effect. It is a message of its own, so that code that
+    knows no checks puts it back, and never calls twice.
+    """
+
+    check: str = ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Answered, Message, Outcome, Reply, Retry, StepRequest
+from stepward.domain.messages import Answered, CheckedRequest, Message, Outcome, Reply, Retry, StepRequest
 from stepward.domain.steps.later import hand_over, hear_service
 from stepward.domain.steps.overdue import recover, remind
 from stepward.domain.steps.waits import not_taken
@@ -47,7 +48,8 @@ def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
     record = change.steps[step.name]
     executor = step.executor(record.policy)
     complete_by = record.complete_by or change.now
-    return StepRequest(
+    kind = partial(CheckedRequest, check=executor.check) if executor.check else StepRequest
+    return kind(
         order_id=change.task.order_id,
         step=step.name,
         agent=executor.agent,
@@ -113,24 +115,24 @@ def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
 
 
 def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """Give an attempt that its agent's rate holds up more time, unless it was made and failed."""
+    """Give an attempt more time that others hold up, unless it was made and failed."""
     runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
     if runs and _is_in_time(record, change.now) and not record.raised:
-        _extend(change, record, reply.complete_by)
+        _extend(change, record, reply)
     else:
         _log_late(change, record, reply)
 
 
-def _extend(change: TaskChange, record: StepRecord, complete_by: int) -> None:
-    """Move the running attempt's complete-by past the one that was asked with, and ask for the attempt again.
+def _extend(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Move the running attempt's complete-by past the one that the agent was asked with, and ask for it again.
 
     If it was moved before, the request alone is repeated: the first one may be lost.
     """
     planned = change.plan.by_name[record.name]
     within = planned.complete_within
-    if record.complete_by == complete_by < change.now + within:
+    if record.complete_by == reply.complete_by < change.now + within:
         change.steps[record.name] = replace(record, complete_by=change.now + within)
-        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note="its agent's rate is used up")
+        change.log(HistoryKind.EXTENDED, record.name, record.attempt, note=reply.error)
     change.messages.append(replace(_request(change, planned), delay=within // AGAIN_AFTER))
 
 

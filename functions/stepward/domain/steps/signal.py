@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Message, Retry, SignalGiven
+from stepward.domain.messages import OPERATORS, Message, Retry, SignalGiven
 from stepward.domain.steps.overdue import remind
 from stepward.domain.steps.threshold import exhaust
 from stepward.domain.steps.waits import not_taken
@@ -16,7 +16,7 @@ from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
 from stepward.domain.task.record import Early, ProcessState
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.workflow.plan import OPERATORS, Exhausted
+from stepward.domain.workflow.plan import Exhausted
 
 if TYPE_CHECKING:
     from stepward.domain.coordination.outlook import DeadlineCheck
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.plan import PlannedStep, Policy
 
+UNGIVEN = "nobody gave the signal"
+"""So the note of a signal begins that did not come in time."""
 ENDED = frozenset({ProcessState.PROCESSED, ProcessState.SKIPPED, ProcessState.STOPPED})
 
 
@@ -36,7 +38,7 @@ def deadline(change: TaskChange, step: PlannedStep) -> int:
 def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
     """A signal that came early counts now."""
     if record.early:
-        _end(change, replace(record, early=None), record.early)
+        _end(change, replace(record, early=None), record.early, change.cause)
 
 
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
@@ -58,7 +60,7 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
     elif record.process_state in ENDED:
         _tell(change, event, RefusalCode.LATE, f"came too late: the step is {record.process_state}")
     elif record.token:
-        _end(change, record.supplied(), given)
+        _end(change, record.supplied(), given, given.signal_id)
     elif record.early:
         _tell(change, event, RefusalCode.GIVEN, f"was given before, as {record.early.signal_id}")
     else:
@@ -75,7 +77,7 @@ def _tell(change: TaskChange, event: SignalGiven, code: RefusalCode, why: str) -
 
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Nobody gave it in time: apply its next policy."""
-    policy, reason = step.next_policy(record.policy), f"nobody gave the signal {step.name!r}"
+    policy, reason = step.next_policy(record.policy), f"{UNGIVEN} {step.name!r}"
     overdue = change.now - (record.complete_by or change.now)
     match policy.kind:
         case Exhausted.REMIND if record.rounds < policy.rounds:
@@ -106,14 +108,14 @@ def longest(step: PlannedStep, timing: Timing) -> int:
     return step.complete_within + reminders + 2 * (timing.claim_within + timing.skew_margin)
 
 
-def _end(change: TaskChange, record: StepRecord, given: Early) -> None:
-    """End the step as the signal says."""
+def _end(change: TaskChange, record: StepRecord, given: Early, causation_id: str) -> None:
+    """End the step as the signal says; `causation_id` is the message that ends it, or the one that began it."""
     _log(change, record, given)
     record = replace(record, token=given.signal_id)
     if given.refused:
-        refused(change, record, f"refused by {given.who}: {given.refused}", given.signal_id)
+        refused(change, record, f"refused by {given.who}: {given.refused}", causation_id)
     else:
-        complete(change, record, given.data, given.signal_id)
+        complete(change, record, given.data, causation_id)
 
 
 def _log(change: TaskChange, record: StepRecord, given: Early) -> None:

@@ -28,7 +28,7 @@ def deadline(change: TaskChange, step: PlannedStep) -> int:
 def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
     """An instant that has passed ends it at once."""
     if (record.complete_by or 0) <= change.now:
-        complete(change, record, {}, record.token or "")
+        complete(change, record, {}, change.cause)
     else:
         change.messages.extend(asks(change, step, record))
 

@@ -35,6 +35,10 @@ def parsed(found: Any, latest: int, name: str) -> int:
     return moment
 
 
+_SAID = {"SignalGiven": "signal", "Reply": "reply", "Answered": "answer of a service"}
+
+
 def not_taken(step: PlannedStep, event: object) -> Rejected:
     """The refusal of what a kind does not take."""
-    return Rejected("step", f"{step.name!r} is a {step.kind}, which takes no {type(event).__name__}")
+    name = type(event).__name__
+    return Rejected("step", f"{step.name!r} is a {step.kind}, which takes no {_SAID.get(name, name)}")

@@ -8,12 +8,12 @@ from typing import Any
 
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
-from stepward.domain.messages import Command, Message, Resubmit, StepFailed, StepWaits
+from stepward.domain.messages import ChildUndo, Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.task.notices import notices
-from stepward.domain.task.record import DONE, HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import Plan, PlannedStep, forward_name
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
 LONGEST_NOTE = 200
 
@@ -51,7 +51,10 @@ class TaskChange:
     undoing: str = field(init=False)
     paused: str = field(init=False)
     time_limit: TimeLimit = field(init=False)
+    parent: Parent | None = field(init=False)
     refusal: Refusal | None = field(init=False, default=None)
+    cause: str = field(init=False, default="")
+    """What caused the claim that is made now: it causes what follows, too, if the step ends with its claim."""
 
     def __post_init__(self) -> None:
         self.steps = dict(self.task.steps)
@@ -60,6 +63,7 @@ class TaskChange:
         self.undoing = self.task.undoing
         self.paused = self.task.paused
         self.time_limit = self.task.time_limit
+        self.parent = self.task.parent
 
     @property
     def claims(self) -> bool:
@@ -126,8 +130,8 @@ class TaskChange:
         """Alert an operator to the step's Error, or to what it lacks, and again if that is not confirmed in time."""
         self.steps[record.name] = replace(record, alert_by=self.now + self.timing.claim_within)
         if record.process_state is not ProcessState.ERROR:
-            name = record.name
-            self.messages.append(StepWaits(self.task.order_id, name, record.attempt, record.lacks, self.now))
+            name, signal = record.name, self.plan.by_name[record.name].kind is StepKind.SIGNAL
+            self.messages.append(StepWaits(self.task.order_id, name, record.attempt, record.lacks, self.now, signal))
             return
         remaining_effects = [name for name in self.compensations() if not self.is_done(name)] if self.undoing else []
         self.messages.append(
@@ -149,7 +153,7 @@ class TaskChange:
             HistoryEntry(self.now, kind, step, attempt, (by or self.by)[:LONGEST_NOTE], note[:LONGEST_NOTE], value)
         )
 
-    def refuse(self, command: Command, code: RefusalCode, text: str) -> None:
+    def refuse(self, command: Command | ChildUndo, code: RefusalCode, text: str) -> None:
         """Refuse `command`, and log why."""
         self.refusal = Refusal(code, text)
         step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
@@ -158,13 +162,13 @@ class TaskChange:
     def decision(self, waiting: Iterable[PlannedStep], times_out: int | None) -> Decision:
         """The finished change, with the steps that still wait to be claimed, and when the whole order times out.
 
-        The Supervisor moves the due time forward. Whoever claims does so only for a deadline that is far away: that
-        costs two index units, and saves the Supervisor its looks at a long wait.
+        The Supervisor moves the due time forward. Whoever claims does so only in a change that is written anyway, for a
+        deadline that is far away: that costs two index units, and saves the Supervisor its looks at a long wait.
         """
         deadlines = [*self._deadlines(waiting), *([] if times_out is None else [times_out])]
         deadline = min(deadlines, default=None)
         due = deadline
-        if self.claims and deadline is not None and self.task.due is not None and not self._is_far(deadline):
+        if self.claims and deadline is not None and self.task.due is not None:
             due = min(deadline, self.task.due)
         troubles = tuple(entry for entry in self.history if REMEMBERED in entry.kind.marks)
         task = replace(
@@ -176,15 +180,15 @@ class TaskChange:
             undoing=self.undoing,
             paused=self.paused,
             time_limit=self.time_limit,
+            parent=self.parent,
             history=(self.task.history + troubles)[-HISTORY_LIMIT:],
         )
         if task == self.task:
             return Decision(self.task, tuple(self.messages), tuple(self.history), self.refusal)
-        task = replace(task, revision=self.task.revision + 1)
+        if due is not None and deadline is not None and deadline - self.now > self.timing.longest_delay:
+            due = deadline
+        task = replace(task, due=due, revision=self.task.revision + 1)
         return Decision(task, (*self.messages, *notices(task, self.history)), tuple(self.history))
-
-    def _is_far(self, deadline: int) -> bool:
-        return deadline - self.now > self.timing.longest_delay
 
     def _deadlines(self, waiting: Iterable[PlannedStep]) -> Iterator[int]:
         """When each thing that waits is overdue; a step whose claim nobody requested waits until the task is due."""
@@ -196,6 +200,8 @@ class TaskChange:
                 yield record.complete_by
             if record.alert_by is not None:
                 yield record.alert_by
+        if self.parent is not None and self.parent.tell_by is not None:
+            yield self.parent.tell_by
         if not self.claims and self.task.reply_to and any(entry.kind is HistoryKind.UNDONE for entry in self.history):
             # The Supervisor only asks the Scheduler to notify the submitter, and that message may get lost.
             yield self.now + self.timing.claim_within

@@ -81,7 +81,7 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
         change.fail(replace(record, attempt=record.attempt + 1), str(error))
         return
     change.fence += 1
-    attempt = record.attempt + 1
+    attempt, change.cause = record.attempt + 1, causation_id
     change.steps[planned.name] = replace(
         record,
         process_state=ProcessState.PROCESSING,

@@ -1,4 +1,4 @@
-"""What a deployment lacks for a step: its agent's queue, or code that knows the operation; and what a task needs.
+"""What a deployment lacks for a step: its agent's queue, or code that knows what it meets; and what a task needs.
 
 Nobody is to blame for a lack. So the step waits as long as it takes: no failure is counted, the claim does not count
 towards the task's bound, and no policy applies, except that a fallback takes over from an agent without a queue.
@@ -10,13 +10,16 @@ from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Reply
-from stepward.domain.task.change import TaskChange
-from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.task.change import Decision, TaskChange
+from stepward.domain.task.record import NewerPlan, ProcessState, StepRecord, Task
+from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
 
 TOLD_AFTER = 300_000
 """Milliseconds for which a lack is a deployment on its way: functions are updated within a few minutes of each other.
 Of one that lasts longer an operator is told."""
+NO_PLAN = Plan("", 0, ())
+"""Stands in for a plan that only newer code knows."""
 
 
 def lack(change: TaskChange, record: StepRecord, what: str) -> StepRecord:
@@ -39,6 +42,21 @@ def not_understood(change: TaskChange, record: StepRecord, reply: Reply) -> None
     change.steps[record.name] = replace(lacking, untried=record.attempt)
 
 
+def spared(newer: NewerPlan, reply: Reply, *, now: int, by: str, timing: Timing) -> Decision:
+    """What a reply makes of a task whose plan only newer code knows: its attempt is spared if it holds the step, once.
+
+    That asks nothing of the plan. What else waits is known only from the plan, so no due time moves forward.
+    """
+    task, record = newer.task, newer.task.steps.get(reply.step)
+    if record is None or record.process_state is not ProcessState.PROCESSING:
+        return Decision(task)
+    if (record.attempt, record.token) != (reply.attempt, reply.token) or record.untried == reply.attempt:
+        return Decision(task)
+    change = TaskChange(task, NO_PLAN, now, by, timing, order=None)
+    not_understood(change, record, replace(reply, error=f"the Scheduler cannot read {newer}"))
+    return change.decision((), task.due)
+
+
 def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tuple[str, str]]:
     """The operations, as (agent, name), that the task may still ask for: those to come, and the undo of what is done.
 
@@ -47,12 +65,15 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
     if task.has_ended and (task.undoing or not cancellable):
         return frozenset()
     undos = [plan.by_name[name] for name, record in task.steps.items() if record.is_compensation]
-    asked = {(undo.agent, undo.operation) for undo in undos}
+    asked = {operation for undo in undos for operation in undo.executor(0).operations}
+    asked.update(*(undo.child.operations(done=True) for undo in undos if undo.child is not None))
     for step in () if task.undoing else plan.steps:
         record = task.steps[step.name]
         if record.process_state is ProcessState.SKIPPED:
             continue
         done = record.process_state is ProcessState.PROCESSED
         for executor in step.executors_from(record.policy)[: 1 if done else None]:
-            asked.update(executor.operations[done:])
+            asked.update(executor.operations[done:] if executor.undo or not done else ())
+        if step.child is not None:
+            asked.update(step.child.operations(done=done))
     return frozenset(asked)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.timing import milliseconds
 
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
+LONGEST_SETTLE_MS = 3600 * 1000
 _SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,256}")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,99}")
 _RESERVED = ("AWS_", "LAMBDA_", "POWERTOOLS_", "STEPWARD_")
@@ -44,6 +47,8 @@ class Later:
 
 Result = Mapping[str, Any] | Later
 Run = Callable[[Call], Result]
+Asks = Callable[[Call], Result | None]
+"""A check: the result of the call with this idempotency key, if its effect stands; None if there is no such effect."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class Agent:
     """The services whose addresses it asks for (`service_url`); by default the one that has the agent's own name."""
     rate: float = 0
     """How many calls a second its service allows, kept by all instances together; 0 sets no limit."""
+    settle: timedelta = timedelta(0)
+    """How long after a call has ended its effect may take to show, for the check of a step."""
     secrets: tuple[str, ...] = ()
     """The secrets that its operations may read (`secret`), by their names in Secrets Manager."""
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -68,11 +75,12 @@ class Agent:
     def __post_init__(self) -> None:
         check_agent_name(self.name, self.max_concurrency)
         check_rate(self.name, self.rate)
+        check_settle(self.name, milliseconds(self.settle))
         check_agent_function(self.name, self.secrets, self.environment, self.memory_mb)
 
-    def operation(self, run: Run) -> Operation:
-        """Make an operation of `run`, under its own name; used as a decorator."""
-        return Operation(self, run.__name__, run)
+    def operation(self, run: Asks) -> Operation:
+        """Make an operation of `run`, under its own name; used as a decorator. Only a check may return None."""
+        return Operation(self, run.__name__, cast("Run", run))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +125,9 @@ def check_agent_function(name: str, secrets: Collection[str], environment: Mappi
             )
     if not 128 <= memory_mb <= MOST_MEMORY_MB:
         raise WorkflowError(f"agent {name!r}: memory_mb {memory_mb} is outside 128-{MOST_MEMORY_MB}")
+
+
+def check_settle(agent: str, settle: int) -> None:
+    """Refuse a time in which no attempt could begin."""
+    if not 0 <= settle <= LONGEST_SETTLE_MS:
+        raise WorkflowError(f"agent {agent!r}: settle {settle} ms is outside 0 to {LONGEST_SETTLE_MS} ms")

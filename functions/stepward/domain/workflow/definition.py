@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy
+from stepward.domain.workflow.children import Child
+from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
-from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
+    check_check,
     check_draining,
     check_unambiguous,
     check_workflow,
@@ -20,7 +22,7 @@ from stepward.domain.workflow.waits import Signal, Timer
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class RetryAfter:
     """A policy: wait for `delay`, then try the step again; `rounds` times before the next policy."""
 
     delay: timedelta
@@ -35,7 +37,7 @@ class Fallback:
     undo: Operation | None = None
 
 
-LastResort = Exhausted | Wait | Fallback
+LastResort = Exhausted | RetryAfter | Fallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,13 @@ class Step:
 
     Without `after` a step waits for the one written before it; `after=[]` lets it start at once, and
     `after=[reserve, charge]` makes it wait for both. `threshold` is how many attempts may run past
-    complete-by before the `exhausted` policy applies, or the first of several; `on_permanent` is the policy for a
-    Permanent error. Once a `point_of_no_return` has begun, the order only goes forward. A step whose condition `when`
-    does not hold is skipped. With `answer_within` the operation may return Later: its service has so long to answer.
+    complete-by before the `on_timeout` policy applies, or the first of several; `on_permanent` is the policy for a
+    Permanent error. Both are the workflow's `on_failure` if they are left out. Once a `point_of_no_return` has begun,
+    the order only goes forward. A step whose condition `when` does not hold is skipped. With `answer_within` the
+    operation may return Later: its service has so long to answer.
+
+    `check` is for a service that honours no idempotency key: an operation of the same agent that tells whether an
+    earlier call had its effect. It is asked before the call is repeated, and before it is undone.
     """
 
     operation: Operation
@@ -54,23 +60,25 @@ class Step:
     after: Sequence[Operation | str] | None = None
     complete_within: timedelta | None = None
     threshold: int = 3
-    exhausted: LastResort | Sequence[LastResort] = Exhausted.ALERT
-    on_permanent: Exhausted = Exhausted.ALERT
+    on_timeout: LastResort | Sequence[LastResort] = ()
+    on_permanent: Exhausted | None = None
     point_of_no_return: bool = False
     name: str = ""
     when: Condition | None = None
     answer_within: timedelta | None = None
+    check: Operation | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
+        if self.check:
+            own = {each.agent.name for each in (self.operation, self.undo, self.check) if each}
+            check_check(self.name, self.check.name, own)
 
     @property
     def policies(self) -> Sequence[LastResort]:
-        """What to do when attempts are used up, one after another; the last is ALERT or UNDO."""
-        listed = [self.exhausted] if isinstance(self.exhausted, LastResort) else list(self.exhausted)
-        ends = bool(listed) and listed[-1] in {Exhausted.ALERT, Exhausted.UNDO}
-        return listed if ends else [*listed, Exhausted.ALERT]
+        """What to do when attempts are used up, one after another; after the last, the workflow's `on_failure`."""
+        return [self.on_timeout] if isinstance(self.on_timeout, LastResort) else list(self.on_timeout)
 
     @property
     def forward(self) -> Sequence[Operation]:
@@ -81,11 +89,11 @@ class Step:
     def operations(self) -> Sequence[Operation]:
         """Every operation that the step may ask for."""
         fallbacks = [policy for policy in self.policies if isinstance(policy, Fallback)]
-        both = [(self.operation, self.undo), *((each.operation, each.undo) for each in fallbacks)]
+        both = [(self.operation, self.undo), (self.check, None), *((each.operation, each.undo) for each in fallbacks)]
         return [operation for pair in both for operation in pair if operation]
 
 
-AnyStep = Step | Timer | Signal
+AnyStep = Step | Timer | Signal | Child
 
 
 @dataclass(frozen=True)
@@ -97,8 +105,9 @@ class Workflow:
     With `per_customer`, order ids are unique only within a customer's, and `customerId` is required wherever an order
     is named.
     `complete_within` limits the whole order, from its submission; a message may name an earlier end for its own order.
-    Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies. `draining` are steps of
-    earlier versions: no new order has them, and their agents go on serving them for the orders in flight.
+    Past that nothing starts any more, and `on_timeout`, which is ALERT or UNDO, applies. `on_failure`, ALERT or UNDO,
+    is what a failure of a step leads to that says nothing else; past a point of no return that is ALERT. `draining` are
+    steps of earlier versions: no new order has them, and their agents go on serving them for the orders in flight.
     """
 
     name: str
@@ -108,12 +117,14 @@ class Workflow:
     per_customer: bool = False
     complete_within: timedelta | None = None
     on_timeout: Exhausted = Exhausted.ALERT
+    on_failure: Exhausted = Exhausted.ALERT
     draining: Sequence[Step] = ()
 
     def __post_init__(self) -> None:
         check_workflow(self.plan(), per_customer=self.per_customer)
         self._check_refs()
-        check_draining(self.name, map(_planned, self.draining), {(each.agent.name, each.name) for each in self._begun})
+        begun = {(each.agent.name, each.name) for each in self._begun}
+        check_draining(self.name, self.planned()[len(self.steps) :], begun)
         where, asked = f"workflow {self.name!r}", set(self._asked())
         check_unambiguous(where, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(where, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
@@ -126,7 +137,7 @@ class Workflow:
         return Plan(
             workflow=self.name,
             version=self.version,
-            steps=tuple(_planned(step, self.steps[:at], complete_within) for at, step in enumerate(self.steps)),
+            steps=tuple(self._ended(complete_within)),
             complete_within=None if self.complete_within is None else milliseconds(self.complete_within),
             on_timeout=self.on_timeout,
         )
@@ -164,19 +175,25 @@ class Workflow:
 
     def planned(self, complete_within: timedelta | None = None) -> Sequence[PlannedStep]:
         """Every step that the agents serve: those of the plan, then the draining ones."""
-        return (*self.plan(complete_within).steps, *(_planned(step, (), complete_within) for step in self.draining))
+        drained = (_planned(step, (), complete_within) for step in self.draining)
+        return (*self.plan(complete_within).steps, *(ended(each, Exhausted.ALERT, says=True) for each in drained))
+
+    def _ended(self, complete_within: timedelta | None) -> Iterator[PlannedStep]:
+        """The steps of the plan, each with what its failure leads to."""
+        planned = [_planned(step, self.steps[:at], complete_within) for at, step in enumerate(self.steps)]
+        dependents = Plan(self.name, self.version, tuple(planned)).dependents
+        forward = {step.name: {step.name, *dependents[step.name]} for step in planned if step.point_of_no_return}
+        for step, each in zip(self.steps, planned, strict=True):
+            stuck = any(each.name in names for names in forward.values())
+            yield ended(each, Exhausted.ALERT if stuck else self.on_failure, says=says(step))
 
     def _check_refs(self) -> None:
         """Refuse refs to what is not there by then; only a workflow that has some loads what that needs."""
-        conditions = {step.name: step.when.frozen for step in self.steps if step.when is not None}
-        instants = {step.name: step.until.frozen for step in self.steps if isinstance(step, Timer) and step.until}
-        if conditions or instants:
-            from stepward.domain.workflow.ref_checks import check_conditions, check_instants
+        plan = self.plan()
+        if any(step.when or step.until or step.template for step in plan.steps):
+            from stepward.domain.workflow.ref_checks import check_refs
 
-            called = {step.name: [each.run for each in step.forward] for step in self.steps if isinstance(step, Step)}
-            runs = called | {name: [message] for name, message in self.signals.items()}
-            check_conditions(self.plan(), conditions, self.order, runs)
-            check_instants(self.plan(), instants, self.order, runs, conditions)
+            check_refs(plan, self.order, {step.name: _makers(step) for step in self.steps})
 
     @property
     def _begun(self) -> set[Operation]:
@@ -186,10 +203,19 @@ class Workflow:
         return [operation for step in (*self.steps, *self.draining) for operation in step.operations]
 
 
+def _makers(step: AnyStep) -> Sequence[Callable[..., Any]]:
+    """What makes the step's result, as far as its type tells: operations, or the class of a signal's data."""
+    if isinstance(step, Child):
+        return _makers(step.workflow.steps[-1])
+    return [step.message] if isinstance(step, Signal) else [each.run for each in getattr(step, "forward", ())]
+
+
 def _planned(step: AnyStep, before: Sequence[AnyStep] = (), complete_within: timedelta | None = None) -> PlannedStep:
     after = [before[-1].name] if step.after is None and before else step.after or []
     names = tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after)
-    return _called(step, names, complete_within) if isinstance(step, Step) else step.planned(names)
+    if isinstance(step, Step):
+        return _called(step, names, complete_within)
+    return step.planned(names, complete_within) if isinstance(step, Child) else step.planned(names)
 
 
 def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | None) -> PlannedStep:
@@ -204,17 +230,18 @@ def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | Non
         complete_within=milliseconds(limit) if limit else 0,
         threshold=step.threshold,
         exhausted=tuple(_policy(policy) for policy in step.policies),
-        on_permanent=step.on_permanent,
+        on_permanent=step.on_permanent or Exhausted.ALERT,
         point_of_no_return=step.point_of_no_return,
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
         answer_within=milliseconds(step.answer_within) if step.answer_within else 0,
         when=step.when.frozen if step.when is not None else (),
+        check=step.check.name if step.check else "",
     )
 
 
 def _policy(policy: LastResort) -> Policy:
     match policy:
-        case Wait():
+        case RetryAfter():
             return Policy(Exhausted.WAIT, wait=milliseconds(policy.delay), rounds=policy.rounds)
         case Fallback():
             undo = policy.undo
@@ -228,3 +255,16 @@ def _policy(policy: LastResort) -> Policy:
             )
         case Exhausted():
             return Policy(policy)
+
+
+def says(step: AnyStep) -> bool:
+    """Whether the step itself says what a refusal leads to."""
+    own = step.on_permanent if isinstance(step, Step) else step.on_refused if isinstance(step, Signal) else None
+    return own is not None
+
+
+def ended(planned: PlannedStep, failure: Exhausted, *, says: bool) -> PlannedStep:
+    """The step with what its failure leads to, where it does not say so itself."""
+    ends = bool(planned.exhausted) and planned.exhausted[-1].kind in ENDS
+    exhausted = planned.exhausted if ends else (*planned.exhausted, Policy(failure))
+    return replace(planned, exhausted=exhausted, on_permanent=planned.on_permanent if says else failure)

@@ -11,7 +11,8 @@ from itertools import combinations
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY, LONGEST_TYPE, SUBMITTED
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
+from stepward.domain.workflow.children import check_child
+from stepward.domain.workflow.plan import ENDS, UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
 from stepward.domain.workflow.waits import check_wait
 
 MAX_STEPS = 50
@@ -62,6 +63,13 @@ def check_types(where: str, types: Mapping[str, Sequence[str]]) -> None:
             )
 
 
+def check_check(step: str, check: str, agents: Collection[str]) -> None:
+    """Refuse a check whose agent is not that of the step's operation and of its undo: they share one service."""
+    if len(agents) > 1:
+        named = ", ".join(sorted(agents))
+        raise WorkflowError(f"step {step!r}: check {check!r} is of another agent ({named}); one agent has all three")
+
+
 def check_unambiguous(where: str, what: str, names: Iterable[str]) -> None:
     """Refuse a workflow or an application in which one of `names` stands for two different things."""
     for name, times in Counter(names).items():
@@ -110,6 +118,10 @@ def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
         raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
     if step.kind is StepKind.CALL:
         _check_call(where, step)
+    elif step.child is not None:
+        check_child(where, step)
+        for each in step.child.steps:
+            _check_idempotency_keys(f"{where}, its step {each.name!r}", each)
     else:
         check_wait(where, step)
     _check_ends(where, step)
@@ -140,16 +152,16 @@ def _check_ends(where: str, step: PlannedStep) -> None:
     if step.on_permanent not in {Exhausted.ALERT, Exhausted.UNDO}:
         raise WorkflowError(f"{where}: on_permanent is ALERT or UNDO, not {step.on_permanent.name}")
     for policy in step.exhausted[:-1]:
-        if policy.kind in {Exhausted.ALERT, Exhausted.UNDO, Exhausted.DEFAULT}:
-            raise WorkflowError(f"{where}: exhausted goes on after {policy.kind.name}, which is an end")
+        if policy.kind in ENDS:
+            raise WorkflowError(f"{where}: on_timeout goes on after {policy.kind.name}, which is an end")
 
 
 def _check_policies(where: str, step: PlannedStep) -> None:
     for policy in step.exhausted:
         if policy.kind in {Exhausted.REMIND, Exhausted.DEFAULT}:
-            raise WorkflowError(f"{where}: {policy.kind.name} is a signal's; an operation takes a Wait or a Fallback")
+            raise WorkflowError(f"{where}: {policy.kind.name} is a signal's; an operation takes RetryAfter or Fallback")
         if policy.kind is Exhausted.WAIT and not (0 < policy.wait <= LONGEST_WAIT_MS and 0 < policy.rounds <= 100):
-            raise WorkflowError(f"{where}: a wait is up to 30 days, for 1 to 100 rounds: Wait(minutes(30), rounds=2)")
+            raise WorkflowError(f"{where}: a wait is up to 30 days, 1 to 100 times: RetryAfter(minutes(30), rounds=2)")
         if policy.kind is Exhausted.FALLBACK and not policy.operation:
             raise WorkflowError(f"{where}: a fallback needs its operation: Fallback(charge_elsewhere)")
 
@@ -172,7 +184,8 @@ def _check_idempotency_keys(where: str, step: PlannedStep) -> None:
     if len(longest) > LONGEST_EFFECT:
         raise WorkflowError(
             f"{where}: {longest!r} is {len(longest)} characters; a workflow that tells customers apart leaves "
-            f"{LONGEST_EFFECT} of an idempotency key. Give the step or its fallback's agent a shorter name"
+            f"{LONGEST_EFFECT} of an idempotency key, and so does a child's. Give the step or its fallback's agent a "
+            "shorter name"
         )
 
 

@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.timing import DAY_MS
-from stepward.domain.workflow.plan import DOORS, MOST_DATA_BYTES, Exhausted, PlannedStep, Policy, StepKind
+from stepward.domain.messages import DOORS, MOST_DATA_BYTES
+from stepward.domain.timing import DAY_MS, milliseconds
+from stepward.domain.workflow.plan import Exhausted, PlannedStep, Policy, StepKind
 from stepward.domain.workflow.refs import Condition, Ref
-from stepward.domain.workflow.spans import milliseconds
 
 LONGEST_TIMER_MS = 2 * 366 * DAY_MS
 LONGEST_SIGNAL_MS = 366 * DAY_MS
@@ -77,16 +77,16 @@ class Signal:
 
     `message` is a msgspec.Struct or another class that msgspec knows; the data is the step's result, at most 2,000
     bytes. `on_timeout` is what to do when nobody gives it within `complete_within`: Remind, Default, UNDO or ALERT, or
-    several, one after another; `on_refused` is UNDO or ALERT. `by` says who may give it: "operators", "submitters", or
-    either, if it is left out.
+    several, one after another; `on_refused` is UNDO or ALERT. Both are the workflow's `on_failure` if they are left
+    out. `by` says who may give it: "operators", "submitters", or either, if it is left out.
     """
 
     name: str
     message: type[Any]
     complete_within: timedelta | None = None
     by: str = ""
-    on_timeout: Exhausted | Remind | Default | Sequence[Exhausted | Remind | Default] = Exhausted.ALERT
-    on_refused: Exhausted = Exhausted.ALERT
+    on_timeout: Exhausted | Remind | Default | Sequence[Exhausted | Remind | Default] = ()
+    on_refused: Exhausted | None = None
     when: Condition | None = None
     after: Sequence[Any] | None = None
     operations: ClassVar[tuple[()]] = ()
@@ -95,7 +95,6 @@ class Signal:
         """The step as plain data."""
         listed = [self.on_timeout] if isinstance(self.on_timeout, Exhausted | Remind | Default) else self.on_timeout
         policies = tuple(Policy(each) if isinstance(each, Exhausted) else each.planned() for each in listed)
-        ends = bool(policies) and policies[-1].kind is not Exhausted.REMIND
         return PlannedStep(
             name=self.name,
             agent="",
@@ -103,8 +102,8 @@ class Signal:
             after=after,
             complete_within=milliseconds(self.complete_within) if self.complete_within else 0,
             threshold=1,
-            exhausted=policies if ends else (*policies, Policy(Exhausted.ALERT)),
-            on_permanent=self.on_refused,
+            exhausted=policies,
+            on_permanent=self.on_refused or Exhausted.ALERT,
             kind=StepKind.SIGNAL,
             when=self.when.frozen if self.when is not None else (),
             by=self.by,

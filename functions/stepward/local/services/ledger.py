@@ -16,6 +16,8 @@ from typing import Any
 
 from stepward.local.services.calls import Answer, ServiceCall, refusal
 
+FINDS = "find_"
+"""So the operations begin that tell whether an effect stands, for services that forget idempotency keys."""
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -87,7 +89,8 @@ class Ledger:
     def perform(self, call: ServiceCall, *, fault: str = "", answered: bool = True, note: str = "") -> Answer:
         """Have the effect, unless the key has had it, and journal the call, in one transaction."""
         with self._transaction():
-            answer = self._raise_fence(call) or self._undone(call) or self._recorded(call) or self._apply(call)
+            answer = self._raise_fence(call) or self._found(call) or self._undone(call)
+            answer = answer or self._recorded(call) or self._apply(call)
             self._write(call, answer.status if answered else 0, answer.outcome, fault, note)
             return answer
 
@@ -122,6 +125,13 @@ class Ledger:
             return refusal(409, "stale_fence")
         self._db.execute("INSERT OR REPLACE INTO fences VALUES (?, ?, ?)", (*row_key, call.fence))
         return None
+
+    def _found(self, call: ServiceCall) -> Answer | None:
+        """The answer to an operation that only looks for the effect of its key; an undone one is not found."""
+        if not call.operation.startswith(FINDS):
+            return None
+        row = None if self._find("undo_of", call.service, call.key) else self._find("key", call.service, call.key)
+        return _answer("found", row) if row else Answer(200, "not_found", {})
 
     def _undone(self, call: ServiceCall) -> Answer | None:
         if call.undo_of or not self._find("undo_of", call.service, call.key):

@@ -21,8 +21,9 @@ from stepward.local.services.ledger import Ledger
 class Services:
     """The services, each at `url(name)` for any name. Use it in a `with`, or start and stop it.
 
-    With `honour_keys=False` they forget idempotency keys, to show that an audit notices. `secrets` are the names of
-    those that a service demands, by service.
+    With `honour_keys=False` they forget idempotency keys, as a service does that has to be asked first. An operation
+    whose name begins with `find_` answers with the effect of its key that stands, or with nothing. `secrets` are the
+    names of those that a service demands, by service.
     """
 
     def __init__(

@@ -8,13 +8,14 @@ from dataclasses import replace
 from stepward.domain.history import OVERDUE, HistoryKind
 from stepward.domain.messages import Callback, Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
-from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
 from stepward.testing.faults.waits import is_condition, later, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
+NOT_UNDERSTOOD = Outcome.NOT_UNDERSTOOD
 REACHED = {
     Status.COMPLETED: ProcessState.PROCESSED,
     Status.FAILED: ProcessState.ERROR,
@@ -40,7 +41,11 @@ def held_wrongly(plan: Plan, write: Write) -> Iterator[str]:
             planned.answer_within and later(write, before, after)
         ):
             continue
-        fits = any(each(write, before, after) for each in allowed) if planned.agent else waited(planned, write, after)
+        fits = (
+            any(each(write, before, after) for each in allowed)
+            if planned.agent
+            else waited(planned, write, before, after)
+        )
         if not fits:
             yield f"{before} became {after} by {write.cause}"
 
@@ -54,13 +59,20 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
         states = {write.after.steps[name].process_state for name in waits_for}
         if states - {PROCESSED, SKIPPED}:
             yield f"{after.name} was claimed while {waits_for} were {states}"
-        if write.after.paused or write.after.process_state in (ERROR, UNDO_FAILED):
+        ended_at_once = after.process_state in (ERROR, STOPPED)
+        if write.after.paused or (not ended_at_once and any(_failed_before(write, each) for each in write.after.steps)):
             yield f"{after.name} was claimed beside a step in Error, or in a pause"
-        if write.after.undoing and not after.is_compensation:
+        if write.after.undoing and not after.is_compensation and not ended_at_once:
             yield f"{after.name} was claimed after the undo had begun"
         limit = write.after.limit(plan) if write.after.time_limit is TimeLimit.HOLDS else None
         if limit is not None and limit <= (after.started_at or 0) and not write.after.undoing:
             yield f"{after.name} was claimed past the order's complete-by, {limit}"
+
+
+def _failed_before(write: Write, name: str) -> bool:
+    """Whether a step is in Error that the same write did not claim, as it does a signal that was refused early."""
+    before, after = write.before.steps.get(name), write.after.steps[name]
+    return after.process_state is ERROR and (before is None or before.attempt == after.attempt)
 
 
 def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
@@ -210,9 +222,10 @@ def _is_late(write: Write, before: StepRecord, after: StepRecord) -> bool:
 
 
 def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
-    """Whether it is only noted what the step lacks, by its own agent, or that an operator heard of that."""
+    """Whether it is only noted what the step lacks, by its own attempt, or that an operator heard of that."""
     cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
-    ours = isinstance(cause, Reply) and cause.outcome is Outcome.NOT_UNDERSTOOD and cause.token == before.token
+    gated = after.lacks.startswith("the Scheduler cannot read")
+    ours = isinstance(cause, Reply) and cause.token == before.token and (gated or cause.outcome is NOT_UNDERSTOOD)
     return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
 
 
@@ -258,7 +271,9 @@ def _failed(
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
     if after.process_state is STOPPED:
-        return int(write.after.undoing.startswith(f"{after.name}: no answer"))
+        return int(write.after.undoing.startswith((f"{after.name}: no answer", f"{after.name}: its service took")))
+    if before.locked_by == SERVICE:
+        return 1  # the service had all of answer_within, whatever was out
     entries = (
         entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
     )

@@ -20,6 +20,7 @@ from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
+from stepward.testing.faults.waits import outlived, skipped
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -30,9 +31,7 @@ class Judge:
     """Watches a world; raises Broken. `clock` gives the time of an instance, `logged` holds the history entries.
 
     `uncounted` says that agents had a backlog or a breaker by now. `freed` are the attempts that a Supervisor ended,
-    `refused` the idempotency keys of what services refused; without it, operations refuse on their own. Replies with
-    `unread` tokens came to code that does not know the order's plan: what runs out meanwhile counts, as if they were
-    lost.
+    `refused` the idempotency keys of what services refused; without it, operations refuse on their own.
     """
 
     gate: Gate
@@ -43,7 +42,6 @@ class Judge:
     timing: Timing
     uncounted: bool = False
     refused: set[str] | None = None
-    unread: set[str] = field(default_factory=set)
     freed: set[tuple[str, str, int]] = field(default_factory=set)
     claims: dict[str, ToScheduler | None] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
@@ -80,6 +78,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self._check("I13", task.order_id, outlived(task, plan, self.tasks.tasks))
         self._check("I10", task.order_id, self._blamed(write, plan))
         self.freed |= {(task.order_id, *ended) for ended in audit.freed(write)}
 
@@ -106,6 +105,8 @@ class Judge:
         if not self.gate.profile.skewed:
             exceeded = self.rates.exceeded(agent.name, agent.rate, self.clock(self.gate.here.instance))
             self._check("I14", order_id, exceeded)
+        if not effect:
+            return
         if call.remaining() <= 0 and not self.gate.here.waited:
             raise Broken("S6", order_id, f"{effect} was called past its complete-by")
         if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
@@ -118,7 +119,7 @@ class Judge:
             self._check("I6", order_id, self._undone_early(task, plan, effect))
             return
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
-        expected = {name for name in plan.by_name[forward_name(effect)].after if not _skipped(task, name)}
+        expected = {name for name in plan.by_name[forward_name(effect)].after if not skipped(task, name)}
         happened |= {step.name for step in plan.steps if not step.agent}
         if missing := expected - (happened & call.results.keys()):
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
@@ -183,10 +184,8 @@ class Judge:
         """Claims of a handled message, perhaps by an earlier delivery, whose requests were never sent."""
         for record in self.tasks.tasks[cause.order_id].steps.values() if cause.order_id in self.tasks.tasks else ():
             agent = self.plan(self.tasks.tasks[cause.order_id]).by_name[record.name].agent
-            ours = (
-                agent and record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
-            )
-            if ours and record.token not in self.requested:
+            ours = record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
+            if agent and ours and record.token not in self.requested:
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:
@@ -212,7 +211,7 @@ class Judge:
                 if key not in self.refused:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
                 continue
-            counted = after.failure_count > before.failure_count and before.token not in self.unread
+            counted = after.failure_count > before.failure_count
             if self.gate.profile.quiet and ((ended and in_time) or counted):
                 yield f"nothing goes wrong, and {before} became {after}"
 
@@ -224,8 +223,9 @@ class Judge:
                 yield f"{after.name} is asked for though it was undone"
             if after.process_state is PROCESSED is not before.process_state and plan.by_name[after.name].agent:
                 effect = plan.by_name[after.name].executor(after.policy).effect
-                known = self.ledger.buried if after.is_compensation else self.ledger.done
-                if (after.order_id, effect.removesuffix(UNDO_SUFFIX)) not in known:
+                slot = after.order_id, effect.removesuffix(UNDO_SUFFIX)
+                unneeded = plan.by_name[after.name].check and slot not in self.ledger.remaining
+                if slot not in (self.ledger.buried if after.is_compensation else self.ledger.done) and not unneeded:
                     yield f"{after.name} is Processed without its effect"
 
     def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
@@ -251,7 +251,7 @@ class Judge:
             meant = {
                 plan.by_name[step.name].executor(task.steps[step.name].policy).effect
                 for step in plan.steps
-                if step.agent and not _skipped(task, step.name)
+                if step.agent and not skipped(task, step.name)
             }
         elif task.process_state is not UNDONE:
             return
@@ -281,10 +281,6 @@ class Judge:
     def _check(self, invariant: str, order_id: str, faults: Iterator[str]) -> None:
         for fault in faults:
             raise Broken(invariant, order_id, fault)
-
-
-def _skipped(task: Task, name: str) -> bool:
-    return task.steps[name].process_state is ProcessState.SKIPPED
 
 
 def _undone_past_return(write: Write, plan: Plan) -> Iterator[str]:

@@ -84,6 +84,10 @@ class MemoryAlerts:
         self.summaries.append(tuple(alerts))
         self.events.extend(alerts)
 
+    def to_machines(self, alerts: Sequence[Alert]) -> None:
+        """Record them as events; see the port."""
+        self.events.extend(alerts)
+
 
 def send(queue: MemoryQueue, bodies: Sequence[Outgoing]) -> None:
     """Send all as the SQS adapter does; raises Transient with the number of those that were refused."""

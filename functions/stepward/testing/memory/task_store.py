@@ -10,7 +10,7 @@ from typing import Any
 from stepward.domain.errors import Rejected
 from stepward.domain.rejects import Reject
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
+from stepward.domain.task.record import Loaded, NewerPlan, ProcessState, StepRecord, Task
 from stepward.domain.wish import Wish
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.strict_json import parse
@@ -20,7 +20,8 @@ from stepward.wire.strict_json import parse
 class MemoryTaskStore:
     """Orders, tasks and plans in dictionaries, with the same conditions on each write; safe under threads.
 
-    A write that is repeated after a lost answer knows its own: the very object is there.
+    A write that is repeated after a lost answer knows its own: the very object is there. `newer` are the ids of plans
+    that this code does not know.
     """
 
     shard_of: Callable[[str], int]
@@ -31,6 +32,7 @@ class MemoryTaskStore:
     wishes: dict[str, Wish] = field(default_factory=dict, kw_only=True)
     results: dict[tuple[str, str, int], Mapping[str, Any]] = field(default_factory=dict, kw_only=True)
     written: dict[str, Task] = field(default_factory=dict, kw_only=True)
+    newer: set[str] = field(default_factory=set, kw_only=True)
 
     def find(self, order_id: str) -> Order | None:
         """The order under this id; None if there is none."""
@@ -59,6 +61,8 @@ class MemoryTaskStore:
             task = self.tasks.get(order_id)
             if task is None:
                 return None
+            if task.plan_id in self.newer:
+                raise NewerPlan(task, f"plan {task.plan_id}")
             body = parse(self.orders[order_id].body) if with_order else {}
             return Loaded(task, self.plans[task.plan_id], body if isinstance(body, dict) else {})
 
@@ -87,13 +91,15 @@ class MemoryTaskStore:
         """The large result of a step; see the port."""
         return self.results[record.order_id, record.name, record.attempt]
 
-    def remember(self, wish: Wish) -> Wish | None:
-        """Store a wish where nothing is; see the port."""
+    def remember(self, wish: Wish, *, replaces: Wish | None = None) -> Wish | None:
+        """Store a wish where nothing is, or what it replaces; see the port."""
         with self.lock:
             if wish.order_id in self.tasks:
                 return None
             if wish.order_id in self.orders:
                 raise Rejected("orderId", f"{wish.order_id!r} has ended, and its task was deleted since")
+            if self.wishes.get(wish.order_id) == replaces:
+                self.wishes[wish.order_id] = wish
             return self.wishes.setdefault(wish.order_id, wish)
 
     def wish(self, order_id: str) -> Wish | None:

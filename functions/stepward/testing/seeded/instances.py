@@ -10,7 +10,7 @@ from stepward.app.assembly import Application, Assembly
 from stepward.app.supervisor.supervise import Supervise
 from stepward.domain.messages import StepRequest
 from stepward.domain.workflow.agents import Call, Operation, Result
-from stepward.testing.application import Staged, agents_of, through
+from stepward.testing.application import Staged, agents_of, checked, through
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Ledger
 from stepward.testing.memory.shared_records import MemorySharedRecords
@@ -86,6 +86,7 @@ class Instances(Parts):
     def __post_init__(self) -> None:
         self.frozen = [app.plans(self.settings.complete_within) for app in self.releases]
         super().__post_init__()
+        self.services.checked = checked(*self.frozen)
         call = self.services.call
         self.staged = [through(app, call, plans) for app, plans in zip(self.releases, self.frozen, strict=True)]
         for app in reversed(self.releases):  # an operation that several have is that of the newest
@@ -169,7 +170,7 @@ class Instances(Parts):
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""
         common = self.pump.wait, self._now, self.note, self.judge.called, ledger, self.pump.later
-        found = Remote(*common, gate=self.gate, down=self.down, refused=self.refused)
+        found = Remote(*common, gate=self.gate, down=self.down, refused=self.refused, post=self.post)
         found.honest = self.gate.profile.honest
         return found
 

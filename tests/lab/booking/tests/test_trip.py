@@ -1,12 +1,13 @@
 """A trip in memory, on the engine's testing kit."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from booking import app as booking
-from booking.trip import charge, trip
+from booking.trip import DEAR, charge, send_check_in, trip
 from stepward import App
 from stepward.testing import Engine
 
@@ -25,11 +26,29 @@ def services(engine: Engine) -> None:
 
 
 def test_a_trip_is_booked_paid_and_confirmed(engine: Engine) -> None:
-    order = engine.submit(trip, TRIP)
+    opens = datetime(2027, 2, 1, 6, tzinfo=UTC)
+    order = engine.submit(trip, TRIP | {"checkInOpens": opens.isoformat()})
     engine.run()
     assert order.state == "Processed"
     assert set(engine.effects[1:3]) == {"book_hotel", "rent_car"}
-    assert (engine.effects[0], engine.effects[3:]) == ("book_flight", ["charge", "send_itinerary"])
+    assert (engine.effects[0], engine.effects[3:]) == ("book_flight", ["charge", "send_itinerary", "send_check_in"])
+    assert (order.step(send_check_in).started_at or 0) >= opens.timestamp() * 1000
+
+
+def test_a_dear_trip_is_booked_once_it_is_approved(engine: Engine) -> None:
+    order = engine.submit(trip, TRIP | {"price": DEAR + 1})
+    engine.clock.move(3600)
+    assert engine.effects == []
+    order.signal("approval", {"by": "ann"})
+    engine.run()
+    assert order.state == "Processed"
+
+
+def test_a_dear_trip_that_nobody_approves_is_never_booked(engine: Engine) -> None:
+    order = engine.submit(trip, TRIP | {"price": DEAR + 1})
+    engine.clock.move(3 * 86_400)
+    assert [alert.reason for alert in engine.alerts] == ["nobody gave the signal 'approval' yet"]
+    assert (order.state, engine.effects) == ("Undone", [])
 
 
 def test_a_declined_card_undoes_every_booking(engine: Engine) -> None:

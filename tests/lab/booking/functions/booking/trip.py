@@ -1,14 +1,30 @@
-"""A trip: the flight, then hotel and car side by side, the payment, and an e-mail to the traveller."""
+"""A trip: an approval if it is dear, the flight, hotel and car side by side, the payment, and two e-mails."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 
 from booking.remote import post
-from stepward import Agent, Call, Exhausted, OrderMessage, Step, Workflow, minutes
+from stepward import (
+    UNDO,
+    Agent,
+    Call,
+    OrderMessage,
+    Remind,
+    Signal,
+    Step,
+    Timer,
+    Workflow,
+    days,
+    hours,
+    minutes,
+    ref,
+)
 
-UNDO = Exhausted.UNDO
+DEAR = 500_000
+"""The price, in cents, above which somebody has to approve a trip."""
 
 
 class Trip(OrderMessage, frozen=True, kw_only=True):
@@ -17,10 +33,17 @@ class Trip(OrderMessage, frozen=True, kw_only=True):
     destination: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     nights: Annotated[int, msgspec.Meta(ge=1, le=60)]
     price: Annotated[int, msgspec.Meta(ge=1)]
+    check_in_opens: Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """The data of the signal "approval"."""
+
+    by: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 
 
 flights, hotels, cars = Agent("flights"), Agent("hotels"), Agent("cars")
-cards, mail = Agent("cards"), Agent("mail")
+cards, mail = Agent("cards", rate=50), Agent("mail")
 
 
 @flights.operation
@@ -68,15 +91,30 @@ def send_itinerary(call: Call) -> Mapping[str, Any]:
     return post("mail/send", call, flight=call.results["book_flight"]["reference"])
 
 
+@mail.operation
+def send_check_in(call: Call) -> Mapping[str, Any]:
+    return post("mail/send", call, flight=call.results["book_flight"]["reference"])
+
+
 trip = Workflow(
     "trip",
     version=1,
     order=Trip,
     steps=[
+        Signal(
+            "approval",
+            Approval,
+            when=ref.order("price") > DEAR,
+            complete_within=days(2),
+            on_timeout=[Remind(hours(12)), UNDO],
+            on_refused=UNDO,
+        ),
         Step(book_flight, undo=cancel_flight, complete_within=minutes(1), on_permanent=UNDO),
         Step(book_hotel, undo=cancel_hotel, after=[book_flight], complete_within=minutes(1), on_permanent=UNDO),
         Step(rent_car, undo=return_car, after=[book_flight], complete_within=minutes(1), on_permanent=UNDO),
         Step(charge, undo=refund, after=[book_hotel, rent_car], complete_within=minutes(1), on_permanent=UNDO),
         Step(send_itinerary, complete_within=minutes(1)),
+        Timer("check-in", until=ref.order("checkInOpens")),
+        Step(send_check_in, complete_within=minutes(1)),
     ],
 )
