@@ -21,6 +21,7 @@ from stepward.cli.orders.send import send
 from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
 from stepward.cli.terminal import say, shows_any_text
+from stepward.cli.verify.command import verify
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
@@ -29,7 +30,7 @@ app.command()(for_deployment(send))
 app.command()(for_deployment(show))
 app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
-for command in (resubmit, undo, cancel, pause, resume, signal, audit_log, agents):
+for command in (resubmit, undo, cancel, pause, resume, signal, audit_log, agents, verify):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")

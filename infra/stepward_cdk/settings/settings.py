@@ -124,6 +124,10 @@ class Settings:
         "whether messages of exceptions, which may hold personal data, are kept, told and logged, or their types alone",
         usual=True,
     )
+    stand_ins: bool = _says(
+        "whether every service that this deployment calls is a stand-in, so that `stepward verify` may run orders",
+        usual=False,
+    )
     tracing: bool = _says("whether X-Ray traces the functions; each trace is billed", usual=False)
 
     def __post_init__(self) -> None:

@@ -45,7 +45,7 @@ class DynamoResults:
     def of(self, record: StepRecord) -> Mapping[str, Any]:
         """The large result of a step, read consistently; raises Transient or Corrupt."""
         with translated(f"read the result of {record.name} of {record.order_id}"):
-            row = find(self.items, _key(record))
+            row = find(self.items, result_key(record))
         content = parse(row.body) if row else None
         if not isinstance(content, dict):
             raise Corrupt(f"{record.order_id}: the result of {record.name} is not in the state store")
@@ -59,13 +59,13 @@ class DynamoResults:
         for record in (record for record in task.steps.values() if record.size):
             with translated(f"store the result of {record.name} of {record.order_id}"):
                 if record.result is not None:
-                    self.items(_key(record), body=canonical(record.result), expires_at=expires_at).save()
-                elif expires_at is not None and (row := find(self.items, _key(record))):
+                    self.items(result_key(record), body=canonical(record.result), expires_at=expires_at).save()
+                elif expires_at is not None and (row := find(self.items, result_key(record))):
                     row.expires_at = expires_at
                     row.save()
 
 
-def _key(record: StepRecord) -> str:
+def result_key(record: StepRecord) -> str:
     return f"{RESULT_PREFIX}{record.order_id}/{record.name}/{record.attempt}"
 
 

@@ -1,0 +1,1 @@
+"""`stepward verify`: whether a deployed stack works, and whether its account lets it."""

@@ -1,0 +1,149 @@
+"""The checks of a deployed stack and its account; none of them changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from stepward.cli.verify.deployed import Deployed, Finding
+
+Check = Callable[[Deployed, int], Finding]
+SWEPT_WITHIN = timedelta(minutes=15)
+MOST_LISTED = 5
+
+
+def findings(deployed: Deployed, now: int) -> Iterator[Finding]:
+    """What each check finds at `now` (epoch ms); one that may not look finds that."""
+    for check in CHECKS:
+        name = check.__name__.removeprefix("_").replace("_", " ")
+        try:
+            yield check(deployed, now)
+        except (ClientError, BotoCoreError) as error:
+            yield Finding(name, good=False, says=f"cannot be looked at: {error}; allow it, and verify again")
+
+
+def _functions(deployed: Deployed, _: int) -> Finding:
+    code = {it["CodeSha256"] for it in deployed.functions}
+    bad = [it["FunctionName"] for it in deployed.functions if it.get("LastUpdateStatus", "Successful") != "Successful"]
+    if bad or len(code) != 1:
+        return Finding("functions", good=False, says=f"{len(code)} versions of the code; not updated: {_listed(bad)}")
+    says = f"{len(deployed.functions)} run the same code: {deployed.stack.template.get('Description', '')}"
+    return Finding("functions", good=True, says=says)
+
+
+def _sources(deployed: Deployed, _: int) -> Finding:
+    wanted = len(deployed.stack.of("AWS::Lambda::EventSourceMapping"))
+    off = [it["EventSourceArn"].rpartition(":")[2] for it in deployed.sources if it["State"] != "Enabled"]
+    says = f"functions take from {len(deployed.sources)} of {wanted} queues, disabled: {_listed(off)}"
+    return Finding("sources", good=not off and len(deployed.sources) == wanted, says=says)
+
+
+def _concurrency(deployed: Deployed, _: int) -> Finding:
+    limits = deployed.account.client("lambda").get_account_settings()["AccountLimit"]
+    return room(limits["ConcurrentExecutions"], deployed.sources)
+
+
+def room(limit: int, sources: Sequence[Mapping[str, Any]]) -> Finding:
+    """Whether the account has room for all that the stack may run at once, and for the Supervisor."""
+    takes = 1 + sum(it.get("ScalingConfig", {}).get("MaximumConcurrency", limit) for it in sources)
+    advice = "" if takes <= limit else "; raise the limit, or lower engine_concurrency and max_concurrency"
+    return Finding("concurrency", good=takes <= limit, says=f"the stack may run {takes} at once of {limit}{advice}")
+
+
+def _rights(deployed: Deployed, _: int) -> Finding:
+    iam, denied, asked = deployed.account.client("iam"), set(), 0
+    arns = {it["Role"].rpartition("/")[2]: it["Role"] for it in deployed.functions}
+    for policy in deployed.stack.of("AWS::IAM::Policy").values():
+        for role in {deployed.ids[it["Ref"]] for it in policy["Properties"]["Roles"]} & set(arns):
+            found = iam.get_role_policy(RoleName=role, PolicyName=policy["Properties"]["PolicyName"])
+            for statement in found["PolicyDocument"]["Statement"]:
+                asked += 1
+                denied |= {f"{role}: {it}" for it in _denied(iam, arns[role], statement)}
+    return Finding("rights", good=not denied, says=f"{asked} statements hold, denied: {_listed(sorted(denied))}")
+
+
+def _denied(iam: Any, role: str, statement: Mapping[str, Any]) -> Iterator[str]:
+    actions, resources = (
+        value if isinstance(value, list) else [value] for value in (statement["Action"], statement["Resource"])
+    )
+    answer = iam.simulate_principal_policy(PolicySourceArn=role, ActionNames=actions, ResourceArns=resources)
+    for result in answer["EvaluationResults"]:
+        if result["EvalDecision"] != "allowed":
+            yield f"{result['EvalActionName']} on {result.get('EvalResourceName', '*')}"
+
+
+def _schedule(deployed: Deployed, _: int) -> Finding:
+    events = deployed.account.client("events")
+    names = [deployed.ids[logical] for logical in deployed.stack.of("AWS::Events::Rule")]
+    rules = [events.describe_rule(Name=name.rpartition("|")[2]) for name in names]
+    off = [it["Name"] for it in rules if it["State"] != "ENABLED"]
+    says = (
+        f"the Supervisor is woken at {_listed(it.get('ScheduleExpression', '') for it in rules)}, off: {_listed(off)}"
+    )
+    return Finding("schedule", good=bool(rules) and not off, says=says)
+
+
+def _alarms(deployed: Deployed, _: int) -> Finding:
+    pages = deployed.account.client("cloudwatch").get_paginator("describe_alarms")
+    found = [it for page in pages.paginate(AlarmNamePrefix=f"{deployed.name}/") for it in page["MetricAlarms"]]
+    bad = [it["AlarmName"] for it in found if it["StateValue"] == "ALARM" or not it.get("ActionsEnabled", True)]
+    wanted = len(deployed.stack.of("AWS::CloudWatch::Alarm"))
+    says = f"{len(found)} of {wanted} are there, raised or silenced: {_listed(bad)}"
+    return Finding("alarms", good=not bad and len(found) == wanted, says=says)
+
+
+def _subscriptions(deployed: Deployed, _: int) -> Finding:
+    sns = deployed.account.client("sns")
+    pages = sns.get_paginator("list_subscriptions_by_topic")
+    topics = [deployed.outputs[name] for name in ("AlertsTopicArn", "PagesTopicArn")]
+    found = [it for topic in topics for page in pages.paginate(TopicArn=topic) for it in page["Subscriptions"]]
+    waiting = [it["Endpoint"] for it in found if _waits(sns, it["SubscriptionArn"])]
+    nobody = not found and deployed.stack.settings.get("environment") == "prod"
+    says = f"{len(found)}, not confirmed: {_listed(waiting)}" if found else "nobody is alerted"
+    return Finding("subscriptions", good=not (waiting or nobody), says=says)
+
+
+def _waits(sns: Any, arn: str) -> bool:
+    """Whether nobody has confirmed it: on AWS it has no ARN, an emulator says it in the attributes."""
+    if not arn.startswith("arn:"):
+        return True
+    found = sns.get_subscription_attributes(SubscriptionArn=arn)["Attributes"]
+    return bool(found.get("PendingConfirmation") == "true")
+
+
+def _metrics(deployed: Deployed, now: int) -> Finding:
+    if deployed.is_emulated:
+        return Finding("metrics", good=None, says="no emulator makes metrics of what functions write")
+    end = datetime.fromtimestamp(now / 1000, UTC)
+    points = deployed.account.client("cloudwatch").get_metric_statistics(
+        Namespace="Stepward",
+        MetricName="Swept",
+        Dimensions=[{"Name": "service", "Value": deployed.name}],
+        StartTime=end - SWEPT_WITHIN,
+        EndTime=end,
+        Period=60,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    says = f"Swept came for {len(points)} of the last {SWEPT_WITHIN // timedelta(minutes=1)} minutes"
+    return Finding("metrics", good=bool(points), says=says)
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - MOST_LISTED} more" if len(every) > MOST_LISTED else ""
+    return ", ".join(every[:MOST_LISTED]) + more or "none"
+
+
+CHECKS: Sequence[Check] = (
+    _functions,
+    _sources,
+    _concurrency,
+    _rights,
+    _schedule,
+    _alarms,
+    _subscriptions,
+    _metrics,
+)
