@@ -1,20 +1,26 @@
 """What comes for the lanes is taken in its order, as many at once as belong together."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import pytest
 
 from stepward.app.convoy.convoy import Arrival
 from stepward.app.convoy.intake import LaneIntake
 from stepward.app.intake import Received
-from stepward.domain.convoy.commands import LaneCommand, RetryLane
+from stepward.domain.convoy.commands import LaneCommand, RetryLane, SkipEvent
+from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.errors import NotUnderstood, RetryLater, Transient
 from stepward.domain.history import HistoryKind
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.wire.convoy import decode_for_lane, encode_command
+from stepward.wire.order_event import stored_event
 from tests.factories import MINUTE, T0
+from tests.lab.convoy.world import ConvoyWorld, entry, order
 
 
 @dataclass
@@ -25,13 +31,13 @@ class Noting:
     newer: bool = False
     calls: list[tuple[str, ...]] = field(default_factory=list)
 
-    def events(self, order_id: str, arrivals: Sequence[Arrival]) -> None:
+    def events(self, order_id: str, arrivals: Sequence[Arrival], _remaining: Callable[[], int]) -> None:
         self.calls.append((order_id, *(arrival.received.message_id for arrival in arrivals)))
         if order_id == self.fails_at:
             raise Transient("not now")
         self._read()
 
-    def command(self, command: LaneCommand, received: Received) -> None:
+    def command(self, command: LaneCommand, received: Received, _remaining: Callable[[], int]) -> None:
         self.calls.append((command.order_id, "command", received.message_id))
         self._read()
 
@@ -121,3 +127,46 @@ def test_nothing_is_begun_when_the_time_of_the_run_is_up() -> None:
         list(subject)
 
     assert (retry_later.value.seconds, convoy.calls) == (0, [("A", "m-0")])
+
+
+CALL, RUN = 5, 30_000
+
+
+def parked_behind_an_end(count: int) -> tuple[ConvoyWorld, str]:
+    """Order A, which ends at 3 once 2 comes, with so many events behind; and the text of 2."""
+    world, events = ConvoyWorld(), order("A", 3, end=True)
+    world.run(events[0], events[2])
+    lane, late = world.lane(), stored_event(json.dumps(entry("A", 4, "add", amount="1.00")))
+    for first in range(4, 4 + count, 100):
+        rows = [StoredEvent(at, replace(late, sequence=at)) for at in range(first, min(first + 100, 4 + count))]
+        after = replace(lane, revision=lane.revision + 1, highest=rows[-1].position)
+        assert world.lanes.save(after, replaces=lane, rows=rows)
+        lane = after
+    return world, json.dumps(events[1])
+
+
+@pytest.mark.parametrize("by_command", [False, True])
+def test_a_lane_with_thousands_of_events_behind_its_end_ends_first_and_is_cleared_page_by_page(
+    *, by_command: bool
+) -> None:
+    """C5: no run makes more calls than it has time for, none begins at the beginning, and each event is kept once."""
+    world, text = parked_behind_an_end(6_000)
+    text = encode_command(SkipEvent("A", 2, "ada", "gone", "c-1")) if by_command else text
+    kept: list[int] = [0]
+    made: list[int] = []
+    for _ in range(10):
+        before = world.gate.calls
+        message = Received("m-2", "order-events.fifo", world.clock.now, text, "A")
+        with suppress(RetryLater):
+            list(world.convoy().take([message], lambda: RUN - CALL * (world.gate.calls - before)))  # noqa: B023
+        made.append(world.gate.calls - before)
+        kept.append(len(world.rejects.kept))
+        assert world.lane().end == 3
+        if world.lane().highest == 3:
+            break
+
+    assert (kept[-1], world.lane().cleared, world.lane().last) == (6_000, 0, 3)
+    assert len(made) > 1
+    assert max(made) * CALL < RUN
+    assert all(after > before for before, after in pairwise(kept))
+    assert world.telemetry.count(HistoryKind.REJECTED) == 6_000

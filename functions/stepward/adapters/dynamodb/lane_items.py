@@ -39,6 +39,7 @@ class LaneItem(IndexedItem):
     as_of = NumberAttribute(attr_name="AsOf", null=True)
     done = UnicodeAttribute(attr_name="Done", null=True)
     customer_id = UnicodeAttribute(attr_name="Customer", null=True)
+    cleared = NumberAttribute(attr_name="Cleared", null=True)
 
 
 class LaneRowItem(Model):

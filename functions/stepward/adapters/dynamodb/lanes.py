@@ -32,7 +32,7 @@ from stepward.domain.errors import Corrupt, NotUnderstood, known, wrong_with
 
 MOST_ROWS = 99
 """Beside the lane itself: a transaction takes 100 items."""
-_COUNTS = ("last", "highest", "end", "deleted", "attempts", "unsequenced_seen")
+_COUNTS = ("last", "highest", "end", "deleted", "attempts", "unsequenced_seen", "cleared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ class DynamoLanes:
             unnumbered=None if lane.sequenced else True,
             last=lane.last or None,
             highest=lane.highest or None,
+            cleared=lane.cleared or None,
             end=lane.end or None,
             created=lane.created or None,
             deleted=lane.deleted or None,

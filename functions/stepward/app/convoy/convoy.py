@@ -11,14 +11,14 @@ from stepward.app.convoy.alerting import LaneAlerting
 from stepward.app.convoy.dry_run import read_event
 from stepward.app.convoy.effects import Effects
 from stepward.app.intake import Received
-from stepward.app.optimistic import Race
+from stepward.app.optimistic import LEAST_TIME, Race
 from stepward.app.scheduler.audit_log import AuditEntry, AuditLog
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.decide import LaneDecision, Wanted, decide
 from stepward.domain.convoy.event import OrderEvent, sequence_name
 from stepward.domain.convoy.lane import Lane, LaneRules, opened
 from stepward.domain.convoy.needs import KeepRejects, Known, Need, Perform, ReadEvent, ReadRows, Rejection
-from stepward.domain.errors import Corrupt, OtherCustomer, Transient
+from stepward.domain.errors import Corrupt, OtherCustomer, RetryLater, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.rejects import OF_LANE, Reject
 from stepward.ports import Lanes, Rejects, Telemetry
@@ -49,18 +49,20 @@ class Convoy:
     decode: Callable[[str], OrderEvent]
     now: Callable[[], int]
 
-    def events(self, order_id: str, arrivals: Sequence[Arrival]) -> None:
+    def events(self, order_id: str, arrivals: Sequence[Arrival], remaining: Callable[[], int]) -> None:
         """Give each event its position and apply those that are next, in one write if possible. Raises Transient.
+
+        If `remaining` (ms) is too short for all changes that this takes, a later run does the rest.
 
         An event has its effect before the lane is written, and each effect may be requested twice: a death in between
         leaves the lane as it was, and the message comes again.
         """
         messages = [arrival.received for arrival in arrivals]
         _, outcome = self._change(order_id, [arrival.event for arrival in arrivals], messages)
-        self._finish(order_id, outcome)
+        self._finish(order_id, outcome, remaining)
 
-    def command(self, command: LaneCommand, received: Received) -> None:
-        """Apply a command, and add its outcome to the order's audit log. Raises Transient."""
+    def command(self, command: LaneCommand, received: Received, remaining: Callable[[], int]) -> None:
+        """Apply a command as events are, and add its outcome to the order's audit log. Raises Transient."""
         before, outcome = self._change(command.order_id, command, [received])
         refused = outcome.refusal.text if outcome.refusal else ""
         self.audit_log.add(command.order_id, _entry(command, received, refused, before.revision))
@@ -68,11 +70,13 @@ class Convoy:
             self.telemetry.record(
                 command.order_id, HistoryEntry(self.now(), HistoryKind.REFUSED, by=command.who, note=refused)
             )
-        self._finish(command.order_id, outcome)
+        self._finish(command.order_id, outcome, remaining)
 
-    def _finish(self, order_id: str, outcome: LaneDecision) -> None:
+    def _finish(self, order_id: str, outcome: LaneDecision, remaining: Callable[[], int]) -> None:
         """Apply the events that one change has left for another; raises Transient if an effect failed."""
         while outcome.more and outcome.failure is None:
+            if remaining() < LEAST_TIME:
+                raise RetryLater(0, f"the lane of {order_id} goes on behind event {outcome.lane.last}")
             _, outcome = self._change(order_id, [], [])
         if outcome.failure is not None:
             raise outcome.failure

@@ -49,7 +49,7 @@ class LaneIntake:
                 run = [Arrival(message, wanted)]
             else:
                 run = []
-                self._handle(message, wanted)
+                self._handle(message, wanted, remaining)
                 yield done + 1
         yield from self._apply(run, len(messages), remaining)
 
@@ -64,10 +64,12 @@ class LaneIntake:
             if remaining() < LEAST_TIME:
                 raise RetryLater(0, "the time of this run is up")
             with putting_back(run[0].received, self.telemetry, self.now):
-                self.convoy.events(run[0].event.order_id, run)
+                self.convoy.events(run[0].event.order_id, run, remaining)
             yield done
 
-    def _handle(self, message: Received, wanted: LaneCommand | Ignored | Rejected) -> None:
+    def _handle(
+        self, message: Received, wanted: LaneCommand | Ignored | Rejected, remaining: Callable[[], int]
+    ) -> None:
         match wanted:
             case Rejected():
                 keep(message, wanted, self.rejects, self.telemetry)
@@ -75,7 +77,7 @@ class LaneIntake:
                 self.telemetry.record("", HistoryEntry(message.received_at, HistoryKind.IGNORED, note=wanted.what))
             case command:
                 with putting_back(message, self.telemetry, self.now):
-                    self.convoy.command(command, message)
+                    self.convoy.command(command, message, remaining)
 
 
 def _continues(run: Sequence[Arrival], event: OrderEvent) -> bool:

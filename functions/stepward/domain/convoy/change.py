@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -63,16 +62,19 @@ class LaneChange:
         return settled(self.before, changed, self.rules, self.now, has_rows=bool(self.held.rows)), older
 
     def close(self) -> None:
-        """Reject the events parked behind the end, once the end is written and cannot move."""
+        """Reject a page of the events parked behind the end, once the end is written and cannot move."""
         end = self.before.end
         if not end or self.lane.highest <= end:
             return
-        why = after_end(self.before)
-        for page in self._behind(end):
+        why, page = after_end(self.before), self.known[ReadRows(max(end, self.before.cleared) + 1, PAGE)]
+        if page:
             self.known[KeepRejects(tuple(Rejection(late.event, why, held_at=late.position) for late in page))]
-            for late in page:
-                self.log(HistoryKind.REJECTED, late.event.sequence or 0, why)
-        self.lane = replace(self.lane, highest=end)
+        for late in page:
+            self.log(HistoryKind.REJECTED, late.event.sequence or 0, why)
+        if len(page) < PAGE:
+            self.lane = replace(self.lane, highest=end, cleared=0)
+        else:
+            self.lane, self.more = replace(self.lane, cleared=page[-1].position), True
 
     def take(self, event: OrderEvent, message: int) -> None:
         """Give an arriving event its position, and apply it if it is next."""
@@ -182,12 +184,6 @@ class LaneChange:
         unsequenced = (*self.lane.unsequenced, position)
         self.lane = with_customer(replace(self.lane, unsequenced_seen=-position, unsequenced=unsequenced), event)
         self.stop_at_unsequenced(why)
-
-    def _behind(self, end: int) -> Iterator[list[StoredEvent]]:
-        first = end + 1
-        while page := list(self.known[ReadRows(first, PAGE)]):
-            yield page
-            first = page[-1].position + 1
 
     def _waiting(self) -> list[StoredEvent]:
         """The parked events that follow the last applied one without a gap, as far as one page and one change reach."""

@@ -60,6 +60,7 @@ class Lane:
     unsequenced events, `unsequenced` are those that still wait for an operator. `attempts` counts how often the next
     event has failed. `alerted` is the trouble that an operator was alerted to. `done` names the newest commands that
     were applied, oldest first. `customer_id` is the customer of the first event that named one: the order is theirs.
+    Of what is parked behind the end, all up to `cleared` is kept as rejects; 0 before, and once all of it is.
     """
 
     order_id: str
@@ -83,6 +84,7 @@ class Lane:
     due: int | None = None
     done: tuple[str, ...] = ()
     customer_id: str = ""
+    cleared: int = 0
 
     @property
     def waiting(self) -> int:
