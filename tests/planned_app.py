@@ -6,14 +6,16 @@ from datetime import timedelta
 from typing import Any
 
 from stepward.domain.key import ANY, SUBMITTED, Keys
-from stepward.domain.workflow.agents import Agent, Call, Operation
+from stepward.domain.workflow.agents import Agent, Call, Later, Operation
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import OrderMessage
 from stepward.wire.order_event import EventMessage, Source
 
 
-def works(call: Call) -> Mapping[str, Any]:
-    """The same answer for the same key."""
+def works(call: Call) -> Mapping[str, Any] | Later:
+    """The same answer for the same key; one that may come later comes later."""
+    if call.callback:
+        return Later()
     return {"done": call.idempotency_key}
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepward.domain.errors import Misconfigured, Permanent, Rejected, Transient, WorkflowError
+    from stepward.domain.timing import days, hours, minutes, seconds
     from stepward.domain.workflow.agents import Agent, Call, Later, Operation
     from stepward.domain.workflow.application import App
+    from stepward.domain.workflow.children import Child
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
     from stepward.domain.workflow.definition import Fallback, RetryAfter, Step, Workflow
     from stepward.domain.workflow.plan import ALERT, UNDO
     from stepward.domain.workflow.refs import ref
-    from stepward.domain.workflow.spans import days, hours, minutes, seconds
     from stepward.domain.workflow.waits import Default, Remind, Signal, Timer
     from stepward.secrets import secret
     from stepward.service_urls import service_url
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
+    "stepward.domain.workflow.children": "Child",
     "stepward.domain.workflow.conditions": "all_of any_of none_of",
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
     "stepward.domain.workflow.plan": "ALERT UNDO",
     "stepward.domain.workflow.agents": "Agent Call Later Operation",
     "stepward.domain.workflow.definition": "Fallback RetryAfter Step Workflow",
-    "stepward.domain.workflow.spans": "days hours minutes seconds",
+    "stepward.domain.timing": "days hours minutes seconds",
     "stepward.domain.workflow.waits": "Default Remind Signal Timer",
     "stepward.secrets": "secret",
     "stepward.service_urls": "service_url",
@@ -48,6 +50,7 @@ __all__ = [
     "Agent",
     "App",
     "Call",
+    "Child",
     "Default",
     "EventMessage",
     "Fallback",

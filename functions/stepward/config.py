@@ -61,6 +61,11 @@ class Config:
         return self._text("STEPWARD_SCHEDULER_QUEUE")
 
     @property
+    def callback_secret(self) -> str:
+        """ARN of the secret with the keys of callback tokens; empty if no step is answered later."""
+        return self.env.get("STEPWARD_CALLBACK_SECRET", "")
+
+    @property
     def responses_queue(self) -> str:
         """URL of the queue of the agents' replies."""
         return self._text("STEPWARD_RESPONSES_QUEUE")

@@ -28,6 +28,8 @@ def acknowledge(*, functions: Functions, parts: Parts) -> None:
     scheduler = functions.scheduler.function
     for name in settings.replies.names(_shown(scheduler, Stack.of(scheduler).partition)):
         _accept(scheduler, f"IAM5[Resource::{name}]", "The submitters' own queues; the deployment names them.")
+    if parts.callback_key is not None:
+        _accept(parts.callback_key.secret, "SMG4", "A rotation has to outlast every answer still due; people begin it.")
     dead = functions.supervisor.wake_up.dead
     _accept(dead, "SQS3", "It is the dead-letter queue of the schedule's target, which cdk-nag does not look at.")
     _acknowledge_objects(functions, parts.objects)

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from stepward.domain.deployment import Deployment
 from stepward.domain.workflow.application import App
+from stepward_cdk.callback_key import callback_key
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
@@ -53,6 +54,8 @@ class StepwardStack(Stack):
             tables=Tables(self, "Tables", settings=settings),
             objects=LedgerObjects(self, "Ledgers", settings=settings),
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
+            callback_key=callback_key(self, "CallbackKey", app=app, settings=settings),
+            children=any(step.child for step in app.planned()),
         )
         self.functions = functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)
@@ -143,6 +146,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         throttles=_throttles(parts.tables),
         deployment=Deployment(parts.settings.stack, parts.settings.region),
         expressions=parts.settings.platform == "aws",
+        answered_later=parts.callback_key is not None,
     )
 
 

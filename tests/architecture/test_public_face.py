@@ -30,7 +30,7 @@ def test_each_public_name_is_there_and_no_other() -> None:
     for name in stepward.__all__:
         assert getattr(stepward, name) is not None
     assert dir(stepward) == sorted(stepward.__all__) == sorted(stepward._HOMES)
-    with pytest.raises(AttributeError, match="stepward has no public name 'Task'; it has Agent, App"):
+    with pytest.raises(AttributeError, match="stepward has no public name 'Task'; it has ALERT, UNDO, Agent, App"):
         _ = stepward.Task  # type: ignore[attr-defined]
 
 

@@ -8,7 +8,7 @@ import pytest
 from stepward.adapters.dynamodb.indexes import PAGE, shard_of
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.submission import Submission
-from stepward.domain.task.record import Early, NewerPlan, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import Early, NewerPlan, Parent, ProcessState, StepRecord, Task, TimeLimit
 from tests.contract.worlds.store_worlds import (
     NOW,
     PLAN,
@@ -75,6 +75,7 @@ FULL_TASK = Task(
     correlation_id="checkout-1",
     complete_by=NOW + 86_400_000,
     time_limit=TimeLimit.PASSED,
+    parent=Parent("ord-parent", "parts", NOW + 5),
 )
 
 

@@ -13,8 +13,7 @@ from orders import app
 from orders.demo.run import deployed
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.adapters.sqs.queues import SqsSender
-from stepward.domain.messages import SignalGiven
-from stepward.domain.workflow.plan import OPERATORS
+from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.local.secret_store import demanded
 from stepward.local.services import Services
 from stepward.project import Project

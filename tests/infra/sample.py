@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from stepward.domain.timing import days, minutes
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.application import App
+from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.definition import Fallback, Step, Workflow
-from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward.wire.order import OrderMessage
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings
@@ -61,10 +62,14 @@ class Return(OrderMessage, frozen=True, kw_only=True):
     type: Literal["return.submitted"]
 
 
-returns = Workflow("returns", version=2, order=Return, steps=[Step(recall, complete_within=minutes(3))])
+returns = Workflow(
+    "returns", version=2, order=Return, steps=[Step(recall, complete_within=minutes(3), answer_within=days(2))]
+)
 application = App("sample", [returns, workflow], default=workflow)
 _gone = [step for step in workflow.steps[2:] if isinstance(step, Step)]
-drained = App("sample", [replace(workflow, version=4, steps=workflow.steps[:2], draining=_gone)])
+_left = [*workflow.steps[:2], Child("again", returns, complete_within=days(1))]
+_later = replace(workflow, version=4, steps=_left, draining=_gone)
+drained = App("sample", [_later, returns], default=_later)
 
 SERVICES = [f"agent-{number}" for number in range(MAX_REQUEST_QUEUES)]
 wide = App(
@@ -73,7 +78,10 @@ wide = App(
         Workflow(
             "wide",
             version=1,
-            steps=[Step(_operation(Agent(name), "work"), name=name, complete_within=minutes(1)) for name in SERVICES],
+            steps=[
+                Step(_operation(Agent(name), "work"), name=name, complete_within=minutes(1), answer_within=days(2))
+                for name in SERVICES
+            ],
         )
     ],
 )

@@ -42,6 +42,7 @@ def test_only_these_findings_are_acknowledged(report: Mapping[str, Any]) -> None
         "IAM5[Action::kms:GenerateDataKey*]",
         "L1",
         "S1",
+        "SMG4",
         "SQS3",
         *REPLY_QUEUES,
     }

@@ -201,6 +201,8 @@ def test_an_agent_reads_its_own_secrets_and_nobody_elses(template: Template) -> 
     for function in template.of("Lambda::Function"):
         own = function == template.function("agent", "payments")
         named = {"bank/api-key-??????", "bank/fraud-??????"} if own else set()
+        if function == template.function("scheduler"):
+            named = set(template.of("SecretsManager::Secret"))  # the key of callback tokens
         assert template.may(function, "secretsmanager:GetSecretValue") == named
         assert template.environment(function).get("STEPWARD_SECRETS", "") == ("bank/api-key,bank/fraud" if own else "")
         assert template.environment(function).get("BANK") == ("sandbox" if own else None)
@@ -251,3 +253,11 @@ def test_only_ledger_processors_read_the_ledgers_bucket_and_nobody_writes_to_it(
         assert production.may(function, "s3:GetObject") == production.may(function, "s3:ListBucket") == allowed
         actions = {action for item in production.statements(function) for action in as_list(item["Action"])}
         assert {it for it in actions if it.startswith("s3:")} <= {"s3:GetObject", "s3:ListBucket"}, function
+
+
+def test_the_scheduler_puts_orders_only_where_one_may_be_a_step_of_another(
+    template: Template, restored: Template
+) -> None:
+    """S8, W5: it submits children; the tables of this one are the old deployment's."""
+    assert template.output("OrdersTableName") not in template.may(template.function("scheduler"), WRITE)
+    assert restored.output("OrdersTableName") in restored.may(restored.function("scheduler"), WRITE)

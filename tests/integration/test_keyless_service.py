@@ -11,14 +11,14 @@ from orders import app
 from orders.fulfilment import API_KEY, charge, find_charge, refund
 from orders.messages import OrderSubmitted
 from orders.returns import pay_back, returns
-from stepward import App, Exhausted, Step, Workflow, minutes
+from stepward import UNDO, App, Step, Workflow, minutes
 from stepward.local.services import Services
 from stepward.local.services.request import local_secret
 from stepward.service_urls import ADDRESSES
 from stepward.testing import Engine, known_secrets
 
 ORDER = {"customerId": "c-1", "currency": "EUR", "items": [{"sku": "A", "qty": 2, "unitPrice": "9.99"}]}
-PLAIN = Step(charge, undo=refund, complete_within=minutes(1), exhausted=Exhausted.UNDO)
+PLAIN = Step(charge, undo=refund, complete_within=minutes(1), on_timeout=UNDO)
 CHECKED = replace(PLAIN, check=find_charge)
 
 

@@ -69,10 +69,11 @@ class PowertoolsTelemetry:
         known = {key: value for key, value in keys.items() if value}
         log = self.logger.warning if WARNING in entry.kind.marks else self.logger.info
         log(entry.kind.value, extra=known)
-        if entry.kind.metric:
-            self._measure(entry.kind.metric, MetricUnit.Count, 1)
-        if entry.kind.timer:
-            self._measure(entry.kind.timer, MetricUnit.Milliseconds, entry.value)
+        with self.lock:
+            if entry.kind.metric:
+                self._measure(entry.kind.metric, MetricUnit.Count, 1)
+            if entry.kind.timer:
+                self._measure(entry.kind.timer, MetricUnit.Milliseconds, entry.value)
 
     def swept(self, figures: Swept) -> None:
         """Log and measure a run of the Supervisor; see the port."""

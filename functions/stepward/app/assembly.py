@@ -125,7 +125,7 @@ class Assembly:
     sleep: Callable[[float], None] = _ABSENT
     jitter: Callable[[], float] = _ABSENT
     callback_keys: Callable[[], Sequence[bytes]] | None = None
-    """Reads the keys of callback tokens, the newest first; None if no step is answered later."""
+    """Reads the keys of callback tokens, that to sign with first; None if no step is answered later."""
 
     def submission(self) -> Submit:
         """Accepts orders of the application, and freezes a plan with each."""
@@ -284,7 +284,7 @@ class Assembly:
             return None
         from stepward.app.agent.pacer import Pacer
 
-        return Pacer(agent, self.shared_records, rate)
+        return Pacer(agent, self.shared_records, rate, self.now)
 
     def alerting(self) -> LaneAlerting:
         """Alerts operators to lanes that wait for them."""

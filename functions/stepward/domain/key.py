@@ -14,7 +14,8 @@ LONGEST_GROUP = 128
 LONGEST_TYPE = 40
 _BETWEEN = "~"
 _HASHED = "#"
-"""Like the one above it is in no id and in no workflow's name; here it stands before the hash that ends a group."""
+"""Like the one above it is in no id and in no workflow's name; it stands before the hash that ends a group, and before
+the step that a child is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,13 @@ class Keys:
             reason = f"makes the key workflow~customerId~orderId {len(key)} characters long; the limit is {LONGEST_KEY}"
             raise Rejected("customerId", f"{reason}. Use a shorter customerId or orderId")
         return key
+
+
+def child_key(parent: str, step: str) -> str:
+    """The key of the task that is a step of another, `parent#step`; the hash of a parent's key that is too long."""
+    if len(key := f"{parent}{_HASHED}{step}") <= LONGEST_KEY:
+        return key
+    return f"{hashlib.sha256(parent.encode()).hexdigest()[:32]}{_HASHED}{step}"
 
 
 ANY = Keys()

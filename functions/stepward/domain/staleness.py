@@ -8,7 +8,10 @@ from typing import TypeVar
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import (
     Callback,
+    ChildSubmit,
+    ChildUndo,
     Command,
+    OfChild,
     Pause,
     Report,
     ReportReject,
@@ -42,7 +45,7 @@ def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: i
     """
     if isinstance(message, StepRequest):
         return None if is_wanted(message, task, now) else _moved_on(message, task)
-    if isinstance(message, ReportReject | Callback):
+    if isinstance(message, ReportReject | Callback | ChildSubmit | ChildUndo):
         return None
     try:
         decision = decide(task, plan, message, now=now, by="", timing=Timing())
@@ -54,7 +57,7 @@ def staleness(message: ToScheduler | StepRequest, task: Task, plan: Plan, now: i
 
 
 def _moved_on(message: ToScheduler | StepRequest, task: Task) -> Refusal:
-    if isinstance(message, Start | Report | ReportReject | Callback | Command):
+    if isinstance(message, Start | Report | ReportReject | Callback | OfChild | Command):
         return Refusal(RefusalCode.MOVED_ON, f"nothing is left to do about it: the order is {task.process_state}")
     if (record := task.steps.get(message.step)) is None:
         return Refusal(RefusalCode.NO_SUCH_STEP, f"{message.step!r} is not a step of this task")

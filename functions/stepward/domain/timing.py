@@ -1,8 +1,9 @@
-"""The waits that the engine itself chooses; those of the steps are in the plan."""
+"""Spans of time, as they read well in a workflow; and the waits that the engine itself chooses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 DAY_MS = 24 * 3600 * 1000
 LONGEST_ORDER_MS = 731 * DAY_MS
@@ -23,3 +24,28 @@ class Timing:
     skew_margin: int = 5_000
     outage_after: int = 600_000
     longest_delay: int = 900_000
+
+
+def seconds(count: float) -> timedelta:
+    """`count` seconds, to read well in a workflow."""
+    return timedelta(seconds=count)
+
+
+def minutes(count: float) -> timedelta:
+    """`count` minutes, to read well in a workflow."""
+    return timedelta(minutes=count)
+
+
+def hours(count: float) -> timedelta:
+    """`count` hours, to read well in a workflow."""
+    return timedelta(hours=count)
+
+
+def days(count: float) -> timedelta:
+    """`count` days of 24 hours, to read well in a workflow."""
+    return timedelta(days=count)
+
+
+def milliseconds(span: timedelta) -> int:
+    """The span in whole milliseconds."""
+    return round(span.total_seconds() * 1000)

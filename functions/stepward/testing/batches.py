@@ -9,10 +9,10 @@ from stepward.app.intake import Intake
 from stepward.app.scheduler.schedule import Schedule
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Corrupt, Misconfigured, Transient
-from stepward.domain.messages import ToScheduler
+from stepward.domain.messages import Answered, Callback, Reply, ToScheduler
 from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import Event
-from stepward.domain.task.record import Loaded, Task
+from stepward.domain.task.record import Loaded, NewerPlan, Task
 from stepward.testing.faults.gate import Gate, Invocation
 from stepward.testing.faults.loop import MINUTE
 from stepward.testing.faults.record import Write
@@ -38,9 +38,18 @@ class Watched(Transition):
     def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide, and note it."""
         found = Transition.decision(self, loaded, task, event)
-        if isinstance(event, ToScheduler):
-            self.gate.here.decided.append(Write(task, found.task, event))
+        cause = Callback("", event.result, event.error) if isinstance(event, Answered) else event
+        if isinstance(cause, ToScheduler):
+            self.gate.here.decided.append(Write(task, found.task, cause))
         return found
+
+    def spare(self, newer: NewerPlan, reply: Reply) -> bool:
+        """Spare the attempt of a reply, which is what causes that write."""
+        cause, self.gate.here.cause = self.gate.here.cause, reply
+        try:
+            return Transition.spare(self, newer, reply)
+        finally:
+            self.gate.here.cause = cause
 
 
 def changes_of(here: Invocation, before: Task, task: Task) -> Sequence[Write]:

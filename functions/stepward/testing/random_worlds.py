@@ -62,7 +62,7 @@ def _cast(
     releases: Sequence[Application], order: Mapping[str, Any], orders: int, gate: Gate, after: Callable[[], object]
 ) -> Cast:
     plans = [plan for app in releases for plan in app.plans().values()]
-    undoable = all(who.undo for plan in plans for step in plan.steps for who in step.executors)
+    undoable = all(who.undo for plan in plans for step in plan.steps if step.agent for who in step.executors)
 
     def write(key: str, dice: Random) -> str:
         at = datetime.fromtimestamp(START / 1000, UTC).isoformat()

@@ -8,7 +8,7 @@ over, and a `type` or an outcome that this code does not know is not understood:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, Union, get_args
 
 import msgspec
 
@@ -17,6 +17,10 @@ from stepward.domain.messages import (
     Callback,
     Cancel,
     CheckedRequest,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     Outcome,
     Pause,
     Reply,
@@ -80,6 +84,7 @@ _FIELDS: Mapping[str, Any] = {
     "data": dict[str, Any],
     "refused": str,
     "door": str,
+    "undone": bool,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
 _FREE = ("who", "why", "error", "reason", "refused")
@@ -97,6 +102,10 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "task.report": Report,
         "order.rejected": ReportReject,
         "step.callback": Callback,
+        "child.submit": ChildSubmit,
+        "child.undo": ChildUndo,
+        "child.ended": ChildEnded,
+        "child.heard": ChildHeard,
         "step.reply": Reply,
         "step.request": StepRequest,
         "step.checked": CheckedRequest,
@@ -126,9 +135,7 @@ def encode(message: ToScheduler | StepRequest) -> str:
 
 def decode_for_scheduler(text: str) -> ToScheduler:
     """A message to the Scheduler; raises Rejected with field and reason, or NotUnderstood."""
-    message: ToScheduler = _decoded(
-        text, Start, Retry, Resubmit, Undo, Cancel, Pause, Resume, Report, ReportReject, Reply, SignalGiven, Callback
-    )
+    message: ToScheduler = _decoded(text, *get_args(ToScheduler))
     return message
 
 

@@ -14,9 +14,8 @@ import msgspec
 
 from stepward.domain.errors import Rejected
 from stepward.domain.key import ANY, LONGEST_KEY, Keys
-from stepward.domain.messages import Callback, Cancel, SignalGiven
+from stepward.domain.messages import MOST_DATA_BYTES, SUBMITTERS, Callback, Cancel, SignalGiven
 from stepward.domain.submission import Order, check_complete_by
-from stepward.domain.workflow.plan import MOST_DATA_BYTES, SUBMITTERS
 from stepward.wire import strict_json
 from stepward.wire.checked_text import BODY
 from stepward.wire.conversion import converted
@@ -28,7 +27,7 @@ MAX_ORDER_BYTES = 350_000
 _ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
 _SHORT = r"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}"
 _WORKFLOW = r"[a-z][a-z0-9_-]{0,39}"
-_KEY = rf"(?:{_WORKFLOW}~(?:{_SHORT})?~)?{_ID}"
+_KEY = rf"(?:{_WORKFLOW}~(?:{_SHORT})?~)?{_ID}(?:#[a-z0-9_-]{{1,40}}){{0,2}}"
 # Bounded runs: a text of nothing but backslashes must not cost the square of its length.
 _ID_SOMEWHERE = re.compile(rf'"orderId\\{{0,7}}"\s{{0,9}}:\s{{0,9}}\\{{0,7}}"({_KEY})\\{{0,7}}"')
 

@@ -10,7 +10,7 @@ from botocore.config import Config as ClientConfig
 
 from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.shared_records import DynamoSharedRecords
-from stepward.adapters.dynamodb.tables import Access, RejectItem, SharedRecordItem, bound
+from stepward.adapters.dynamodb.tables import MOST_CONNECTIONS, Access, RejectItem, SharedRecordItem, bound
 from stepward.adapters.sqs.queues import SqsQueues
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.assembly import Assembly
@@ -73,7 +73,7 @@ class Parts:
     def client_config(self) -> ClientConfig:
         """How long a call may take, and how often it is tried."""
         retries: Any = {"mode": "standard", "total_max_attempts": 3}
-        return ClientConfig(connect_timeout=1, read_timeout=5, retries=retries)
+        return ClientConfig(connect_timeout=1, read_timeout=5, retries=retries, max_pool_connections=MOST_CONNECTIONS)
 
 
 def rejects_of(access: Access, table: str) -> DynamoRejects:

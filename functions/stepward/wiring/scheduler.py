@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, cast
@@ -46,11 +46,20 @@ def _worker(env: Mapping[str, str]) -> BatchWorker:
         notices=_notices(parts),
         sleep=time.sleep,  # noqa: TID251 - at most a tenth of a second before a lost write is tried again
         jitter=random.random,
+        callback_keys=_callback_keys(parts),
     )
     schedule = assembly.scheduler(parts.instance("scheduler"))
     visibility = SqsVisibility(outbox.queues.client, parts.config.scheduler_queue)
     intake = assembly.intake(schedule.handle, schedule.take)
     return BatchWorker(intake, parts.telemetry, visibility=visibility, outbox=outbox, lasting=True)
+
+
+def _callback_keys(parts: Parts) -> Callable[[], Sequence[bytes]] | None:
+    if not (secret := parts.config.callback_secret):
+        return None
+    from stepward.adapters.callback_keys import CallbackKeys  # noqa: PLC0415 - only where a step is answered later
+
+    return CallbackKeys(cache(partial(parts.client, "secretsmanager")), secret, parts.assembly.now).read
 
 
 def _notices(parts: Parts) -> CheckedNotices:

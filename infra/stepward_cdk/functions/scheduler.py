@@ -35,9 +35,13 @@ class Scheduler(Worker):
         for work in (queues.scheduler, queues.responses):  # a retry that comes early waits; what fails is sent anew
             allow_queue(self.function, work.queue, SEND)
         allow(self.function, tables.orders, READ_MANY, READ_ONE)  # no cancellation waits for an order that has ended
+        if parts.children:
+            allow(self.function, tables.orders, WRITE)
         allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
         allow(self.function, tables.rejects, WRITE)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)
         parts.alerts.grant_publish(self.function)
+        if parts.callback_key is not None:
+            parts.callback_key.grant_read(self.function)
         if names := settings.replies.names(Stack.of(self).partition):
             self.function.add_to_role_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=list(names)))

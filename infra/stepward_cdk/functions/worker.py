@@ -11,6 +11,7 @@ from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from stepward_cdk.callback_key import CallbackKey
 from stepward_cdk.ledger_objects import LedgerObjects
 from stepward_cdk.queues import Queues, WorkQueue, removal
 from stepward_cdk.settings.settings import ARCHITECTURE, LOG_RETENTION, MEMORY_MB, RUNTIME, Settings
@@ -28,6 +29,9 @@ class Parts:
     tables: Tables
     objects: LedgerObjects
     alerts: Alerts
+    callback_key: CallbackKey | None = None
+    children: bool = False
+    """Whether an order may be a step of another one; the Scheduler submits it."""
 
     @property
     def for_orders(self) -> Mapping[str, str]:

@@ -31,6 +31,10 @@ _ENGINE = {
     "Gaps": "Orders wait for an event that has not come; see `stepward convoy list`",
     "Overtime": "Orders take longer than all their steps may; the Supervisor's log names them",
 }
+_FORGED = (
+    "Services' answers came with tokens that no key made, and were dropped: does somebody guess, or was the key "
+    "rotated twice while services still had to answer? See docs/operations.md"
+)
 _WAITING = {
     "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS hides other orders",
     "ledgers": "a large ledger, or one that keeps failing? The customer's other ledgers wait behind it",
@@ -113,6 +117,8 @@ class Alarms(Construct):
         self._when("OverdueAge", watched.engine("OverdueAge", "Maximum"), OVERDUE_AGE_MS, overdue)
         newer = "Code has met what only newer code knows for minutes: the logs name it under NotUnderstood; deploy it"
         self._when("NotUnderstood", watched.engine("NotUnderstoodAge", "Maximum"), NOT_UNDERSTOOD_AGE_MS, newer)
+        if watched.answered_later:
+            self._when("Forged", watched.engine("Forged"), _ANY, _FORGED, tells=True)
         outage = "Many steps passed complete-by while no agent took requests: a platform outage, or too few functions"
         self._when("Uncounted", watched.engine("Uncounted"), UNCOUNTED_IN_FIVE_MINUTES, outage)
 

@@ -41,6 +41,7 @@ class Watched:
     throttles: Sequence[cloudwatch.Metric]
     deployment: Deployment
     expressions: bool = True
+    answered_later: bool = False
 
     def engine(
         self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES

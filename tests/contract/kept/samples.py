@@ -20,6 +20,10 @@ from stepward.domain.messages import (
     Alert,
     Cancel,
     CheckedRequest,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     LaneWaits,
     Notice,
     Outcome,
@@ -104,6 +108,11 @@ TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "waiting": Reply(
         "ord-1", "charge", 2, "0123456789ab", Outcome.WAITING, error="its rate is used up", complete_by=NOW
     ),
+    "child submit": ChildSubmit("ord-1", "invoice", 2),
+    "child undo": ChildUndo("ord-1", "invoice", 2),
+    "child ended": ChildEnded("ord-1", "invoice", 2, result={"pages": 3}),
+    "child undone": ChildEnded("ord-1", "invoice", 2, undone=True, error="past print"),
+    "child heard": ChildHeard("ord-1#invoice", undone=True),
     "not understood": Reply("ord-1", "charge", 2, "0123456789ab", Outcome.NOT_UNDERSTOOD, error="deploy it"),
 }
 TO_LANES: Mapping[str, LaneCommand] = {

@@ -170,4 +170,5 @@ def test_the_samples_set_every_field(sample: Any) -> None:
 
 
 NEWER = {"check", "callback", "delay", "answer_within", "answer", "kind", "when", "until", "by"}
+NEWER |= {"child", "template", "is_child"}
 """What only other kinds of step use; their own samples set it."""

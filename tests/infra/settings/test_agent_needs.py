@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Step, Workflow
-from stepward.domain.workflow.spans import minutes
 from stepward_cdk.settings.agent_needs import agents_of
 from stepward_cdk.settings.convoy import MAX_CUSTOMERS
 from stepward_cdk.settings.settings import MAX_REQUEST_QUEUES, Settings

@@ -12,10 +12,10 @@ import pytest
 
 from orders import app
 from stepward.domain.errors import Misconfigured
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Step, Workflow
-from stepward.domain.workflow.spans import minutes
 from stepward.project import Project
 from stepward_cdk.settings.agent_needs import check_addresses
 from stepward_cdk.settings.chosen import REQUIRED, choose, in_file

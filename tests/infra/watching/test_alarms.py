@@ -36,7 +36,7 @@ def test_every_alarm_reaches_people_and_says_what_is_wrong_and_when_it_is_over(t
         assert 20 < len(alarm["AlarmDescription"]) <= LONGEST_DESCRIPTION, name
         tells |= {alarm["AlarmName"].partition("/")[2]} if topic == told else set()
     returned = {f"{queue}-returned" for queue in ("orders", "scheduler", "responses", "ledgers", "order-events")}
-    assert tells == {"Rejected", "Failed", "BreakerOpened", "Blocked", "Gaps", "Overtime"} | returned
+    assert tells == {"Rejected", "Failed", "BreakerOpened", "Blocked", "Gaps", "Overtime", "Forged"} | returned
 
 
 def test_the_first_dead_letter_of_any_queue_raises_an_alarm(template: Template) -> None:

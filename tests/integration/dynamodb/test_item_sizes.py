@@ -16,11 +16,11 @@ from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import Outcome, Reply, Retry, Start, StepRequest
 from stepward.domain.submission import Submission
 from stepward.domain.task.decide import Event, decide
-from stepward.domain.task.record import ProcessState, new_task
+from stepward.domain.task.record import Parent, ProcessState, new_task
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call
 from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Plan
-from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import Accepted, accept
 from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld, changed, submitted, task_in
 from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
@@ -224,6 +224,18 @@ def test_a_large_result_costs_a_row_of_its_own_and_goes_with_its_task(aws: Dynam
     kept = aws.client.get_item(TableName=aws.tables.tasks, Key=row)["Item"]
     assert kept["ExpiresAt"] == aws.raw("ord-1")["ExpiresAt"] == {"N": str(NOW // 1000 + DAY_S)}
     assert store.result(read.steps["reserve"]) == large.result
+
+
+def test_a_child_does_not_expire(aws: DynamoWorld) -> None:
+    """I13: its parent may still have to undo it."""
+    store, before = replace(aws.store, keep_finished=DAY_S), submitted(aws.store, "ord-1")
+    done = {
+        name: replace(each, process_state=ProcessState.PROCESSED, ended_at=NOW) for name, each in before.steps.items()
+    }
+
+    assert store.save(changed(before, steps=done, parent=Parent("ord-0", "part")), replaces=before)
+
+    assert "ExpiresAt" not in aws.raw("ord-1")
 
 
 @pytest.mark.parametrize("count", [51, 99, 100, 150])

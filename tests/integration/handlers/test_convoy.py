@@ -13,7 +13,7 @@ from stepward.domain.errors import Misconfigured
 from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wire.convoy import encode_command
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import Deployment, Event, failed, order_body, sample
+from tests.integration.handlers.deployment import PLENTY, Deployment, Event, failed, order_body, sample
 from tests.integration.handlers.deployment import batch as orders
 from tests.integration.handlers.test_ledger import HUGE_TEXTS
 
@@ -273,7 +273,7 @@ def test_another_customers_events_change_nothing_in_the_lane_or_the_order(deploy
 
 def test_another_customers_create_leaves_no_lane_behind(deployment: Deployment) -> None:
     """The order came by its own queue, so it has no lane that would know its customer."""
-    submission.handler(orders("sqs-order-plain.json", [order_body(A, customerId="acme")]), None)
+    submission.handler(orders("sqs-order-plain.json", [order_body(A, customerId="acme")]), PLENTY)
 
     assert work(create(A, customerId="globex")) == []
 

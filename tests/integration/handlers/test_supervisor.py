@@ -15,7 +15,7 @@ from stepward.testing.sqs.lambda_events import LambdaContext
 from stepward.wiring.clock import now
 from tests.contract.worlds.store_worlds import SHARDS
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, order_body, sample
+from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, order_body, sample
 
 TICK = "eventbridge-schedule.json"
 LONG_ENOUGH = LambdaContext("supervisor", "r-1", ends_at=60_000, clock=lambda: 0)
@@ -38,8 +38,8 @@ def sent_to_scheduler(deployment: Deployment) -> list[dict[str, Any]]:
 
 def run_into(deployment: Deployment) -> int:
     """The complete-by of a first step that an agent has and does not answer."""
-    submission.handler(sample("sqs-order-plain.json"), None)
-    scheduler.handler(sample("sqs-scheduler-start.json"), None)
+    submission.handler(sample("sqs-order-plain.json"), PLENTY)
+    scheduler.handler(sample("sqs-scheduler-start.json"), PLENTY)
     deployment.taken("scheduler")
     deployment.taken("agent-inventory")
     complete_by = deployment.step("reserve").complete_by
@@ -52,7 +52,7 @@ def test_orders_in_shards_that_a_deployment_gave_up_are_recovered(
 ) -> None:
     """D2: 16 orders under eight shards, their starts are lost, and the next deployment has two."""
     monkeypatch.setenv("STEPWARD_SHARDS", "8")
-    submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), None)
+    submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), PLENTY)
     deployment.taken("scheduler")
     monkeypatch.setenv("STEPWARD_SHARDS", "2")
 
@@ -65,7 +65,7 @@ def test_orders_in_shards_that_a_deployment_gave_up_are_recovered(
 def test_draining_shards_are_swept_in_each_run(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     """D2: not by turns only, as those of any earlier deployment."""
     monkeypatch.setenv("STEPWARD_SHARDS", "8")
-    submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), None)
+    submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), PLENTY)
     deployment.taken("scheduler")
     monkeypatch.setenv("STEPWARD_SHARDS", "2")
     monkeypatch.setenv("STEPWARD_DRAINING_SHARDS", "8")
@@ -118,7 +118,7 @@ def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment)
 
 def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     """S11: no agent had it, so no failure is counted."""
-    submission.handler(sample("sqs-order-plain.json"), None)
+    submission.handler(sample("sqs-order-plain.json"), PLENTY)
     assert len(sent_to_scheduler(deployment)) == 1
     due = deployment.task().due
     assert due is not None
@@ -129,7 +129,7 @@ def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     assert (retry["type"], retry["step"]) == ("step.retry", "reserve")
     assert deployment.step("reserve").failure_count == 0
     with time_machine.travel((due + MARGIN) / 1000, tick=False):
-        scheduler.handler(batch("sqs-scheduler-start.json", [json.dumps(retry)]), None)
+        scheduler.handler(batch("sqs-scheduler-start.json", [json.dumps(retry)]), PLENTY)
     assert deployment.step("reserve").process_state is ProcessState.PROCESSING
 
 
@@ -183,9 +183,9 @@ def test_a_sweep_without_time_left_stops_and_says_so(deployment: Deployment) -> 
 def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment) -> None:
     running = run_into(deployment)
     names = [f"ord-{number}" for number in range(12)]
-    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in names]), None)
+    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in names]), PLENTY)
     starts = deployment.taken("scheduler")
-    scheduler.handler(batch("sqs-scheduler-start.json", starts), None)
+    scheduler.handler(batch("sqs-scheduler-start.json", starts), PLENTY)
 
     figures = sweep(running + 5 * MARGIN)
 

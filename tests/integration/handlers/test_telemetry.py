@@ -8,14 +8,14 @@ import pytest
 import scheduler
 import submission
 from tests.integration.handlers.conftest import Log
-from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, order_body, sample
+from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body, sample
 
 PLAIN = "sqs-order-plain.json"
 
 
 def test_a_state_change_is_one_line_with_the_same_keys_everywhere(deployment: Deployment, log: Log) -> None:
-    submission.handler(sample(PLAIN), None)
-    scheduler.handler(sample("sqs-scheduler-start.json"), None)
+    submission.handler(sample(PLAIN), PLENTY)
+    scheduler.handler(sample("sqs-scheduler-start.json"), PLENTY)
 
     lines = [line for line in log.read() if line.get("task") == ORDER_ID]
 
@@ -28,7 +28,7 @@ def test_a_state_change_is_one_line_with_the_same_keys_everywhere(deployment: De
 
 def test_every_line_names_its_deployment_and_only_warnings_their_level(deployment: Deployment, log: Log) -> None:
     """D3: a line without a level counts as INFO for Lambda; each byte is billed."""
-    submission.handler(batch(PLAIN, [order_body("ord-1"), "bad"]), None)
+    submission.handler(batch(PLAIN, [order_body("ord-1"), "bad"]), PLENTY)
 
     lines = [line for line in log.read() if "message" in line]
 
@@ -39,7 +39,7 @@ def test_every_line_names_its_deployment_and_only_warnings_their_level(deploymen
 
 def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment, log: Log) -> None:
     """Field case 55: an order id as a dimension is a cost without bound."""
-    submission.handler(batch(PLAIN, [order_body("ord-1"), order_body("ord-1"), "bad"]), None)
+    submission.handler(batch(PLAIN, [order_body("ord-1"), order_body("ord-1"), "bad"]), PLENTY)
 
     lines = log.read()
     (written,) = [line for line in lines if "_aws" in line]
@@ -54,9 +54,9 @@ def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment
 
 
 def test_metrics_of_one_batch_do_not_reach_the_next(deployment: Deployment, log: Log) -> None:
-    submission.handler(sample(PLAIN), None)
+    submission.handler(sample(PLAIN), PLENTY)
     log.read()
-    submission.handler(sample(PLAIN), None)
+    submission.handler(sample(PLAIN), PLENTY)
 
     written = log.metrics()
 
@@ -71,7 +71,7 @@ def test_lost_metrics_undo_nothing(deployment: Deployment, log: Log, monkeypatch
     monkeypatch.delenv("POWERTOOLS_METRICS_NAMESPACE")
     bodies = [*["not JSON"] * bad, order_body()]
 
-    assert failed(submission.handler(batch(PLAIN, bodies), None)) == []
+    assert failed(submission.handler(batch(PLAIN, bodies), PLENTY)) == []
 
     assert (len(deployment.rejects()), deployment.order_ids()) == (bad, {ORDER_ID})
     assert "metrics lost" in {line.get("message") for line in log.read()}
@@ -80,7 +80,7 @@ def test_lost_metrics_undo_nothing(deployment: Deployment, log: Log, monkeypatch
 def test_a_message_that_goes_back_is_logged_with_the_reason(deployment: Deployment, log: Log) -> None:
     deployment.lose("scheduler")
 
-    submission.handler(batch(PLAIN, [order_body()]), None)
+    submission.handler(batch(PLAIN, [order_body()]), PLENTY)
 
     line, *_ = log.of("Returned")
     assert line["message_id"] == "m-0"
@@ -90,7 +90,7 @@ def test_a_message_that_goes_back_is_logged_with_the_reason(deployment: Deployme
 def test_what_a_customer_wrote_is_in_no_log(deployment: Deployment, log: Log) -> None:
     bodies = [order_body("ord-1", customerId="jane-doe-4111"), order_body("ord-2", customerId=["jane-doe-4111"])]
 
-    submission.handler(batch(PLAIN, bodies), None)
+    submission.handler(batch(PLAIN, bodies), PLENTY)
 
     assert "jane-doe-4111" not in json.dumps(log.read())
     assert deployment.order_ids() == {"ord-1"}

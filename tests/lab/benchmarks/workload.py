@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.definition import Step, Workflow
-from stepward.domain.workflow.spans import minutes
 
 AGENTS = ("inventory", "payments", "shipping")
 _NAMES = ("reserve", "charge", "ship")

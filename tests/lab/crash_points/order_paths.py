@@ -1,17 +1,18 @@
 """The paths of an order through the engine, as data."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from stepward.domain.messages import Pause, Resume, Undo
-from stepward.domain.task.record import ProcessState
+from stepward.domain.task.record import SERVICE, ProcessState
 from stepward.domain.workflow.plan import Exhausted, Plan
 from stepward.testing.faults.path import Path
 from stepward.testing.faults.profile import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
-from tests.factories import ALERTS, ORDER_ID, SECOND, falls_back, order_text, planned, waits
+from tests.factories import ALERTS, HOUR, ORDER_ID, SECOND, falls_back, order_text, planned, waits
 from tests.lab.crash_points.fulfilment import ORDER, STEP, TAKES, Act, Orders, Scenario, line, live
 
 CANCELLED = f'{{"type": "order.cancelled", "orderId": "{ORDER_ID}", "reason": "bought elsewhere"}}'
@@ -61,6 +62,17 @@ def resubmits(step: str) -> Act:
     return Act(lambda world: world.state(step) is ERROR and world.is_alerted(step), do)
 
 
+def answers(step: str, token: int) -> Act:
+    """The service that took a step over answers it twice, with this one of the tokens that it got."""
+
+    def do(world: Orders) -> None:
+        callback = world.engine.services.callbacks[ORDER_ID, step][token]
+        for _ in range(2):
+            world.engine.post("orders", json.dumps({"type": "step.completed", "callback": callback}))
+
+    return Act(lambda world: bool(world.task and world.task.steps[step].locked_by == SERVICE), do)
+
+
 CANCELS = Act(is_running("charge"), lambda world: world.engine.post("orders", CANCELLED))
 COMES = Act(lambda world: bool(world.engine.parts.store.wishes), lambda world: world.engine.post("orders", ORDER))
 UNDOES = commands(is_running("ship"), Undo, "sold twice")
@@ -100,6 +112,13 @@ SCENARIOS = {
         "two steps side by side; the last one declines: all is undone in reverse", UNDONE, graph(), declines=SHIP
     ),
     "batch": Scenario("two steps side by side, answered in one batch", plan=graph(), batch=10),
+    "later": Scenario(
+        "a service takes a step over, and answers it twice, with its first token",
+        plan=line(answer_within=HOUR),
+        moods={"charge": [DEAD]},
+        acts=[answers("charge", 0)],
+        hidden=AWAY,
+    ),
     "failing undo": Scenario(
         "an undo declines, and an operator resubmits it",
         UNDONE,

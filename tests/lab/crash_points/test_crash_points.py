@@ -14,7 +14,7 @@ from tests.lab.crash_points.fulfilment import live
 from tests.lab.crash_points.order_paths import SCENARIOS
 from tests.lab.crash_points.paths import PATHS
 
-WHOLE = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped"]
+WHOLE = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
 
 
 @pytest.mark.parametrize("name", some(WHOLE, 2))

@@ -24,14 +24,14 @@ from tests.lab.convoy import audit
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
-from tests.lab.worlds.plans import FAMILIES, LINE, checked, releases
+from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases
 from tests.planned_app import PlannedApp
 
 ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
-RATES = [0, 0, 0, 0, 0.05, 0.2, 1]
+RATES = [*[0] * 12, 0.05, 0.2, 1]
 """Calls a second that a world's services allow; 0 sets no limit."""
 CHECKED = 0.3
 """How many of the worlds have a step whose service honours no keys; none where clocks differ by minutes."""
@@ -70,6 +70,8 @@ def cast(gate: Gate) -> Ours:
     first = family = dice.choice(FAMILIES)
     if not gate.profile.skewed and gate.chances.dice("check").random() < CHECKED:
         first = checked(first, gate.chances.dice("checked step"))
+    else:
+        first = answered_later(family, gate.chances.dice("a step is answered later"))
     plans = [first, *releases(first, dice)]
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY

@@ -62,6 +62,19 @@ FINAL = Plan(
 FAMILIES = [LINE, UNDOABLE, DIAMOND, PATIENT, FINAL]
 """A plan that cannot be undone is only paused and resumed: nothing takes back what it did."""
 
+LATER = 0.3
+"""The share of worlds in which one step is answered later."""
+
+
+def answered_later(plan: Plan, dice: Random) -> Plan:
+    """The plan as it is or, in some worlds, with a step whose service has this long to answer."""
+    if dice.random() >= LATER:
+        return plan
+    name, limit = dice.choice(plan.steps).name, dice.choice([MINUTE, 20 * MINUTE, 3 * HOUR])
+    steps = tuple(replace(step, answer_within=limit) if step.name == name else step for step in plan.steps)
+    return replace(plan, steps=steps)
+
+
 Steps = list[PlannedStep]
 MOST_CHANGES = 3
 AGENTS = ["worker", "other", "new"]

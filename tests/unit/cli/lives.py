@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.messages import (
+    OPERATORS,
     Outcome,
     Pause,
     Reply,
@@ -20,7 +21,7 @@ from stepward.domain.messages import (
 from stepward.domain.task.decide import AlertSent, Event, decide
 from stepward.domain.task.record import Loaded, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.plan import OPERATORS, Plan, PlannedStep, StepKind
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind
 from tests.factories import ALERTS, falls_back, waits
 
 Message = ToScheduler | StepRequest

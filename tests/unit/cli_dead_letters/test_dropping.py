@@ -12,6 +12,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import (
     Callback,
     Cancel,
+    ChildSubmit,
     Outcome,
     Pause,
     Report,
@@ -64,7 +65,9 @@ def decided(event: Event, life: Life) -> Decision:
 
 def effective(life: Life) -> list[Event]:
     """What would change the order now."""
-    arriving = (each for each in messages(life) if not isinstance(each, StepRequest | ReportReject | Callback))
+    arriving = (
+        each for each in messages(life) if not isinstance(each, StepRequest | ReportReject | Callback | ChildSubmit)
+    )
     events: list[Event] = [DeadlineCheck(), *arriving]
     return [event for event in events if decided(event, life).task is not life.task]
 
@@ -75,7 +78,7 @@ def is_applied(found: Opened, life: Life) -> bool:
         history = decided(answer(decode_request(found.body)), life).history
         return HistoryKind.COMPLETED in {entry.kind for entry in history}
     message = decode_for_scheduler(found.body)
-    assert not isinstance(message, ReportReject | Callback)
+    assert not isinstance(message, ReportReject | Callback | ChildSubmit)
     decision = decided(message, life)
     refused = HistoryKind.REFUSED in {entry.kind for entry in decision.history}
     return not refused and (decision.task is not life.task or decision.messages != ())

@@ -25,6 +25,7 @@ RESOURCES = {
     "Bucket": kept("S3::Bucket"),
     "Key": kept("KMS::Key"),
     "Topic": kept("SNS::Topic", TopicName="alerts"),
+    "CallbackKey": kept("SecretsManager::Secret"),
     "Q1": kept("SQS::Queue", FifoQueue=True),
     "Q2": kept("SQS::Queue", FifoQueue=True),
     "Q3": kept("SQS::Queue"),
@@ -143,6 +144,15 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
             change(None, {"Key": {**RESOURCES["Key"], "DeletionPolicy": "Delete"}}),
             "data",
             "key Key would be deleted with the stack, and is kept today; leave it protected",
+        ),
+        (
+            change(None, {"CallbackKey": None}),
+            "data",
+            (
+                "secret CallbackKey would leave the stack, with all that it holds; services could not answer any more "
+                "the steps that they took over; keep answer_within, or those steps in draining=[...] of the workflow, "
+                "until none waits, and then give --allow data"
+            ),
         ),
         *(
             (

@@ -126,8 +126,10 @@ def test_supervisors_know_whose_requests_would_only_be_returned(world: World) ->
         guard.failed(Permit(T0), T0, down())
     due, worker = breaker(world).until, frozenset({"worker"})
 
-    assert watch.check(backlogged, due - 1) == DeadlineCheck(backlogged, unavailable=worker, unsettled=worker)
-    assert watch.check(backlogged, due) == DeadlineCheck(backlogged, unsettled=worker)
+    opens = {"worker": due}
+    known = DeadlineCheck(backlogged, unavailable=worker, unsettled=worker, until=opens)
+    assert watch.check(backlogged, due - 1) == known
+    assert watch.check(backlogged, due) == DeadlineCheck(backlogged, unsettled=worker, until=opens)
 
     probe = guard.admit(due, due + MINUTE)
     assert isinstance(probe, Permit)

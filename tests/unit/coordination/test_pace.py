@@ -19,7 +19,7 @@ from tests.unit.engine.troubled import TroubledRecords
 def pacers(rate: float, count: int, records: MemorySharedRecords | None = None) -> list[Pacer]:
     """One pacer for each process of an agent, each with a thread more that wants a slot."""
     shared = MemorySharedRecords() if records is None else records
-    return [Pacer("bank", shared, rate, _wanting=[None] * number) for number in range(count)]
+    return [Pacer("bank", shared, rate, lambda: 0, _wanting=[None] * number) for number in range(count)]
 
 
 def calls(found: list[Pacer], times: list[int], dice: Random) -> list[int]:
@@ -57,7 +57,7 @@ def test_who_asks_often_enough_gets_the_whole_rate(rate: int) -> None:
 @pytest.mark.parametrize(("others", "writes"), [(0, 5), (1, 3), (4, 1), (9, 1)])
 def test_one_write_takes_what_the_threads_want_and_a_tenth_of_a_second_at_most(others: int, writes: int) -> None:
     records = TroubledRecords()
-    pacer = Pacer("bank", records, 50, _wanting=[None] * others)
+    pacer = Pacer("bank", records, 50, lambda: 0, _wanting=[None] * others)
 
     slots = [pacer.slot(T0) for _ in range(5)]
 
@@ -69,7 +69,7 @@ def test_one_write_takes_what_the_threads_want_and_a_tenth_of_a_second_at_most(o
 
 def test_a_slot_lapses_after_the_time_of_a_grant() -> None:
     records = MemorySharedRecords()
-    pacer = Pacer("bank", records, 50, _wanting=[None] * 4)
+    pacer = Pacer("bank", records, 50, lambda: 0, _wanting=[None] * 4)
     pacer.slot(T0)
 
     assert pacer.slot(T0 + 119) == Slot(T0 + 20, T0 + 120)
@@ -97,3 +97,12 @@ def test_neither_a_wrong_clock_nor_a_corrupt_record_holds_anybody_up(body: dict[
 def test_a_clock_that_is_a_little_ahead_is_waited_for() -> None:
     ahead = Pace().taken(50, T0 + SKEW)[0]
     assert ahead.taken(50, T0)[0] is ahead
+
+
+def test_who_was_held_up_before_the_record_was_read_takes_no_slot_of_others() -> None:
+    """I14: its clock is from before a slow read, and the record is ahead of it."""
+    records, late = MemorySharedRecords(), T0 + 40 * SECOND
+    punctual = Pacer("bank", records, 0.05, lambda: late)
+    held_up = Pacer("bank", records, 0.05, lambda: late + 50)
+    assert punctual.slot(late) == Slot(late, late + 20 * SECOND)
+    assert not isinstance(held_up.slot(T0), Slot)

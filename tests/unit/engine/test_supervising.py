@@ -1,24 +1,42 @@
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import count
+from threading import Barrier
 from typing import Any
 
 import pytest
 
+from stepward.adapters.lambda_.side_by_side import SideBySide
 from stepward.app.optimistic import TRIES
 from stepward.app.supervisor.supervise import MOST_PER_RUN, TIME_FOR_OTHERS, TIME_TO_FINISH
 from stepward.domain.errors import Corrupt, Transient
 from stepward.domain.health import Swept
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry
-from stepward.domain.task.record import ProcessState
+from stepward.domain.task.record import Loaded, ProcessState
 from stepward.testing.memory.queues import MemoryQueues
+from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import decode_for_scheduler
-from tests.factories import MINUTE, SECOND, T0, order_text
+from stepward.wiring.supervisor import CHECKS_AT_ONCE, SHARDS_AT_ONCE
+from tests.factories import MINUTE, SECOND, T0, order_text, sequence
 from tests.unit.engine.troubled import abandoned, troubled
 from tests.unit.engine.world import SHARDS, World
 
 PLENTY = 10 * MINUTE
+
+
+@dataclass(slots=True)
+class Slow(MemoryTaskStore):
+    """The first reads wait until so many of them are under way at once."""
+
+    all_at_work: Barrier = field(default_factory=lambda: Barrier(1))
+    calls: Iterator[int] = field(default_factory=count)
+
+    def load(self, order_id: str, *, with_order: bool = True) -> Loaded | None:
+        if next(self.calls) < self.all_at_work.parties:
+            self.all_at_work.wait(timeout=10)
+        return MemoryTaskStore.load(self, order_id, with_order=with_order)
 
 
 def retried(world: World) -> list[str]:
@@ -222,3 +240,41 @@ def test_recovery_goes_on_when_the_backlog_cannot_be_asked_for() -> None:
 
     assert retried(world) == ["ord-0", "ord-1"]
     assert world.telemetry.count(HistoryKind.POSTPONED) == 1
+
+
+def test_checks_are_made_side_by_side_a_thousand_in_a_second() -> None:
+    """S12: with reads of 5 ms and writes of 6 ms, by four shards; each order is recovered once."""
+    side_by_side = SHARDS_AT_ONCE * CHECKS_AT_ONCE
+    assert side_by_side * SECOND / (5 + 6) >= 1_000
+    world = abandoned(3 * side_by_side)
+    known = {each.name: getattr(world.store, each.name) for each in fields(world.store) if each.init}
+    slow = Slow(**known, all_at_work=Barrier(side_by_side))
+    shards, checks = SideBySide(SHARDS_AT_ONCE), SideBySide(CHECKS_AT_ONCE)
+
+    figures = replace(world.supervise(slow), shard_by_shard=shards, one_by_one=checks).sweep(lambda: PLENTY)
+
+    assert retried(world) == sorted(world.store.tasks)
+    assert (figures.listed, figures.overdue, figures.swept) == (96, 96, SHARDS)
+
+
+def test_a_run_that_is_over_begins_no_further_check_side_by_side() -> None:
+    """S12: what is listed beyond the checks at work stays due."""
+    world = abandoned(40)
+    supervise = replace(world.supervise(), one_by_one=SideBySide(CHECKS_AT_ONCE))
+    left = iter([PLENTY] * 10)
+
+    figures = supervise.sweep(lambda: next(left, 0))
+
+    assert (figures.listed, figures.complete, len(retried(world))) == (10, False, 10)
+
+
+def test_a_long_step_costs_one_look() -> None:
+    """S12: of a call that takes 14 minutes, in 14 sweeps."""
+    world = World(plan=sequence("reserve", complete_within=14 * MINUTE))
+    world.ask()
+    looks = 0
+    for _ in range(14):
+        world.clock.now += MINUTE
+        looks += sweep(world).listed
+
+    assert (looks, retried(world)) == (1, [])

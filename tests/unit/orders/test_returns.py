@@ -9,8 +9,7 @@ import pytest
 from orders import app
 from orders.fulfilment import fulfilment
 from orders.returns import close_return, pay_back, returns
-from stepward.domain.messages import SignalGiven
-from stepward.domain.workflow.plan import OPERATORS
+from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.testing import Engine, Order
 from stepward.testing.faults.loop import START
 from stepward.wire.messages import encode

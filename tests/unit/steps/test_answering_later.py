@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ import pytest
 from stepward import UNDO, Agent, App, Call, Later, Step, Workflow, days, minutes
 from stepward.app.scheduler.tokens import KEYS_LAST, REREAD_AFTER, Tokens
 from stepward.domain.errors import Forged
-from stepward.domain.messages import StepRequest
+from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.testing import Engine
 from stepward.testing.harness import Order
+from stepward.wire.messages import encode
 from stepward.wire.order import masked
 
 carrier = Agent("carrier")
@@ -148,6 +150,28 @@ def test_later_without_answer_within_is_an_error_that_says_so() -> None:
 REQUEST = StepRequest("1", "ship", "carrier", "ship", 2, "t", 1, "1/ship", 0, 0)
 
 
+@pytest.mark.parametrize("other", [{"attempt": 2}, {"idempotency_key": "1/ship@elsewhere"}, {"created_at": 7}])
+def test_a_genuine_token_of_another_life_effect_or_attempt_changes_nothing(
+    engine: Engine, order: Order, other: dict[str, Any]
+) -> None:
+    """I4, I11: an order id that comes again, or a fallback that has taken over, is not what the service has done."""
+    created_at = other.pop("created_at", order.task.created_at)
+    tokens = Tokens(lambda: [b"a key of the twins"], lambda: 0)
+    callback = tokens.issue(replace(REQUEST, **{"attempt": 1, **other}), created_at)
+    engine.post("orders", json.dumps({"type": "step.completed", "callback": callback}))
+    engine.clock.move(60)
+    assert order.step(ship).locked_by == "service"
+
+
+def test_a_second_report_gives_the_service_no_more_time(engine: Engine, order: Order) -> None:
+    """I1: else a reply that comes again and again would have the step wait for ever."""
+    before = order.step(ship)
+    engine.clock.move(DAY)
+    engine.post("responses", encode(Reply("1", "ship", before.attempt, before.token or "", Outcome.LATER)))
+    engine.clock.move(60)
+    assert order.step(ship) == before
+
+
 def test_a_token_outlives_one_rotation_and_no_more() -> None:
     """W6: two versions of the key are in force; one that was just rotated is found by a second look."""
     keys, now = [b"first"], [0]
@@ -175,6 +199,13 @@ def test_a_flood_of_forgeries_reads_the_keys_seldom() -> None:
         with pytest.raises(Forged):
             tokens.check("1.WyJ4Il0.aaaa")
     assert len(reads) == 1
+
+
+@pytest.mark.parametrize("garbage", ["", "1", "1..", "1.é.é", "1.x." + "é" * 22, "1.x." + "y" * 600])
+def test_garbage_is_a_forgery(garbage: str) -> None:
+    """W6: it is no fault of the code, which would have it come back for ever."""
+    with pytest.raises(Forged):
+        Tokens(lambda: [b"key"], lambda: 0).check(garbage)
 
 
 def test_a_token_is_masked_wherever_a_message_is_kept() -> None:

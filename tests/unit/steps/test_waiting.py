@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from stepward import (
+    ALERT,
     UNDO,
     Agent,
     App,
@@ -157,7 +158,7 @@ def test_a_refused_signal_undoes_what_was_done(begin: Begin) -> None:
 
 def test_a_refusal_that_came_early_counts_when_the_step_begins(begin: Begin) -> None:
     """W2, I11: the step ends in Error with its claim, and the order is undone if its policy says so."""
-    for on_refused, state in ((Exhausted.ALERT, "Error"), (Exhausted.UNDO, "Undone")):
+    for on_refused, state in ((ALERT, "Error"), (UNDO, "Undone")):
         engine, order = begin(Timer("cooling-off", hours(1)), approval(on_refused=on_refused), charged())
         order.signal("approval", refused="fraud")
         engine.clock.move(2 * 3_600)

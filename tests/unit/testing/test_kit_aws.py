@@ -1,6 +1,7 @@
 """What the real handlers on moto show differently from the engine in memory."""
 
 from stepward.testing.aws.engine import AwsEngine
+from tests.unit.steps import invoices
 from tests.unit.testing.shop import ALL, reserve, run
 
 
@@ -25,3 +26,15 @@ def test_an_operator_is_alerted_to_an_order_that_cannot_go_on(aws_engine: AwsEng
 
     assert order.state == "Error"
     assert any("out of stock" in alert for alert in aws_engine.alerts)
+
+
+def test_a_child_is_submitted_and_undone_by_the_scheduler() -> None:
+    """W5, I13: the real handlers, with the tables of the real adapters."""
+    with AwsEngine(invoices.app()) as engine:
+        parent = engine.submit(None, {"orderId": "1", "items": ["a", "b"]})
+        engine.run()
+        assert (parent.state, parent.result("invoice")) == ("Processed", {"pages": 2})
+        parent.undo()
+        engine.run()
+        assert engine.order("1#invoice").state == parent.state == "Undone"
+        assert engine.order("1#invoice").task.due is None

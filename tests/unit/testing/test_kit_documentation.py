@@ -1,17 +1,20 @@
-"""Every block of docs/testing.md runs as a test."""
+"""Every block of the pages for those who write workflows and their tests runs as a test."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.unit.testing.test_kit_plugin import PLUGIN
 
-PAGE = Path(__file__).parents[3] / "docs" / "testing.md"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
-def test_every_block_of_the_documentation_runs(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize("page", ["testing.md", "children.md"])
+def test_every_block_of_the_documentation_runs(page: str, tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
     (tmp_path / "test_documented.py").write_text("\n\n".join(blocks))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, str(tmp_path)]
 

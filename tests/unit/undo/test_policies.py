@@ -19,6 +19,20 @@ def without(life: Life, agent: str, minutes: int = 2) -> Decision:
     return life.apply(check, at=life.now + minutes * MINUTE, by="supervisor-1")
 
 
+@pytest.mark.parametrize(("opens", "due"), [(0, 1), (5, 5)], ids=["soon", "while its breaker is open"])
+def test_a_step_whose_agent_takes_no_requests_is_due_when_that_may_be_over(opens: int, due: int) -> None:
+    """S12: it costs no look a minute, whether it ran or nobody claims it."""
+    life = paying(ALERTS)
+    check = DeadlineCheck(unavailable=frozenset({"worker"}), until={"worker": life.now + (2 + opens) * MINUTE})
+    life.apply(check, at=life.now + 2 * MINUTE, by="supervisor-1")
+    assert (life.state("pay"), life.task.due) == (PENDING, life.now + due * MINUTE)
+
+    later = life.now + due * MINUTE + life.timing.skew_margin
+    check = DeadlineCheck(unavailable=frozenset({"worker"}), until={"worker": later + opens * MINUTE})
+    life.apply(check, at=later, by="supervisor-1")
+    assert life.task.due == later + due * MINUTE
+
+
 def test_alert_ends_the_step_in_error_in_the_write_that_counts_the_failure() -> None:
     """S13, I5."""
     life = paying(ALERTS)

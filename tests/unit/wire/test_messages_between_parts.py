@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 
 from orders import app
 from stepward.domain.errors import NotUnderstood, Permanent, Rejected
+from stepward.domain.key import child_key
 from stepward.domain.messages import (
     Cancel,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     Outcome,
     Pause,
     Reply,
@@ -37,12 +42,16 @@ from tests.unit.wire.refusals import refused
 IDS = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._:-]{0,127}\Z")
 NAMES = st.from_regex(r"\A[a-z][a-z0-9_-]{0,39}\Z")
 COUNTS = st.integers(0, 2**53)
+CHILDREN = st.builds(child_key, IDS, NAMES) | st.builds(child_key, st.builds(child_key, IDS, NAMES), NAMES)
 TO_SCHEDULER = st.one_of(
     st.builds(Start, IDS),
     st.builds(Retry, IDS, NAMES, COUNTS),
     st.builds(Resubmit, IDS, NAMES, COUNTS, who=TEXT, why=TEXT),
     st.sampled_from([Undo, Cancel, Pause, Resume]).flatmap(lambda kind: st.builds(kind, IDS, who=TEXT, why=TEXT)),
     st.builds(Report, IDS),
+    st.sampled_from([ChildSubmit, ChildUndo]).flatmap(lambda kind: st.builds(kind, CHILDREN, NAMES, COUNTS)),
+    st.builds(ChildEnded, CHILDREN, NAMES, COUNTS, undone=st.booleans(), result=OBJECTS, error=TEXT),
+    st.builds(ChildHeard, CHILDREN, undone=st.booleans()),
     st.builds(Reply, IDS, NAMES, COUNTS, NAMES, st.sampled_from(Outcome), OBJECTS, TEXT),
 )
 REQUESTS = st.builds(

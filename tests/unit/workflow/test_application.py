@@ -8,10 +8,10 @@ import pytest
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import Keys
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.application import App
 from stepward.domain.workflow.definition import Step, Workflow
-from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import OrderMessage
 
 bank, depot = Agent("bank"), Agent("depot", services=("depot", "maps"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepward import Step, Workflow, WorkflowError
+from stepward import Child, Step, Workflow, WorkflowError
 from stepward.domain.errors import OtherCustomer
 from stepward.domain.key import (
     LONGEST_KEY,
@@ -21,9 +21,9 @@ from stepward.domain.key import (
     spoken,
     typed,
 )
+from stepward.domain.timing import days, minutes
 from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.definition import Fallback
-from stepward.domain.workflow.spans import minutes
 from stepward.wire.order import KeyText, OrderId, ShortText
 from tests.planned_app import works
 from tests.unit.wire.refusals import refused
@@ -136,4 +136,6 @@ def test_a_step_whose_idempotency_key_could_be_cut_is_refused_at_import() -> Non
     Workflow("w", 1, [step])
     with pytest.raises(WorkflowError, match="is 79 characters; a workflow that tells customers apart leaves 54"):
         Workflow("w", 1, [step], per_customer=True)
+    with pytest.raises(WorkflowError, match="step 'part', its step 's"):
+        Workflow("v", 1, [Child("part", Workflow("w", 1, [step]), complete_within=days(1))])
     Workflow("w", 1, [Step(first, undo=undo, name="s" * 40, complete_within=minutes(1))], per_customer=True)

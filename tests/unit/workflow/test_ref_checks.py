@@ -15,7 +15,7 @@ from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.conditions import all_of, any_of, none_of, words
 from stepward.domain.workflow.definition import AnyStep, Step, Workflow
 from stepward.domain.workflow.plan import Plan
-from stepward.domain.workflow.ref_checks import Scope, check_conditions, check_ref
+from stepward.domain.workflow.ref_checks import Scope, check_ref, check_refs
 from stepward.domain.workflow.refs import Condition, Ref, ref
 from stepward.domain.workflow.shapes import ShapeKind, shape_of
 from stepward.domain.workflow.waits import Signal
@@ -85,10 +85,10 @@ bill, extra, untold = ref.order("billTo.country"), ref.order("extra.code"), ref.
 score = ref.result("screen", "score")
 
 
-def check(condition: Condition, **others: Condition) -> None:
-    check_conditions(
-        PLAN, {"close": condition.frozen} | {step: each.frozen for step, each in others.items()}, Sale, RUNS
-    )
+def check(condition: Condition, order: type[Any] | None = Sale, **others: Condition) -> None:
+    asked = {"close": condition, **others}
+    steps = [replace(step, when=asked[step.name].frozen) if step.name in asked else step for step in PLAN.steps]
+    check_refs(replace(PLAN, steps=tuple(steps)), order, RUNS)
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_the_result_of_a_step_that_may_be_skipped_may_be_missing() -> None:
 
 def test_a_workflow_without_a_class_for_its_orders_knows_no_field() -> None:
     with pytest.raises(WorkflowError, match=r"order\.total may be missing"):
-        check_conditions(PLAN, {"close": (total > 5).frozen}, None, RUNS)
-    check_conditions(PLAN, {"close": (ref.order("total", default=0) > 5).frozen}, None, RUNS)
+        check(total > 5, None)
+    check(ref.order("total", default=0) > 5, None)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.timing import minutes, seconds
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Exhausted, Plan
-from stepward.domain.workflow.spans import minutes, seconds
 from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, planned, waits
 
 warehouse = Agent("warehouse")

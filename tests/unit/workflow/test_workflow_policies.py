@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from stepward.domain.errors import WorkflowError
+from stepward.domain.timing import minutes
 from stepward.domain.workflow.agents import Agent, Call, Operation
 from stepward.domain.workflow.definition import Fallback, RetryAfter, Step, Workflow
 from stepward.domain.workflow.plan import Exhausted, Policy
-from stepward.domain.workflow.spans import minutes
 from tests.factories import ALERTS, HOUR, MINUTE, UNDOES, falls_back, waits
 
 bank, broker, post = Agent("bank"), Agent("broker"), Agent("post")

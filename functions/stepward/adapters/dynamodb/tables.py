@@ -18,6 +18,8 @@ from stepward.domain.errors import Corrupt, NotUnderstood
 M = TypeVar("M", bound=Model)
 Indexes = Mapping[str, Callable[[], GlobalSecondaryIndex[Any]]]
 
+MOST_CONNECTIONS = 40
+"""A thread of a function that finds none free would make one for a single call."""
 RETRIES = 2
 """Of the SDK's standard mode; pynamodb passes no other retry setting from a model to its client."""
 
@@ -56,6 +58,7 @@ class Access:
             "connect_timeout_seconds": 1,
             "read_timeout_seconds": 5,
             "max_retry_attempts": RETRIES,
+            "max_pool_connections": MOST_CONNECTIONS,
         }
 
 

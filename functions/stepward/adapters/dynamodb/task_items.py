@@ -86,5 +86,6 @@ class TaskItem(IndexedItem):
     complete_by = NumberAttribute(attr_name="CompleteBy", null=True)
     time_limit = UnicodeAttribute(attr_name="TimeLimit", null=True)
     expires_at = NumberAttribute(attr_name="ExpiresAt", null=True)
+    parent = UnicodeAttribute(attr_name="Parent", null=True)
     wish = UnicodeAttribute(attr_name="Wish", null=True)
     """Of an order that has not come yet; whoever reads a task takes such an item for none."""

@@ -11,7 +11,7 @@ from pynamodb.constants import MAP
 
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, known, wrong_with
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.task.record import Early, ProcessState, StepRecord
+from stepward.domain.task.record import Early, Parent, ProcessState, StepRecord
 from stepward.wire.strict_json import canonical, parse
 
 _TEXTS = {"LockedBy": "locked_by", "Token": "token", "Error": "error", "Raised": "raised"}
@@ -84,6 +84,16 @@ def _decode(name: str, item: Wire) -> StepRecord:
         return StepRecord("", name, process_state=state, result=result, **fields)
     except (KeyError, TypeError, ValueError, Rejected) as error:
         raise Corrupt(f"step {name!r}: {wrong_with(error)}") from error
+
+
+def encode_parent(parent: Parent | None) -> str | None:
+    """Whose child a task is, as compact text; None if it is nobody's."""
+    return json.dumps([parent.order_id, parent.step, parent.tell_by], separators=(",", ":")) if parent else None
+
+
+def decode_parent(text: str | None) -> Parent | None:
+    """What `encode_parent` wrote."""
+    return Parent(*json.loads(text)) if text else None
 
 
 def encode_history(history: tuple[HistoryEntry, ...]) -> str | None:

@@ -15,7 +15,7 @@ from stepward.adapters.dynamodb.indexes import PAGE, due_in, listing, needing_at
 from stepward.adapters.dynamodb.orders import DynamoOrders, body_of
 from stepward.adapters.dynamodb.tables import OrderItem, find, whole
 from stepward.adapters.dynamodb.task_items import RESULT_PREFIX, DynamoResults, PlanItem, TaskItem
-from stepward.adapters.dynamodb.task_records import decode_history, encode_history
+from stepward.adapters.dynamodb.task_records import decode_history, decode_parent, encode_history, encode_parent
 from stepward.adapters.dynamodb.wishes import NO_WISH, DynamoWishes, is_still, is_wish
 from stepward.adapters.dynamodb.writes import TRIES, is_own, put_all_if, put_if
 from stepward.domain.errors import (
@@ -196,13 +196,14 @@ class DynamoTaskStore:
             correlation_id=task.correlation_id or None,
             complete_by=task.complete_by,
             time_limit=task.time_limit.value or None,
+            parent=encode_parent(task.parent),
             expires_at=self._expires_at(task),
             **listing(task.order_id, self.shards, due=task.due, since=task.needs_attention),
         )
 
     def _expires_at(self, task: Task) -> int | None:
-        if not self.keep_finished or task.ended_at is None:
-            return None
+        if not self.keep_finished or task.ended_at is None or task.parent:
+            return None  # a child stays: its parent may still have to undo it
         return task.ended_at // 1000 + self.keep_finished
 
     def _store_plan(self, plan: Plan) -> None:
@@ -278,6 +279,7 @@ def _task(item: TaskItem) -> Task:
             correlation_id=item.correlation_id or "",
             complete_by=None if item.complete_by is None else whole(item.complete_by),
             time_limit=known(TimeLimit, item.time_limit or TimeLimit.HOLDS.value, "a time limit"),
+            parent=decode_parent(item.parent),
         )
     except NotUnderstood as error:
         raise error.of(order_id, None if item.due is None else whole(item.due)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -22,6 +23,7 @@ class Pacer:
     agent: str
     shared_records: SharedRecords
     rate: float
+    now: Callable[[], int]
     _grant: Grant = field(default_factory=Grant)
     _busy: range = range(0)
     _wanting: list[None] = field(default_factory=list)
@@ -46,12 +48,22 @@ class Pacer:
         return found or self._busy.stop - now
 
     def _taken(self, now: int) -> Grant:
-        """A grant; an empty one if the next is too far ahead."""
+        """A grant; an empty one if the next is too far ahead.
+
+        The clock is read again once the record is: by a clock from before a slow read, slots that others took meanwhile
+        would look as if a wrong clock had taken them.
+        """
         value = SharedValue(self.shared_records, f"pace/{self.agent}", _pace, Pace.body)
-        wanted = len(self._wanting)
-        before, after = value.change(lambda found: found.taken(self.rate, now, wanted)[0])
+        wanted, grants = len(self._wanting), [Grant()]
+
+        def take(found: Pace) -> Pace:
+            taken, grant = found.taken(self.rate, max(now, self.now()), wanted)
+            grants.append(grant)
+            return taken
+
+        before, after = value.change(take)
         if before != after:
-            return before.taken(self.rate, now, wanted)[1]
+            return grants[-1]
         self._busy = range(now, before.free // 1_000 - PATIENCE + 1)
         return Grant()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 
+from stepward.domain.coordination.fault import without
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 
@@ -32,8 +33,8 @@ def later(request: StepRequest) -> Reply:
     return reply_to(request, Outcome.PERMANENT, "the operation returned Later; give its step an answer_within")
 
 
-def trace_of(error: Exception, *, keep_text: bool) -> str:
+def trace_of(error: Exception, token: str, *, keep_text: bool) -> str:
     """The traceback; without the messages of the exceptions, which may hold personal data, its frames alone."""
     if keep_text:
-        return "".join(traceback.format_exception(error, limit=-MOST_FRAMES))[-LONGEST_TRACE:]
+        return without(token, "".join(traceback.format_exception(error, limit=-MOST_FRAMES)))[-LONGEST_TRACE:]
     return "".join(traceback.format_tb(error.__traceback__, limit=-MOST_FRAMES))[-LONGEST_TRACE:]

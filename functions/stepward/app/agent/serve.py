@@ -13,7 +13,7 @@ from stepward.app.agent.replies import effect_of, later, reply_to, trace_of
 from stepward.domain.backoff import LONGEST_ABSENCE, absence, least_absence, next_wait
 from stepward.domain.coordination.blame import Failure
 from stepward.domain.coordination.breaker import Permit, Refused
-from stepward.domain.coordination.fault import Fault, Origin, fault_of, short
+from stepward.domain.coordination.fault import Fault, Origin, fault_of, short, without
 from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import CheckedRequest, Outcome, Reply, StepRequest
@@ -30,8 +30,9 @@ MOST_WAITED = 2_000
 """Milliseconds that a delivery may wait between its calls, which is billed; the queue does any longer waiting."""
 LOOKS_WITHIN = 200
 """Milliseconds within which a request looks for a slot a second time before it goes back."""
-LEAST_LEFT = 2_000
-"""Milliseconds that a request has to have left when it comes back for a slot; a queue counts in seconds."""
+LEAST_LEFT = 7_000
+"""Milliseconds that a request has to have left when it comes back for a slot: two, since a queue counts in seconds, and
+five, by which clocks may differ. Else its wish for more time comes too late, and counts against the order."""
 ROW_AGAIN = 1_000
 """Milliseconds after which a row is tried again that cannot be read or written."""
 NO_EFFECT: Mapping[str, Any] = MappingProxyType({})
@@ -152,7 +153,7 @@ class Serve:
             size = 0 if isinstance(result, Later) else large(encode_result(result))
         except Permanent as error:
             self.guard.succeeded(permit, self.now(), request.operation)
-            return reply_to(request, Outcome.PERMANENT, str(error))
+            return reply_to(request, Outcome.PERMANENT, without(request.callback, str(error)))
         except Exception as error:  # noqa: BLE001 - an operation is the user's code: any error of it may pass
             return self._failed(request, permit, error, traced=traced)
         self.guard.succeeded(permit, self.now(), request.operation)
@@ -247,10 +248,10 @@ class Serve:
 
     def _failed(self, request: StepRequest, permit: Permit, error: Exception, *, traced: bool) -> Fault:
         """Note whose fault it is; the traceback is logged unless the service's own trouble explains it all."""
-        fault = fault_of(error, keep_text=self.keep_error_texts)
+        fault = fault_of(error, keep_text=self.keep_error_texts, token=request.callback)
         self.guard.failed(permit, self.now(), Failure(short(request.order_id), request.operation, fault))
         wanted = traced and fault.origin is not Origin.SERVICE
-        trace = trace_of(error, keep_text=self.keep_error_texts) if wanted else ""
+        trace = trace_of(error, request.callback, keep_text=self.keep_error_texts) if wanted else ""
         self._log(HistoryKind.CALL_FAILED, request, fault.text, trace)
         return fault
 

@@ -13,10 +13,20 @@ from stepward.app.scheduler.shared_write import SharedWrite
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Forged, NotUnderstood, Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
-from stepward.domain.messages import Answered, Callback, Command, ReportReject, SignalGiven, ToScheduler
+from stepward.domain.messages import (
+    SUBMITTERS,
+    Answered,
+    Callback,
+    ChildSubmit,
+    ChildUndo,
+    Command,
+    ReportReject,
+    SignalGiven,
+    ToScheduler,
+)
 from stepward.domain.task.decide import Event
 from stepward.domain.task.record import Task
-from stepward.domain.workflow.plan import SUBMITTERS, forward_name
+from stepward.domain.workflow.plan import forward_name
 from stepward.wire.messages import decode_for_scheduler, unread
 from stepward.wire.order import check_signal
 
@@ -57,6 +67,9 @@ class Schedule:
             if isinstance(event, ReportReject):
                 acts.append(partial(self._tell, event))
                 continue
+            if isinstance(event, ChildSubmit | ChildUndo):
+                acts.append(partial(self._child, event))
+                continue
             if (write := writes.get(order_id)) is None:
                 race = partial(self.patience.race, order_id, remaining)
                 write = writes[order_id] = SharedWrite(self.transition, order_id, race)
@@ -66,6 +79,11 @@ class Schedule:
     def _tell(self, message: ReportReject) -> None:
         if self.transition.notices is not None:
             self.transition.notices.post(message)
+
+    def _child(self, message: ChildSubmit | ChildUndo) -> None:
+        from stepward.app.scheduler.children import Children  # few orders have any
+
+        Children(self.transition).handle(message)
 
     def _apply(self, event: Event, write: SharedWrite, position: int) -> None:
         """Apply one message.
@@ -82,7 +100,7 @@ class Schedule:
         loaded = self.transition.store.load(order_id, with_order=False)
         return loaded.task if loaded else None
 
-    def _named(self, message: ToScheduler) -> tuple[str, Event | ReportReject]:
+    def _named(self, message: ToScheduler) -> tuple[str, Event | ReportReject | ChildSubmit]:
         """The order of a message, and what it means; raises Rejected, Forged, or Transient if no key can be read."""
         if isinstance(message, SignalGiven):
             check_signal(message)

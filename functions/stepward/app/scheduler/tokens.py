@@ -38,7 +38,7 @@ class Token:
 
 @dataclass(slots=True)
 class Tokens:
-    """Makes and checks tokens; `read` gives the keys in force, the newest first, and raises Transient."""
+    """Makes and checks tokens; `read` gives the keys in force, that to sign with first, and raises Transient."""
 
     read: Callable[[], Sequence[bytes]]
     now: Callable[[], int]
@@ -50,7 +50,7 @@ class Tokens:
         effect = request.idempotency_key.removeprefix(f"{request.order_id}/")
         named = [request.order_id, effect, request.attempt, created_at]
         content = f"{_FORMAT}.{_text(json.dumps(named, separators=(',', ':')).encode())}"
-        return f"{content}.{_text(_mac(self._newest(KEYS_LAST)[0], content))}"
+        return f"{content}.{_text(_mac(self._in_force(KEYS_LAST)[0], content))}"
 
     def check(self, text: str) -> Token:
         """What a token names; raises Forged, or Transient if no key can be read."""
@@ -63,13 +63,22 @@ class Tokens:
         return Token(order_id, effect, attempt, created_at)
 
     def _fits(self, content: str, mac: str, last: int) -> bool:
-        expected = [_text(_mac(key, content)) for key in self._newest(last)]
+        expected = [_text(_mac(key, content)) for key in self._in_force(last)]
         return any([hmac.compare_digest(mac, each) for each in expected])  # noqa: C419 - as long for each
 
-    def _newest(self, last: int) -> Sequence[bytes]:
+    def _in_force(self, last: int) -> Sequence[bytes]:
         if not self._keys or self.now() - self._read_at >= last:
             self._keys, self._read_at = self.read(), self.now()
         return self._keys
+
+
+def in_order(keys: Sequence[bytes], age: int) -> Sequence[bytes]:
+    """The keys, newest first, with that to sign with first; `age` is how long ago the newest was made.
+
+    Whoever has read the keys before a rotation takes a token of the newest for forged. So nobody signs with it until
+    everybody has read the keys again.
+    """
+    return keys if age >= KEYS_LAST + REREAD_AFTER else keys[::-1]
 
 
 def _mac(key: bytes, content: str) -> bytes:

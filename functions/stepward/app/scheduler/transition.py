@@ -14,7 +14,18 @@ from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
-from stepward.domain.messages import Cancel, Message, Notice, Reply, Report, Retry, SignalGiven, StepRequest, TaskAlert
+from stepward.domain.messages import (
+    Cancel,
+    Message,
+    Notice,
+    OfChild,
+    Reply,
+    Report,
+    Retry,
+    SignalGiven,
+    StepRequest,
+    TaskAlert,
+)
 from stepward.domain.task.change import Decision
 from stepward.domain.task.claim import in_question
 from stepward.domain.task.decide import AlertSent, Event, decide
@@ -109,11 +120,12 @@ class Transition:
             try:
                 return self.store.load(order_id, with_order=with_order)
             except NewerPlan as newer:
-                if all(self._spare(newer, event) for event in events if isinstance(event, Reply)):
+                if all(self.spare(newer, event) for event in events if isinstance(event, Reply)):
                     raise
             race.lost()
 
-    def _spare(self, newer: NewerPlan, reply: Reply) -> bool:
+    def spare(self, newer: NewerPlan, reply: Reply) -> bool:
+        """Note that the attempt of a reply is spared; whether nobody was faster."""
         decision = spared(newer, reply, now=self.now(), by=self.instance, timing=self.timing)
         if decision.task is not newer.task and not self.store.save(decision.task, replaces=newer.task):
             return False
@@ -157,7 +169,7 @@ class Transition:
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
         self.queues.to_agents([message for message in messages if isinstance(message, StepRequest)])
-        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry)])
+        self.queues.to_scheduler([message for message in messages if isinstance(message, Retry | OfChild)])
         for alert in (message for message in messages if isinstance(message, TaskAlert)):
             if self.alerts.send(alert):
                 self.apply(order_id, AlertSent(alert.step, alert.attempt))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from threading import Lock
+from typing import Any, Protocol
 from zlib import crc32
 
 from stepward.app.alerting import Collected, Throttled, alert_all
@@ -16,13 +17,15 @@ from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind, trouble
 from stepward.domain.messages import Alert
 from stepward.ports import Alerts
 
-MOST_PER_RUN = 5_000
+MOST_PER_RUN = 60_000
 TIME_TO_FINISH = 5_000
 TIME_PER_ALERT = 25
 """Milliseconds to confirm one alert."""
 TIME_FOR_OTHERS = 20_000
 """Milliseconds that must remain to look into a shard of another deployment."""
 
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""Does something with each of many, and takes no more of them than it is at work on; like `map`, or side by side."""
 Check = Callable[[str], Sequence[HistoryEntry]]
 """Checks the record of one order, and acts on what is overdue there; raises Transient, Rejected or Corrupt."""
 
@@ -45,7 +48,8 @@ class Supervise:
     """Runs all `sweeps` in each of the `shards` that it gets a lease for, then sends the alerts by `alerts`.
 
     Work may also wait in shards up to `most_shards`: a deployment with more shards left it there. These are swept by
-    turns and without a lease, since they are almost always empty.
+    turns and without a lease, since they are almost always empty. `shard_by_shard` goes through the shards,
+    `one_by_one` through what is due in one of them.
     """
 
     sweeps: Sequence[Sweep]
@@ -53,6 +57,8 @@ class Supervise:
     alerts: Throttled
     shards: int
     most_shards: int
+    shard_by_shard: Each = map
+    one_by_one: Each = map
 
     def sweep(self, remaining: Callable[[], int]) -> Swept:
         """One run, which ends in time for `remaining` (milliseconds) to stay above zero.
@@ -60,15 +66,9 @@ class Supervise:
         What it does not reach stays due, so the next run finds it. A record that is corrupt, or that others keep
         changing, does not keep it from the rest.
         """
-        run = _Run(self.sweeps, self.leases, remaining)
-        for shard in self._in_turn():
-            if run.is_over:
-                break
-            if hold := self.leases.take(shard):
-                run.sweep(shard, hold)
-                self.leases.give_back(shard, hold)
-            else:
-                run.figures = replace(run.figures, skipped=run.figures.skipped + 1)
+        run = _Run(self.sweeps, self.leases, remaining, self.one_by_one)
+        for _ in self.shard_by_shard(run.sweep, self._in_turn()):
+            pass
         for shard in others(self.leases.now() // 60_000, self.shards, self.most_shards):
             if not run.is_over and remaining() > TIME_FOR_OTHERS:
                 run.check_all(shard, Hold(self.leases.now() + self.leases.length))
@@ -89,19 +89,31 @@ class _Run:
     sweeps: Sequence[Sweep]
     leases: Leases
     remaining: Callable[[], int]
+    one_by_one: Each
     figures: Swept = field(default_factory=Swept)
     is_over: bool = False
     alerts: Collected = field(default_factory=Collected)
     checks: Sequence[Check] = field(init=False)
+    lock: Lock = field(default_factory=Lock)
+    """Held while the figures change."""
 
     def __post_init__(self) -> None:
         self.checks = [sweep.check(self.alerts) for sweep in self.sweeps]
 
-    def sweep(self, shard: int, hold: Hold) -> None:
-        """Check all that is due in a shard of this deployment, and count the shard."""
-        complete = self.check_all(shard, hold)
-        figures = self.figures
-        self.figures = replace(figures, complete=figures.complete and complete, swept=figures.swept + complete)
+    def sweep(self, shard: int) -> None:
+        """Check all that is due in a shard of this deployment, if nobody else does, and count the shard."""
+        if self.is_over:
+            return
+        complete = None
+        if hold := self.leases.take(shard):
+            complete = self.check_all(shard, hold)
+            self.leases.give_back(shard, hold)
+        with self.lock:
+            now = self.figures
+            if complete is None:
+                self.figures = replace(now, skipped=now.skipped + 1)
+            else:
+                self.figures = replace(now, complete=now.complete and complete, swept=now.swept + complete)
 
     def check_all(self, shard: int, hold: Hold) -> bool:
         """Check all that is due in the shard, for as long as the lease lasts; False if some of it remains."""
@@ -110,16 +122,25 @@ class _Run:
 
     def _check_all(self, sweep: Sweep, shard: int, check: Check, hold: Hold) -> bool:
         """Check each that is due; False if there was no time for all, or they could not be listed."""
+        left: list[int] = []
+        for history in self.one_by_one(
+            lambda order_id: self._checked(order_id, check), self._due(sweep, shard, hold, left)
+        ):
+            self._count(history)
+        return not left
+
+    def _due(self, sweep: Sweep, shard: int, hold: Hold, left: list[int]) -> Iterator[str]:
+        """Each that is due, for as long as there is time; the shard is `left` if that is not for all."""
         try:
             for order_id in sweep.due(shard):
-                self.is_over = self._must_end()
+                self.is_over = self.is_over or self._must_end()
                 if self.is_over or self.leases.now() >= hold.until:
-                    return False
-                self._count(self._checked(order_id, check))
+                    left.append(shard)
+                    return
+                yield order_id
         except Transient as error:
             self._log("", HistoryKind.POSTPONED, error)
-            return False
-        return True
+            left.append(shard)
 
     def send(self, alerts: Throttled) -> None:
         """Send the collected alerts; those that do not get out stay due."""
@@ -153,9 +174,10 @@ class _Run:
 
     def _count(self, history: Sequence[HistoryEntry]) -> None:
         overdue = [entry.value for entry in history if OVERDUE in entry.kind.marks]
-        self.figures = replace(
-            self.figures,
-            listed=self.figures.listed + 1,
-            overdue=self.figures.overdue + len(overdue),
-            oldest=max([self.figures.oldest, *overdue]),
-        )
+        with self.lock:
+            self.figures = replace(
+                self.figures,
+                listed=self.figures.listed + 1,
+                overdue=self.figures.overdue + len(overdue),
+                oldest=max([self.figures.oldest, *overdue]),
+            )

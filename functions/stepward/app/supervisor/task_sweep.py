@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from threading import Lock
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.scheduler.transition import Transition
-from stepward.domain.coordination.breaker import Breaker, unavailable, unsettled
+from stepward.domain.coordination.breaker import Breaker, Mode, unavailable, unsettled
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import StepwardError, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
@@ -32,6 +33,7 @@ class Watch:
             backlogged=backlogged,
             unavailable=frozenset(agent for agent, breaker in found.items() if unavailable(breaker, now)),
             unsettled=frozenset(agent for agent, breaker in found.items() if unsettled(breaker, now)),
+            until={agent: breaker.until for agent, breaker in found.items() if breaker.mode is Mode.OPEN},
             defective=frozenset(
                 (agent, defect.operation) for agent, breaker in found.items() for defect in breaker.blame.defects
             ),
@@ -59,8 +61,14 @@ class TaskSweep:
 
     def check(self, alerts: Alerts) -> Callable[[str], Sequence[HistoryEntry]]:
         """What checks a task; all tasks of a run share one deadline check, made when the first one needs it."""
-        transition, event = replace(self.transition, alerts=alerts), cache(self._event)
-        return lambda order_id: transition.apply(order_id, event())
+        transition, event, lock = replace(self.transition, alerts=alerts), cache(self._event), Lock()
+
+        def check(order_id: str) -> Sequence[HistoryEntry]:
+            with lock:  # of checks side by side, the first one makes it
+                known = event()
+            return transition.apply(order_id, known)
+
+        return check
 
     def confirm(self, alert: Alert) -> None:
         """Note that an operator has been alerted to a step; raises Transient, Rejected or Corrupt."""

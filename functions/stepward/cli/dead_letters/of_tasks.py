@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.key import ANY, Keys
-from stepward.domain.messages import Callback, Cancel, Reply, Resubmit, Retry, SignalGiven, StepRequest, ToScheduler
+from stepward.domain.messages import (
+    Callback,
+    Cancel,
+    ChildEnded,
+    ChildSubmit,
+    ChildUndo,
+    Reply,
+    Resubmit,
+    Retry,
+    SignalGiven,
+    StepRequest,
+    ToScheduler,
+)
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
 from stepward.wire.envelope import Ignored
@@ -64,6 +76,8 @@ def opened(queue: str, dead_letter: DeadLetter, load: Load, now: int, keys: Keys
 
 def _message(queue: str, dead_letter: DeadLetter, load: Load, now: int) -> Opened:
     message = decode_request(dead_letter.body) if queue.startswith("agent-") else decode_for_scheduler(dead_letter.body)
+    if isinstance(message, Callback):
+        return _answer(dead_letter, encode(message))
     message = dated(message, dead_letter.sent_at)
     judgement = judge(message, load(message.order_id), now=now)
     # Encoded again from what was decoded: no stored body is replayed byte for byte.
@@ -80,8 +94,7 @@ def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
     if isinstance(taken, Ignored):
         return Opened(dead_letter, "a test message", "", TEST_MESSAGE, dead_letter.body)
     if isinstance(taken, Callback):
-        judgement = Judgement(Staleness.CURRENT, "the Scheduler will check its token")
-        return Opened(dead_letter, "a service's answer", "", judgement, dead_letter.body)
+        return _answer(dead_letter, dead_letter.body)
     if isinstance(taken, Cancel | SignalGiven):
         judgement = judge(taken, load(taken.order_id), now=now)
         what = "a cancellation" if isinstance(taken, Cancel) else f"the signal {taken.step}"
@@ -91,12 +104,20 @@ def _order(dead_letter: DeadLetter, load: Load, now: int, keys: Keys) -> Opened:
     return Opened(dead_letter, "an order", order_id, Judgement(Staleness.CURRENT, known), dead_letter.body)
 
 
+def _answer(dead_letter: DeadLetter, body: str) -> Opened:
+    """A service's answer; only the Scheduler knows for which order it is."""
+    judgement = Judgement(Staleness.CURRENT, "the Scheduler will check its token")
+    return Opened(dead_letter, "a service's answer", "", judgement, body)
+
+
 def _words(message: ToScheduler | StepRequest) -> str:
     match message:
         case StepRequest():
             return f"a request to {message.agent}: {message.step}, attempt {message.attempt}"
         case Reply():
             return f"a reply: {message.step}, attempt {message.attempt}, {message.outcome}"
+        case ChildSubmit() | ChildUndo() | ChildEnded():
+            return f"a message about the child {message.step}: {type(message).__name__.removeprefix('Child').lower()}"
         case SignalGiven():
             return f"the signal {message.step}, {message.signal_id}"
         case Retry() | Resubmit():

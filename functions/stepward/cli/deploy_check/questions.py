@@ -14,7 +14,7 @@ from stepward.cli.deploy_check.in_flight import Operations
 
 Question = Callable[[Change], Iterator[str]]
 
-QUEUE = "AWS::SQS::Queue"
+QUEUE, SECRET = "AWS::SQS::Queue", "AWS::SecretsManager::Secret"
 _TABLE = ("TableName", "KeySchema", "LocalSecondaryIndexes")
 _REPLACED_BY = {
     "AWS::DynamoDB::Table": _TABLE,
@@ -22,6 +22,7 @@ _REPLACED_BY = {
     "AWS::S3::Bucket": ("BucketName",),
     "AWS::KMS::Key": (),
     "AWS::SNS::Topic": ("TopicName", "FifoTopic"),
+    SECRET: (),
     QUEUE: ("QueueName", "FifoQueue"),
 }
 """What holds data, work or subscriptions, and the properties that CloudFormation changes by a new one."""
@@ -31,6 +32,7 @@ _CALLED = {
     "AWS::S3::Bucket": "bucket",
     "AWS::KMS::Key": "key",
     "AWS::SNS::Topic": "topic",
+    SECRET: "secret",
     QUEUE: "queue",
 }
 
@@ -171,7 +173,7 @@ def data(change: Change) -> Iterator[str]:
         for name, resource in change.before.of(kind).items():
             if what := _lost(resource, after.get(name), properties):
                 if kind != QUEUE:
-                    yield f"{_CALLED[kind]} {name} {what}, with all that it holds; {_back(change)}"
+                    yield f"{_CALLED[kind]} {name} {what}, with all that it holds; {_back(change, kind)}"
             elif "environment" not in change.settings:  # that is refused as a whole
                 yield from _weaker(kind, name, resource, after[name])
 
@@ -200,8 +202,13 @@ def _emptied(change: Change, queue: str) -> str:
     return f"keep {kept} until it is empty{look * (live != queue)}"
 
 
-def _back(change: Change) -> str:
+def _back(change: Change, kind: str) -> str:
     """What a person takes back of a change that loses data."""
+    if kind == SECRET:
+        return (
+            "services could not answer any more the steps that they took over; keep answer_within, or those steps in "
+            "draining=[...] of the workflow, until none waits, and then give --allow data"
+        )
     old, _ = change.settings.get("replica_regions", (None, None))
     if old is None:
         return "take back what changed it, in infra or by another version of stepward_cdk"

@@ -17,8 +17,7 @@ from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Misconfigured, Rejected
-from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
-from stepward.domain.workflow.plan import OPERATORS
+from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.project import Project
 from stepward.wire.checked_text import cleaned
 from stepward.wire.order import check_signal

@@ -25,10 +25,10 @@ from stepward.cli.orders.timeline import (
 from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
 from stepward.domain.coordination.breaker import Mode
 from stepward.domain.key import spoken
-from stepward.domain.messages import Undo
+from stepward.domain.messages import SUBMITTERS, Undo
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
-from stepward.domain.workflow.plan import SUBMITTERS, Plan, PlannedStep, StepKind, forward_name
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
 STYLES = {
     ProcessState.PENDING: "",

@@ -65,11 +65,16 @@ class Fault:
     place: str = ""
 
 
-def fault_of(error: Exception, *, keep_text: bool = True) -> Fault:
+def fault_of(error: Exception, *, keep_text: bool = True, token: str = "") -> Fault:
     """What `error` is. Its message may hold personal data, so a deployment may keep the type's name alone."""
     name = type(error).__name__
-    text = " ".join(f"{name}: {error}".split()) if keep_text and str(error).strip() else name
+    text = " ".join(f"{name}: {without(token, str(error))}".split()) if keep_text and str(error).strip() else name
     return Fault(_origin(error), name[:LONGEST_TEXT], text[:LONGEST_TEXT], _place(error))
+
+
+def without(token: str, text: str) -> str:
+    """The text without the callback token of a call: clients quote what they sent, and who reads it could answer."""
+    return text.replace(token, "(a token)") if token else text
 
 
 def short(*parts: object) -> str:

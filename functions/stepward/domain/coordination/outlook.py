@@ -43,10 +43,11 @@ class DeadlineCheck:
     `backlogged` agents have requests waiting in their queue, which nobody may have tried yet. `unavailable` ones
     take no requests now: their breaker is open, or an operator paused them. `unsettled` ones took none a while ago,
     and may have returned requests to their queue. `defective` names operations, each with its agent, of which the code
-    or a setting is at fault, so that no order is to blame.
+    or a setting is at fault, so that no order is to blame. `until` says how long an open breaker stays so (epoch ms).
     """
 
     backlogged: frozenset[str] = frozenset()
     unavailable: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
     defective: frozenset[tuple[str, str]] = frozenset()
+    until: Mapping[str, int] = field(default_factory=dict)

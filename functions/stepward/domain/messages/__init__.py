@@ -9,11 +9,20 @@ from stepward.domain.messages.alerts import AgentDefect, Alert, LaneWaits, StepF
 from stepward.domain.messages.notices import Notice, Status
 from stepward.domain.messages.to_agent import CheckedRequest, StepRequest
 from stepward.domain.messages.to_scheduler import (
+    DOORS,
+    MOST_DATA_BYTES,
+    OPERATORS,
+    SUBMITTERS,
     Answered,
     Callback,
     Cancel,
+    ChildEnded,
+    ChildHeard,
+    ChildSubmit,
+    ChildUndo,
     Command,
     Instruction,
+    OfChild,
     Outcome,
     Pause,
     Reply,
@@ -29,17 +38,26 @@ from stepward.domain.messages.to_scheduler import (
 )
 
 __all__ = [
+    "DOORS",
+    "MOST_DATA_BYTES",
+    "OPERATORS",
+    "SUBMITTERS",
     "AgentDefect",
     "Alert",
     "Answered",
     "Callback",
     "Cancel",
     "CheckedRequest",
+    "ChildEnded",
+    "ChildHeard",
+    "ChildSubmit",
+    "ChildUndo",
     "Command",
     "Instruction",
     "LaneWaits",
     "Message",
     "Notice",
+    "OfChild",
     "Outcome",
     "Pause",
     "Reply",
@@ -59,4 +77,4 @@ __all__ = [
     "Undo",
 ]
 
-Message = Retry | StepRequest | TaskAlert | Notice
+Message = Retry | OfChild | StepRequest | TaskAlert | Notice

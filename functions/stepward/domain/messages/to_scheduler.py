@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,12 @@ class Resubmit:
     attempt: int
     who: str
     why: str
+
+
+OPERATORS, SUBMITTERS = DOORS = ("operators", "submitters")
+"""Who may give a signal: those who may send to the Scheduler's queue, or to the orders queue."""
+MOST_DATA_BYTES = 2_000
+"""How much data a signal carries, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +189,47 @@ class Answered:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _OfChild:
+    order_id: str
+    step: str
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSubmit(_OfChild):
+    """To the Scheduler: `attempt` of this step, a child of the order, begins; submit the child, or have it tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildUndo(_OfChild):
+    """To the Scheduler: undo the child that this step of the order is, whether it has ended, runs or never came."""
+
+    who: ClassVar[str] = "its parent"
+    why: ClassVar[str] = "the order that it is a part of is undone"
+
+
+@dataclass(frozen=True, slots=True)
+class ChildEnded(_OfChild):
+    """To the Scheduler: the child that this step of the order is was done, with this result, or was `undone`.
+
+    `error` says why it cannot be.
+    """
+
+    undone: bool = False
+    result: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildHeard:
+    """To the Scheduler: the parent of this child knows that it was done, or `undone`."""
+
+    order_id: str
+    undone: bool = False
+
+
+OfChild = ChildSubmit | ChildUndo | ChildEnded | ChildHeard
 Command = Resubmit | Undo | Cancel | Pause | Resume | SignalGiven
-Instruction = Start | Retry | Report | ReportReject | Callback | Command
+Instruction = Start | Retry | Report | ReportReject | Callback | OfChild | Command
 ToScheduler = Instruction | Reply

@@ -36,7 +36,7 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
     executor = planned.executor(record.policy)
     agent, overdue = executor.agent, change.now - (record.complete_by or change.now)
     if agent in event.unavailable | change.absent:
-        stand_by(change, planned, record, overdue)
+        stand_by(change, planned, record, overdue, event)
         return
     if record.untried == record.attempt:
         _spare(change, record, record.lacks, overdue)
@@ -85,7 +85,7 @@ def _why(record: StepRecord, overdue: int) -> str:
     return f"{IT_RAISED} {record.raised}" if record.raised else f"no answer by complete-by, {overdue} ms ago"
 
 
-def stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overdue: int) -> None:
+def stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overdue: int, event: DeadlineCheck) -> None:
     """Have the step wait for its agent, which takes no requests, or give it to its fallback."""
     agent = planned.executor(record.policy).agent
     note = "its agent has no queue" if agent in change.absent else "its agent takes no requests"
@@ -94,17 +94,23 @@ def stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overd
         return
     if record.process_state is ProcessState.PROCESSING:
         change.log(HistoryKind.UNCOUNTED, record.name, record.attempt, record.locked_by or "", note, overdue)
-    freed = replace(record.freed(), complete_by=change.now + change.timing.claim_within)
+    freed = replace(record.freed(), complete_by=_looked_at_again(change, agent, event))
     change.steps[record.name] = no_queue(change, freed, agent) if agent in change.absent else freed
+
+
+def _looked_at_again(change: TaskChange, agent: str, event: DeadlineCheck) -> int:
+    """When a step that stands by is due: soon, or when its agent's breaker lets a request through."""
+    return max(change.now + change.timing.claim_within, event.until.get(agent, 0))
 
 
 def remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
     """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
     if planned.executor(record.policy).agent in change.absent:
-        stand_by(change, planned, record, 0)
+        stand_by(change, planned, record, 0, event)
         return
     if record.attempt and planned.executor(record.policy).agent in event.unavailable:
-        change.steps[record.name] = replace(record, complete_by=change.now + change.timing.claim_within)
+        agent = planned.executor(record.policy).agent
+        change.steps[record.name] = replace(record, complete_by=_looked_at_again(change, agent, event))
         return
     overdue = change.now - (record.complete_by or change.task.due or change.now)
     if record.not_before is None or record.not_before + change.timing.claim_within <= change.now:

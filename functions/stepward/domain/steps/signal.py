@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Message, Retry, SignalGiven
+from stepward.domain.messages import OPERATORS, Message, Retry, SignalGiven
 from stepward.domain.steps.overdue import remind
 from stepward.domain.steps.threshold import exhaust
 from stepward.domain.steps.waits import not_taken
@@ -16,7 +16,7 @@ from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
 from stepward.domain.task.record import Early, ProcessState
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.workflow.plan import OPERATORS, Exhausted
+from stepward.domain.workflow.plan import Exhausted
 
 if TYPE_CHECKING:
     from stepward.domain.coordination.outlook import DeadlineCheck

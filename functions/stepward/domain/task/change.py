@@ -8,9 +8,9 @@ from typing import Any
 
 from stepward.domain.coordination.outlook import Outlook
 from stepward.domain.history import REMEMBERED, HistoryEntry, HistoryKind
-from stepward.domain.messages import Command, Message, Resubmit, StepFailed, StepWaits
+from stepward.domain.messages import ChildUndo, Command, Message, Resubmit, StepFailed, StepWaits
 from stepward.domain.task.notices import notices
-from stepward.domain.task.record import DONE, HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
@@ -51,6 +51,7 @@ class TaskChange:
     undoing: str = field(init=False)
     paused: str = field(init=False)
     time_limit: TimeLimit = field(init=False)
+    parent: Parent | None = field(init=False)
     refusal: Refusal | None = field(init=False, default=None)
     cause: str = field(init=False, default="")
     """What caused the claim that is made now: it causes what follows, too, if the step ends with its claim."""
@@ -62,6 +63,7 @@ class TaskChange:
         self.undoing = self.task.undoing
         self.paused = self.task.paused
         self.time_limit = self.task.time_limit
+        self.parent = self.task.parent
 
     @property
     def claims(self) -> bool:
@@ -151,7 +153,7 @@ class TaskChange:
             HistoryEntry(self.now, kind, step, attempt, (by or self.by)[:LONGEST_NOTE], note[:LONGEST_NOTE], value)
         )
 
-    def refuse(self, command: Command, code: RefusalCode, text: str) -> None:
+    def refuse(self, command: Command | ChildUndo, code: RefusalCode, text: str) -> None:
         """Refuse `command`, and log why."""
         self.refusal = Refusal(code, text)
         step, attempt = (command.step, command.attempt) if isinstance(command, Resubmit) else ("", 0)
@@ -178,6 +180,7 @@ class TaskChange:
             undoing=self.undoing,
             paused=self.paused,
             time_limit=self.time_limit,
+            parent=self.parent,
             history=(self.task.history + troubles)[-HISTORY_LIMIT:],
         )
         if task == self.task:
@@ -197,6 +200,8 @@ class TaskChange:
                 yield record.complete_by
             if record.alert_by is not None:
                 yield record.alert_by
+        if self.parent is not None and self.parent.tell_by is not None:
+            yield self.parent.tell_by
         if not self.claims and self.task.reply_to and any(entry.kind is HistoryKind.UNDONE for entry in self.history):
             # The Supervisor only asks the Scheduler to notify the submitter, and that message may get lost.
             yield self.now + self.timing.claim_within

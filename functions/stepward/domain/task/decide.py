@@ -12,6 +12,9 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import (
     Answered,
     Cancel,
+    ChildEnded,
+    ChildHeard,
+    ChildUndo,
     Pause,
     Reply,
     Report,
@@ -25,7 +28,7 @@ from stepward.domain.messages import (
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.claim import claim, claim_ready, ready, resend
 from stepward.domain.task.deadlines import check_deadlines
-from stepward.domain.task.kinds import kind_of
+from stepward.domain.task.kinds import kind_of, tell_parent
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.order_limit import lift_limit, times_out, undoes
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -43,8 +46,8 @@ class AlertSent:
     attempt: int
 
 
-OfStep = Retry | Resubmit | Reply | SignalGiven | Answered | AlertSent
-OfTask = Start | Undo | Cancel | Pause | Resume | Report | DeadlineCheck
+OfStep = Retry | Resubmit | Reply | SignalGiven | Answered | ChildEnded | AlertSent
+OfTask = Start | Undo | Cancel | ChildUndo | ChildHeard | Pause | Resume | Report | DeadlineCheck
 Event = OfStep | OfTask
 NOTHING_KNOWN = Outlook()
 NO_ORDER: Mapping[str, Any] = {}
@@ -73,6 +76,8 @@ def decide(
         _of_step(change, event)
     else:
         _of_task(change, event)
+    if task.parent is not None:
+        tell_parent(change, event)
     return change.decision(list(ready(change)), times_out(change))
 
 
@@ -85,7 +90,7 @@ def _of_step(change: TaskChange, event: OfStep) -> None:
             _retry(change, record, event)
         case Resubmit():
             _resubmit(change, record, event)
-        case Reply() | SignalGiven() | Answered():
+        case Reply() | SignalGiven() | Answered() | ChildEnded():
             planned = change.plan.by_name[record.name]
             kind_of(planned.kind).hears(change, planned, record, event)
         case AlertSent():
@@ -101,13 +106,13 @@ def _of_task(change: TaskChange, event: OfTask) -> None:
             if change.task.revision > 1:
                 change.messages.extend(status_notice(change.task, change.now))
             claim_ready(change, "start")
-        case Undo() | Cancel():
+        case Undo() | Cancel() | ChildUndo():
             _undo(change, event)
         case Pause():
             _pause(change, event)
         case Resume():
             _resume(change, event)
-        case Report():
+        case Report() | ChildHeard():
             change.messages.extend(status_notice(change.task, change.now))
         case DeadlineCheck():
             check_deadlines(change, event)
@@ -115,7 +120,7 @@ def _of_task(change: TaskChange, event: OfTask) -> None:
             assert_never(event)
 
 
-def _undo(change: TaskChange, event: Undo | Cancel) -> None:
+def _undo(change: TaskChange, event: Undo | Cancel | ChildUndo) -> None:
     if change.undoing:
         resend(change, "undo")
         change.messages.extend(status_notice(change.task, change.now))
@@ -123,6 +128,8 @@ def _undo(change: TaskChange, event: Undo | Cancel) -> None:
     elif stuck := no_return(change):
         change.messages.extend(status_notice(change.task, change.now))
         change.refuse(event, RefusalCode.PAST_NO_RETURN, f"the order is past its point of no return, {stuck}")
+    elif change.parent and change.task.has_ended and not isinstance(event, ChildUndo):
+        change.refuse(event, RefusalCode.ENDED, f"it is done, and a part of {change.parent.order_id}; undo that order")
     else:
         change.paused = ""
         lift_limit(change)

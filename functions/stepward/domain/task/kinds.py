@@ -46,3 +46,8 @@ class Kind(Protocol):
 def kind_of(kind: StepKind) -> Kind:
     """The kind; its module is loaded when the first step of it comes, so a plan of calls costs no other."""
     return cast("Kind", import_module(f"stepward.domain.steps.{kind.value}"))
+
+
+def tell_parent(change: TaskChange, event: object) -> None:
+    """Have the parent of a child told how that ended; few tasks have one."""
+    import_module("stepward.domain.steps.parent").tell(change, event)

@@ -66,6 +66,7 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
         return frozenset()
     undos = [plan.by_name[name] for name, record in task.steps.items() if record.is_compensation]
     asked = {operation for undo in undos for operation in undo.executor(0).operations}
+    asked.update(*(undo.child.operations(done=True) for undo in undos if undo.child is not None))
     for step in () if task.undoing else plan.steps:
         record = task.steps[step.name]
         if record.process_state is ProcessState.SKIPPED:
@@ -73,4 +74,6 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
         done = record.process_state is ProcessState.PROCESSED
         for executor in step.executors_from(record.policy)[: 1 if done else None]:
             asked.update(executor.operations[done:] if executor.undo or not done else ())
+        if step.child is not None:
+            asked.update(step.child.operations(done=done))
     return frozenset(asked)

@@ -115,6 +115,15 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Parent:
+    """Whose child a task is: the key of the order and its step; until it has heard of the end, it is told by then."""
+
+    order_id: str
+    step: str
+    tell_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """All steps of one order, at one revision; `order_id` is the task's key.
 
@@ -122,6 +131,7 @@ class Task:
     waits. `fence` counts the claims of all steps, so it only rises; `fence_base` was its value when an
     operator last resubmitted a step. `undoing` and `paused` hold the reason, and are empty otherwise. `reply_to` and
     `correlation_id` are the submitter's, and so is `complete_by`, if its message names an end of the order's time.
+    A child has a `parent`.
     """
 
     order_id: str
@@ -139,6 +149,7 @@ class Task:
     correlation_id: str = ""
     complete_by: int | None = None
     time_limit: TimeLimit = TimeLimit.HOLDS
+    parent: Parent | None = None
 
     def limit(self, plan: Plan) -> int | None:
         """The order's complete-by (epoch ms): its own or its workflow's, whichever is earlier; None without one."""
@@ -225,6 +236,7 @@ def new_task(
     reply_to: str = "",
     correlation_id: str = "",
     complete_by: int | None = None,
+    parent: Parent | None = None,
 ) -> Task:
     """The task of a new order: every step Pending, unlocked, never tried.
 
@@ -242,6 +254,7 @@ def new_task(
         reply_to=reply_to,
         correlation_id=correlation_id,
         complete_by=complete_by,
+        parent=parent,
     )
     limit = task.limit(plan)
     return task if limit is None else replace(task, due=min(first, limit))

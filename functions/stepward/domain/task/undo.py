@@ -42,9 +42,8 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
 
 def plan_undo_of(change: TaskChange, record: StepRecord) -> None:
     """Add the record that undoes what the step's present executor did, if it can be undone."""
-    executor = change.plan.by_name[record.name].executor(record.policy)
-    name = executor.effect + UNDO_SUFFIX
-    if executor.undo and name not in change.steps:
+    name = change.plan.by_name[record.name].executor(record.policy).effect + UNDO_SUFFIX
+    if name in change.plan.by_name and name not in change.steps:
         change.steps[name] = StepRecord(change.task.order_id, name)
 
 

@@ -33,6 +33,8 @@ def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:
         return kind_of(step.kind).longest(step, timing)
 
     def back(step: PlannedStep) -> int:
+        if step.child is not None:
+            return forward(step)
         return attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
 
     ahead = _longest_path(plan, forward)

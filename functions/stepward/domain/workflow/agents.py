@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.spans import milliseconds
+from stepward.domain.timing import milliseconds
 
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 LONGEST_SETTLE_MS = 3600 * 1000

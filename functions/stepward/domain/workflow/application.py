@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 
 from stepward.domain.key import SUBMITTED, Keys, TaskKey
 from stepward.domain.workflow.agents import Agent, Operation
+from stepward.domain.workflow.children import check_listed
 from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.domain.workflow.validation import check_app_name, check_types, check_unambiguous, check_workflows
@@ -37,6 +38,7 @@ class App:
         has_default = self.default in self.workflows if self.default else len(names) == 1
         check_workflows(where, names, has_default=has_default)
         check_types(where, self._declared)
+        check_listed(where, self.workflows)
         asked = {each for agent in self.agents for each in self._served(agent.name)}
         check_unambiguous(where, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(where, "operations", (f"{each.agent.name}.{each.name}" for each in asked))

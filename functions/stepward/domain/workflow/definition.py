@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
+from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition
-from stepward.domain.workflow.spans import milliseconds
 from stepward.domain.workflow.validation import (
     check_check,
     check_draining,
@@ -92,7 +93,7 @@ class Step:
         return [operation for pair in both for operation in pair if operation]
 
 
-AnyStep = Step | Timer | Signal
+AnyStep = Step | Timer | Signal | Child
 
 
 @dataclass(frozen=True)
@@ -188,15 +189,11 @@ class Workflow:
 
     def _check_refs(self) -> None:
         """Refuse refs to what is not there by then; only a workflow that has some loads what that needs."""
-        conditions = {step.name: step.when.frozen for step in self.steps if step.when is not None}
-        instants = {step.name: step.until.frozen for step in self.steps if isinstance(step, Timer) and step.until}
-        if conditions or instants:
-            from stepward.domain.workflow.ref_checks import check_conditions, check_instants
+        plan = self.plan()
+        if any(step.when or step.until or step.template for step in plan.steps):
+            from stepward.domain.workflow.ref_checks import check_refs
 
-            called = {step.name: [each.run for each in step.forward] for step in self.steps if isinstance(step, Step)}
-            runs = called | {name: [message] for name, message in self.signals.items()}
-            check_conditions(self.plan(), conditions, self.order, runs)
-            check_instants(self.plan(), instants, self.order, runs, conditions)
+            check_refs(plan, self.order, {step.name: _makers(step) for step in self.steps})
 
     @property
     def _begun(self) -> set[Operation]:
@@ -206,10 +203,19 @@ class Workflow:
         return [operation for step in (*self.steps, *self.draining) for operation in step.operations]
 
 
+def _makers(step: AnyStep) -> Sequence[Callable[..., Any]]:
+    """What makes the step's result, as far as its type tells: operations, or the class of a signal's data."""
+    if isinstance(step, Child):
+        return _makers(step.workflow.steps[-1])
+    return [step.message] if isinstance(step, Signal) else [each.run for each in getattr(step, "forward", ())]
+
+
 def _planned(step: AnyStep, before: Sequence[AnyStep] = (), complete_within: timedelta | None = None) -> PlannedStep:
     after = [before[-1].name] if step.after is None and before else step.after or []
     names = tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after)
-    return _called(step, names, complete_within) if isinstance(step, Step) else step.planned(names)
+    if isinstance(step, Step):
+        return _called(step, names, complete_within)
+    return step.planned(names, complete_within) if isinstance(step, Child) else step.planned(names)
 
 
 def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | None) -> PlannedStep:

@@ -103,10 +103,22 @@ def _signal(step: PlannedStep) -> Drawn:
     return Drawn(step.name, "signal", step.after, (*_when(step), *facts), '[/"{}"/]')
 
 
+def _child(step: PlannedStep) -> Drawn:
+    workflow = step.child.workflow if step.child else ""
+    facts = (
+        f"ends within {_span(step.complete_within)}, else: {_policies(step)}",
+        f"if undone: {_end(step.on_permanent)}",
+        *(f"its {name} is {_value(ref)}" for name, ref in step.template),
+        "undone with the order",
+    )
+    return Drawn(step.name, f"an order of {workflow}", step.after, (*_when(step), *facts), '[["{}"]]')
+
+
 _DRAWN: Mapping[StepKind, Callable[[PlannedStep], Drawn]] = {
     StepKind.CALL: _call,
     StepKind.TIMER: _timer,
     StepKind.SIGNAL: _signal,
+    StepKind.CHILD: _child,
 }
 
 

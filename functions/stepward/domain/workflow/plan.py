@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ class StepKind(StrEnum):
     CALL = "call"
     TIMER = "timer"
     SIGNAL = "signal"
+    CHILD = "child"
 
 
 class Exhausted(StrEnum):
@@ -81,7 +82,8 @@ class PlannedStep:
 
     A step without an agent is a wait. `when` is the condition of the step, `until` refers to the instant at which a
     timer ends. `answer_within` (milliseconds) is how long a service may take that answers later; 0 if it may not. A
-    signal is accepted only `by` one of DOORS, or by either if that is empty.
+    signal is accepted only `by` one of DOORS, or by either if that is empty. A `child` is a whole plan; `template`
+    names the fields of its order, each with its ref.
     """
 
     name: str
@@ -102,6 +104,8 @@ class PlannedStep:
     when: Frozen = ()
     until: Frozen = ()
     by: str = ""
+    child: Plan | None = None
+    template: tuple[tuple[str, Frozen], ...] = ()
 
     def executor(self, policy: int) -> Executor:
         """Who does the step once `policy` of its policies are applied."""
@@ -137,13 +141,9 @@ class PlannedStep:
 
 
 UNDO_SUFFIX = "/undo"
-MOST_DATA_BYTES = 2_000
-"""How much data a signal carries, as JSON."""
 ALERT, UNDO = Exhausted.ALERT, Exhausted.UNDO
 ENDS = frozenset({Exhausted.ALERT, Exhausted.UNDO, Exhausted.DEFAULT})
 """The policies after which no other follows."""
-OPERATORS, SUBMITTERS = DOORS = ("operators", "submitters")
-"""Who may give a signal: those who may send to the Scheduler's queue, or to the orders queue."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,7 @@ class Plan:
     """All steps of a task, in the order in which they were written.
 
     `complete_within` (milliseconds, None for no limit) is how long an order may take; `on_timeout` is ALERT or UNDO.
+    `is_child` keeps code that knows no children off their tasks.
     """
 
     workflow: str
@@ -158,6 +159,7 @@ class Plan:
     steps: tuple[PlannedStep, ...]
     complete_within: int | None = None
     on_timeout: Exhausted = Exhausted.ALERT
+    is_child: bool = False
 
     @cached_property
     def by_name(self) -> Mapping[str, PlannedStep]:
@@ -187,6 +189,14 @@ class Plan:
         named = {executor.agent for executor in executors} | {executor.undo_agent for executor in executors}
         return tuple(sorted(named - {""}))
 
+    def operations(self, *, done: bool = False) -> Iterator[tuple[str, str]]:
+        """All that it asks for, as (agent, operation), with its children; of one that is done, all that undoes it."""
+        for step in self.steps:
+            for executor in step.executors:
+                yield from executor.operations[done:]
+            if step.child is not None:
+                yield from step.child.operations(done=done)
+
     def to_json(self) -> str:
         """The canonical text of the plan.
 
@@ -215,6 +225,18 @@ def forward_name(compensation: str) -> str:
 
 
 def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
+    if step.child is not None:
+        return (
+            replace(
+                step,
+                name=step.name + UNDO_SUFFIX,
+                after=(),
+                exhausted=(Policy(Exhausted.ALERT),),
+                on_permanent=Exhausted.ALERT,
+                when=(),
+                template=(),
+            ),
+        )
     return tuple(
         PlannedStep(
             name=executor.effect + UNDO_SUFFIX,
@@ -234,6 +256,8 @@ def _plain(part: Plan | PlannedStep | Policy) -> dict[str, Any]:
     """The fields that differ from their defaults."""
     values = {each.name: getattr(part, each.name) for each in fields(part)}
     plain = {each.name: values[each.name] for each in fields(part) if values[each.name] != each.default}
+    if "child" in plain:
+        plain["child"] = json.loads(plain["child"].to_json())
     return plain | ({"exhausted": list(map(_plain, plain["exhausted"]))} if "exhausted" in plain else {})
 
 
@@ -242,18 +266,23 @@ def _planned(raw: Any) -> PlannedStep:
     found["after"] = tuple(found["after"])
     if "exhausted" in found:
         found["exhausted"] = tuple(map(_policy, found["exhausted"]))
-    if "on_permanent" in found:
-        found["on_permanent"] = known(Exhausted, found["on_permanent"], "a policy")
-    if "kind" in found:
-        found["kind"] = known(StepKind, found["kind"], "a step")
+    enums: dict[str, tuple[type[StrEnum], str]] = {
+        "on_permanent": (Exhausted, "a policy"),
+        "kind": (StepKind, "a step"),
+    }
+    found |= {name: known(of, found[name], what) for name, (of, what) in enums.items() if name in found}
     if "when" in found:
         from stepward.domain.workflow.conditions import read_condition  # most plans have none
 
         found["when"] = read_condition(found["when"])
-    if "until" in found:
+    if "until" in found or "child" in found:
         from stepward.domain.workflow.refs import read_ref
 
-        found["until"] = read_ref(found["until"])
+        if "until" in found:
+            found["until"] = read_ref(found["until"])
+        if "child" in found:
+            found["child"] = Plan.from_json(json.dumps(found["child"]))
+        found["template"] = tuple((name, read_ref(ref)) for name, ref in found.get("template", ()))
     return PlannedStep(**found)
 
 

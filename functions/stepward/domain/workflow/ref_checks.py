@@ -52,29 +52,17 @@ class Scope:
         )
 
 
-def check_conditions(
-    plan: Plan,
-    conditions: Mapping[str, Frozen],
-    order: type[Any] | None,
-    runs: Mapping[str, Sequence[Callable[..., Any]]],
-) -> None:
-    """Refuse a step's condition that reads what is not there by then, or may be missing; `conditions` by step."""
-    for step, frozen in conditions.items():
-        check_condition(Scope.of(step, plan, order, runs, skippable=conditions), frozen)
-
-
-def check_instants(
-    plan: Plan,
-    instants: Mapping[str, Frozen],
-    order: type[Any] | None,
-    runs: Mapping[str, Sequence[Callable[..., Any]]],
-    skippable: Collection[str],
-) -> None:
-    """Refuse a timer whose ref is no zoned time, or may be missing; `instants` by step."""
-    for step, frozen in instants.items():
-        scope = Scope.of(step, plan, order, runs, skippable)
-        if (shape := check_ref(scope, frozen)).kind not in {ShapeKind.INSTANT, ShapeKind.ANY}:
-            raise WorkflowError(f"{scope.where}: {name_of(frozen)} is {shape.kind}; a timer ends at a zoned time")
+def check_refs(plan: Plan, order: type[Any] | None, runs: Mapping[str, Sequence[Callable[..., Any]]]) -> None:
+    """Refuse a step that reads what is not there by then, or may be missing, or what it cannot use."""
+    skippable = {step.name for step in plan.steps if step.when}
+    for step in plan.steps:
+        scope = Scope.of(step.name, plan, order, runs, skippable)
+        if step.when:
+            check_condition(scope, step.when)
+        if step.until and (shape := check_ref(scope, step.until)).kind not in {ShapeKind.INSTANT, ShapeKind.ANY}:
+            raise WorkflowError(f"{scope.where}: {name_of(step.until)} is {shape.kind}; a timer ends at a zoned time")
+        for _, ref in step.template:
+            check_ref(scope, ref)
 
 
 def check_condition(scope: Scope, frozen: Frozen) -> None:

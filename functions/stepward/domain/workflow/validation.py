@@ -11,6 +11,7 @@ from itertools import combinations
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY, LONGEST_TYPE, SUBMITTED
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
+from stepward.domain.workflow.children import check_child
 from stepward.domain.workflow.plan import ENDS, UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
 from stepward.domain.workflow.waits import check_wait
 
@@ -117,6 +118,10 @@ def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
         raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
     if step.kind is StepKind.CALL:
         _check_call(where, step)
+    elif step.child is not None:
+        check_child(where, step)
+        for each in step.child.steps:
+            _check_idempotency_keys(f"{where}, its step {each.name!r}", each)
     else:
         check_wait(where, step)
     _check_ends(where, step)
@@ -179,7 +184,8 @@ def _check_idempotency_keys(where: str, step: PlannedStep) -> None:
     if len(longest) > LONGEST_EFFECT:
         raise WorkflowError(
             f"{where}: {longest!r} is {len(longest)} characters; a workflow that tells customers apart leaves "
-            f"{LONGEST_EFFECT} of an idempotency key. Give the step or its fallback's agent a shorter name"
+            f"{LONGEST_EFFECT} of an idempotency key, and so does a child's. Give the step or its fallback's agent a "
+            "shorter name"
         )
 
 

@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.timing import DAY_MS
-from stepward.domain.workflow.plan import DOORS, MOST_DATA_BYTES, Exhausted, PlannedStep, Policy, StepKind
+from stepward.domain.messages import DOORS, MOST_DATA_BYTES
+from stepward.domain.timing import DAY_MS, milliseconds
+from stepward.domain.workflow.plan import Exhausted, PlannedStep, Policy, StepKind
 from stepward.domain.workflow.refs import Condition, Ref
-from stepward.domain.workflow.spans import milliseconds
 
 LONGEST_TIMER_MS = 2 * 366 * DAY_MS
 LONGEST_SIGNAL_MS = 366 * DAY_MS

@@ -64,6 +64,11 @@ class AwsEngine(Harness):
         self.exits.enter_context(mock_aws())
         self.stack = Stack.new(agents_of(self.app.plans()), MORE)
         self.env = self.stack.env() | {"STEPWARD_WORKFLOW": self.app.keys.default}
+        if any(step.answer_within for plan in self.app.plans().values() for step in plan.steps):
+            made = boto3.client("secretsmanager").create_secret(
+                Name="callbacks", SecretString="a key of this test " * 2
+            )
+            self.env["STEPWARD_CALLBACK_SECRET"] = made["ARN"]
         self.exits.enter_context(environment(self.env))
         self.sqs = boto3.client("sqs")
         self.reply_to = self.stack.queues["replies-shop"]

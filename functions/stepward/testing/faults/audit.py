@@ -8,7 +8,7 @@ from dataclasses import replace
 from stepward.domain.history import OVERDUE, HistoryKind
 from stepward.domain.messages import Callback, Notice, Outcome, Reply, Resubmit, Retry, Status
 from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
-from stepward.domain.task.record import ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
@@ -41,7 +41,11 @@ def held_wrongly(plan: Plan, write: Write) -> Iterator[str]:
             planned.answer_within and later(write, before, after)
         ):
             continue
-        fits = any(each(write, before, after) for each in allowed) if planned.agent else waited(planned, write, after)
+        fits = (
+            any(each(write, before, after) for each in allowed)
+            if planned.agent
+            else waited(planned, write, before, after)
+        )
         if not fits:
             yield f"{before} became {after} by {write.cause}"
 
@@ -267,7 +271,9 @@ def _failed(
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
     if after.process_state is STOPPED:
-        return int(write.after.undoing.startswith(f"{after.name}: no answer"))
+        return int(write.after.undoing.startswith((f"{after.name}: no answer", f"{after.name}: its service took")))
+    if before.locked_by == SERVICE:
+        return 1  # the service had all of answer_within, whatever was out
     entries = (
         entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
     )

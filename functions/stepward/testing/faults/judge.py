@@ -20,7 +20,7 @@ from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import skipped
+from stepward.testing.faults.waits import outlived, skipped
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -78,6 +78,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self._check("I13", task.order_id, outlived(task, plan, self.tasks.tasks))
         self._check("I10", task.order_id, self._blamed(write, plan))
         self.freed |= {(task.order_id, *ended) for ended in audit.freed(write)}
 
@@ -183,10 +184,8 @@ class Judge:
         """Claims of a handled message, perhaps by an earlier delivery, whose requests were never sent."""
         for record in self.tasks.tasks[cause.order_id].steps.values() if cause.order_id in self.tasks.tasks else ():
             agent = self.plan(self.tasks.tasks[cause.order_id]).by_name[record.name].agent
-            ours = (
-                agent and record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
-            )
-            if ours and record.token not in self.requested:
+            ours = record.process_state is ProcessState.PROCESSING and self.claims[record.token or ""] == cause
+            if agent and ours and record.token not in self.requested:
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:

@@ -1,10 +1,13 @@
-"""I11 and I12, of one write: how a wait may change, a step that is answered later, and one with a condition."""
+"""I11 to I13, of one write: how a wait may change, a step that is answered later, one with a condition, and a child."""
 
 from __future__ import annotations
 
-from stepward.domain.messages import Callback, Outcome, Reply, Resubmit, SignalGiven
+from collections.abc import Iterator, Mapping
+
+from stepward.domain.key import child_key
+from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
 from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task
-from stepward.domain.workflow.plan import Exhausted, PlannedStep, StepKind
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, *_, SKIPPED = ProcessState
@@ -26,12 +29,23 @@ def later(write: Write, before: StepRecord, after: StepRecord) -> bool:
         case Callback(error=""):
             ends = after.process_state is PROCESSED and before.process_state in (PENDING, PROCESSING, ERROR)
             return same and before.attempt > 0 and (ends or before.process_state is STOPPED is after.process_state)
+        case Callback():
+            return same and before.process_state is PROCESSING and after.process_state in (ERROR, STOPPED)
     return False
 
 
-def waited(planned: PlannedStep, write: Write, after: StepRecord) -> bool:
+def outlived(task: Task, plan: Plan, tasks: Mapping[str, Task]) -> Iterator[str]:
+    """I13: children that go on although their parent has ended, or that were not undone with it."""
+    for step in plan.steps if task.has_ended else ():
+        record, child = task.steps[step.name], tasks.get(child_key(task.order_id, step.name))
+        if step.child is None or not record.attempt:
+            continue
+        if child is None or not (child.undoing if task.undoing else child.process_state is PROCESSED):
+            yield f"it is {task.process_state}, and its child {step.name} is {child and child.process_state}"
+
+
+def waited(planned: PlannedStep, write: Write, before: StepRecord, after: StepRecord) -> bool:
     """Whether a wait may become what it is `after` the write."""
-    before = write.before.steps[after.name]
     same = after.attempt == before.attempt and after.token == before.token
     match before.process_state, after.process_state:
         case ProcessState.PENDING, ProcessState.PENDING:
@@ -42,7 +56,7 @@ def waited(planned: PlannedStep, write: Write, after: StepRecord) -> bool:
             fits = same
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR, ProcessState.PROCESSED:
             fits = _ends(planned, write, before, after)
-        case ProcessState.ERROR, ProcessState.PENDING:
+        case ProcessState.ERROR, ProcessState.PENDING | ProcessState.PROCESSING:
             fits = isinstance(write.cause, Resubmit)
         case _, ProcessState.STOPPED:
             fits = bool(write.after.undoing) and before.process_state not in (PROCESSED, SKIPPED)
@@ -58,6 +72,11 @@ def _is_given(write: Write, after: StepRecord) -> bool:
 
 def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRecord) -> bool:
     """Whether it is over: a timer not early, a signal by what was given, or by its policy."""
+    if planned.kind is StepKind.CHILD:
+        match write.cause:
+            case ChildEnded(step=step, error="", undone=undone) if step == forward_name(after.name):
+                return before.attempt > 0 and undone is after.is_compensation
+        return False
     if planned.kind is StepKind.TIMER:
         limit = before.complete_by if before.process_state is PROCESSING else after.started_at
         return before.process_state is not ERROR and (after.ended_at or 0) >= (limit or 0)

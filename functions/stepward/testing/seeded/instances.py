@@ -170,7 +170,7 @@ class Instances(Parts):
     def make_services(self, ledger: Ledger) -> Services:
         """The services behind the operations."""
         common = self.pump.wait, self._now, self.note, self.judge.called, ledger, self.pump.later
-        found = Remote(*common, gate=self.gate, down=self.down, refused=self.refused)
+        found = Remote(*common, gate=self.gate, down=self.down, refused=self.refused, post=self.post)
         found.honest = self.gate.profile.honest
         return found
 

@@ -1,0 +1,81 @@
+"""Children: orders that are a step of another order. The Scheduler submits them, and undoes them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from stepward.app.scheduler.transition import Transition
+from stepward.domain.errors import Conflict, Rejected
+from stepward.domain.history import HistoryEntry, HistoryKind
+from stepward.domain.key import child_key
+from stepward.domain.messages import ChildEnded, ChildSubmit, ChildUndo, OfChild, Start
+from stepward.domain.steps.child import child_order
+from stepward.domain.submission import Order, Submission
+from stepward.domain.task.decide import decide
+from stepward.domain.task.record import Loaded, Parent, Task, new_task
+from stepward.domain.workflow.plan import Plan, PlannedStep
+from stepward.wire import strict_json
+from stepward.wire.order import sized
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """Makes the task of a child from what stands in its parent's: the plan is frozen there, the order follows."""
+
+    transition: Transition
+
+    def handle(self, message: ChildSubmit | ChildUndo) -> None:
+        """Submit the child, or have it undone; either has it tell its parent how it ended, if it has."""
+        key, store = child_key(message.order_id, message.step), self.transition.store
+        if isinstance(message, ChildUndo) and store.load(key, with_order=False):
+            self.transition.apply(key, message)
+            return
+        if (parent := store.load(message.order_id)) is None:
+            raise Rejected("orderId", f"there is no task for {message.order_id!r}")
+        step = parent.plan.by_name.get(message.step)
+        if step is None or step.child is None:
+            raise Rejected("step", f"{message.step!r} is not a child of {message.order_id!r}")
+        if isinstance(message, ChildUndo):
+            self._bury(key, parent, step, step.child)
+        elif parent.task.steps[step.name].runs:
+            self._submit(key, parent, step, step.child)
+
+    def _submit(self, key: str, parent: Loaded, step: PlannedStep, plan: Plan) -> None:
+        """Put it, once; one that is there is started again, which has it tell, if it has ended."""
+        transition = self.transition
+        try:
+            order = _order(key, parent, step)
+        except Rejected as error:
+            transition.apply(
+                parent.task.order_id, ChildEnded(parent.task.order_id, step.name, error=f"its order {error.reason}")
+            )
+            return
+        outcome = transition.store.submit(order, self._task(key, parent, step, plan), plan)
+        if outcome is Submission.ACCEPTED:
+            transition.telemetry.record(key, HistoryEntry(transition.now(), HistoryKind.SUBMITTED))
+        transition.queues.to_scheduler([Start(key)])
+
+    def _bury(self, key: str, parent: Loaded, step: PlannedStep, plan: Plan) -> None:
+        """Put a child that never came as one that is undone, so that a late submission finds it so."""
+        transition, task = self.transition, self._task(key, parent, step, plan)
+        event = ChildUndo(parent.task.order_id, step.name)
+        decision = decide(
+            task, plan, event, now=task.created_at, by=transition.instance, timing=transition.timing, order=None
+        )
+        order = Order(key, "{}", hashlib.sha256(b"{}").hexdigest())
+        if transition.store.submit(order, decision.task, plan) is not Submission.ACCEPTED:
+            raise Conflict(f"{key}: it was submitted at the same time; try again")
+        for entry in decision.history:
+            transition.telemetry.record(key, entry)
+        transition.queues.to_scheduler([each for each in decision.messages if isinstance(each, OfChild)])
+
+    def _task(self, key: str, parent: Loaded, step: PlannedStep, plan: Plan) -> Task:
+        transition = self.transition
+        return new_task(key, plan, transition.now(), transition.timing, parent=Parent(parent.task.order_id, step.name))
+
+
+def _order(key: str, parent: Loaded, step: PlannedStep) -> Order:
+    results = {name: done.result for name, done in parent.task.steps.items() if done.result is not None}
+    body = sized(strict_json.canonical(child_order(step, parent.order, results)))
+    return Order(key, body, hashlib.sha256(body.encode()).hexdigest())
