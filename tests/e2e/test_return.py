@@ -28,7 +28,7 @@ EFFECTS = ["send_label", "pay_back", "close_return"]
 
 
 def eventually(look: Callable[[], bool]) -> None:
-    give_up_at = monotonic() + 60
+    give_up_at = monotonic() + 90
     while not look():
         assert monotonic() < give_up_at
         sleep(0.1)
