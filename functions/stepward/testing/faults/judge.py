@@ -205,14 +205,10 @@ class Judge:
         early = any(before.early and before.attempt < after.attempt for before, after in audit.changes(write))
         begun = write.after.undoing and not write.before.undoing and not early
         in_time = write.after.time_limit is write.before.time_limit
-        for before, after in audit.changes(write):
+        for before, after in (pair for pair in audit.changes(write) if plan.by_name[pair[1].name].agent):
             ended = after.process_state is ERROR is not before.process_state
-            if not plan.by_name[after.name].agent:
-                continue
             if isinstance(write.cause, Reply) and (ended or (begun and after.name == write.cause.step)):
-                effect = plan.by_name[after.name].executor(after.policy).effect
-                key = f"{after.order_id}/{effect}"
-                if key not in self.refused:
+                if f"{after.order_id}/{plan.by_name[after.name].executor(after.policy).effect}" not in self.refused:
                     yield f"{after.name} ended in {after.process_state}, and no service refused it: {after.error}"
                 continue
             counted = after.failure_count > before.failure_count
