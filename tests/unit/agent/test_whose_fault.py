@@ -1,7 +1,6 @@
 """S20, case 25: whose fault an exception is, told by the whole engine under virtual time."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -11,7 +10,7 @@ from stepward.domain.history import HistoryKind, TracedEntry
 from stepward.domain.messages import AgentDefect, StepFailed
 from stepward.domain.task.worst_case import worst_case
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.agents import Call
+from stepward.domain.workflow.agents import Call, Result
 from stepward.testing import Engine, Order, Settings
 from tests.factories import MINUTE, sequence
 from tests.planned_app import PlannedApp, works
@@ -27,10 +26,10 @@ def engine() -> Iterator[Engine]:
         yield engine
 
 
-def bad(which: Callable[[str], bool], error: type[Exception], text: str) -> Callable[[Call], Mapping[str, Any]]:
+def bad(which: Callable[[str], bool], error: type[Exception], text: str) -> Callable[[Call], Result]:
     """`ship` raises for these orders."""
 
-    def ship(call: Call) -> Mapping[str, Any]:
+    def ship(call: Call) -> Result:
         if which(str(call.order["orderId"])):
             raise error(text)
         return works(call)
