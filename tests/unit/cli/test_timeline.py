@@ -1,11 +1,15 @@
 from dataclasses import replace
-
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import is_complete, prospects, timeline
 from stepward.cli.orders.view import what_next
 from stepward.cli.terminal import day_and_time
 from stepward.domain.messages import Start
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
+from stepward.domain.task.record import SERVICE
+from stepward.domain.workflow.plan import Exhausted
+from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.plan import PlannedStep
+from stepward.domain.workflow.plan import Policy
+from stepward.domain.workflow.plan import StepKind
 from tests.factories import ALERTS
 from tests.unit.cli.lives import (
     APPROVAL,
@@ -85,6 +89,16 @@ def test_a_step_that_nobody_claimed_and_an_outage_are_shown_as_such() -> None:
 
     assert "no Scheduler had claimed it 20.0 s after it was due" in reminded[1][1]
     assert "without counting a failure" in uncounted[-1][1]
+
+
+def test_a_step_that_was_handed_over_waits_for_its_service() -> None:
+    """W6."""
+    life = Life().start(0)
+    record = replace(life.task.steps["reserve"], locked_by=SERVICE)
+    task = replace(life.task, steps={**life.task.steps, "reserve": record})
+    assert prospects(task, life.plan, SUBMITTED + 4_000) == [
+        "reserve waits for its service, which has 6.0 s left to answer attempt 1."
+    ]
 
 
 def test_each_step_that_waits_or_runs_says_what_comes_next() -> None:

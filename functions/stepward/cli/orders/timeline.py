@@ -12,7 +12,7 @@ from stepward.domain.steps.overdue import IT_RAISED
 from stepward.domain.steps.signal import UNGIVEN
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import ready
-from stepward.domain.task.record import HISTORY_LIMIT, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.task.record import HISTORY_LIMIT, SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.conditions import said
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
@@ -103,6 +103,8 @@ def _overdue(task: Task, plan: Plan, now: int) -> Iterator[str]:
 
 def _running(record: StepRecord, now: int) -> str:
     left = (record.complete_by or now) - now
+    if left > 0 and record.locked_by == SERVICE:
+        return f"{record.name} waits for its service, which has {span(left)} left to answer attempt {record.attempt}."
     if left > 0:
         return f"{record.name} is running: attempt {record.attempt}, {span(left)} left until its complete-by."
     late = f"{record.name}: attempt {record.attempt} passed its complete-by {span(-left)} ago"
