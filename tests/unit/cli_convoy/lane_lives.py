@@ -50,12 +50,12 @@ class LaneLife:
         """Have events arrive."""
         for content in contents:
             event = event_of(content)
-            self.convoy.events(event.order_id, [Arrival(self._received(json.dumps(content)), event)])
+            self.convoy.events(event.order_id, [Arrival(self._received(json.dumps(content)), event)], lambda: 60_000)
         return self
 
     def ask(self, command: LaneCommand) -> "LaneLife":
         """Have a command arrive."""
-        self.convoy.command(command, self._received(""))
+        self.convoy.command(command, self._received(""), lambda: 60_000)
         return self
 
     @property

@@ -66,6 +66,7 @@ class DynamoResults:
 
 
 def result_key(record: StepRecord) -> str:
+    """The key of the row that holds a large result."""
     return f"{RESULT_PREFIX}{record.order_id}/{record.name}/{record.attempt}"
 
 
