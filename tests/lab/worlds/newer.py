@@ -149,9 +149,14 @@ class Skewed(Instances):
         return number >= self.news.get(what, len(self.releases))
 
     def knows(self, what: str) -> bool:
-        """Whether whoever runs now knows these news, and writes them; people's own tools are of the first release."""
-        instance = self.gate.here.instance
-        return bool(instance) and self.has(what, self.release_of(instance).number)
+        """Whether whoever runs now knows these news, and writes them; people's own tools are of the first release.
+
+        A deployment changes no run that has begun.
+        """
+        here = self.gate.here
+        if here.instance and here.release is None:
+            here.release = self.release_of(here.instance).number
+        return here.release is not None and self.has(what, here.release)
 
     def written(self, text: str) -> str:
         """A message as whoever runs now writes it."""

@@ -59,7 +59,8 @@ class Invocation:
     """One run of a function: who runs it, about which order, and for which message; whether it had to wait, its writes.
 
     An agent's has the deadline of its call, by its own clock. `called_at` is when it called the present port (epoch
-    ms), which may be held up. `decided` holds what a Scheduler decided about each message.
+    ms), which may be held up. `decided` holds what a Scheduler decided about each message. `release` is the one whose
+    code runs, where that is asked.
     """
 
     instance: str = ""
@@ -70,6 +71,7 @@ class Invocation:
     decided: list[Write] = field(default_factory=list)
     deadline: int | None = None
     called_at: int | None = None
+    release: int | None = None
 
 
 @dataclass(slots=True)
