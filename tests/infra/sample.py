@@ -67,9 +67,10 @@ returns = Workflow(
 )
 application = App("sample", [returns, workflow], default=workflow)
 _gone = [step for step in workflow.steps[2:] if isinstance(step, Step)]
-_left = [*workflow.steps[:2], Child("again", returns, complete_within=days(1))]
+_at_once = replace(returns, steps=[Step(reserve, complete_within=minutes(3))])
+_left = [*workflow.steps[:2], Child("again", _at_once, complete_within=days(1))]
 _later = replace(workflow, version=4, steps=_left, draining=_gone)
-drained = App("sample", [_later, returns], default=_later)
+drained = App("sample", [_later, _at_once], default=_later)
 
 SERVICES = [f"agent-{number}" for number in range(MAX_REQUEST_QUEUES)]
 wide = App(

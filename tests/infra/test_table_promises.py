@@ -135,14 +135,15 @@ def test_a_deployment_can_work_on_restored_tables_and_keeps_its_own(restored: Te
 
 
 def test_functions_may_do_with_restored_tables_what_they_may_with_own(restored: Template, production: Template) -> None:
-    """S23: on the table and its due index, and on the stack's own no more."""
+    """S23: on the table and its due index, and on the stack's own no more; only there are orders steps of others."""
+    submits = {("scheduler", "dynamodb:PutItem"): {"table/orders-again"}}
     names = ("orders", "tasks", "lanes")
     again = {production.output(f"{name.title()}TableName"): f"table/{name}-again" for name in names}
     for action in ACTIONS:
         for name in ("submission", "scheduler", "supervisor", "convoy"):
             usual = {again.get(table, table) for table in production.may(production.function(name), action)}
             found = restored.may(restored.function(name), action)
-            assert {table.removesuffix("/index/due") for table in found} == usual, (name, action)
+            assert {table.removesuffix("/index/due") for table in found} == usual | submits.get((name, action), set())
     swept = {f"table/{name}-again/index/due" for name in ("tasks", "lanes")}
     assert restored.may(restored.function("supervisor"), "dynamodb:Query") == swept
 

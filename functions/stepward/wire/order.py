@@ -130,7 +130,7 @@ def accept(text: str, schemas: Schemas = _PLAIN, keys: Keys = ANY, sources: Sequ
         return Cancel(key, "the submitter", cancelled.reason or "cancelled", customer_id)
     if isinstance(content, dict) and content.get("type") == "order.signal":
         return _signal(converted(content, SignalMessage), keys)
-    if isinstance(content, dict) and content.get("type") in {"step.completed", "step.failed"}:
+    if isinstance(content, dict) and content.get("type") in ("step.completed", "step.failed"):
         return _callback(content)
     return accepted(content, schemas, keys)
 

@@ -48,7 +48,7 @@ def in_plan(change: Callable[[Any], object]) -> Change:
     [
         (lambda item: item.update(Signals={"M": {}}), "Signals"),
         (in_step(WaitsFor={"S": "approval"}), "reserve.*WaitsFor"),
-        (in_step(ProcessState={"S": "Skipped"}), "reserve.*Skipped"),
+        (in_step(ProcessState={"S": "Unheard"}), "reserve.*Unheard"),
     ],
 )
 def test_a_task_of_newer_code_waits_and_is_never_written_again(moto: DynamoWorld, change: Change, what: str) -> None:
@@ -67,7 +67,7 @@ def test_a_task_of_newer_code_waits_and_is_never_written_again(moto: DynamoWorld
     ("change", "what"),
     [
         (lambda plan: plan.update(graph="dynamic"), "graph"),
-        (lambda plan: plan["steps"][0].update(kind="timer"), "kind"),
+        (lambda plan: plan["steps"][0].update(kind="unheard-of"), "unheard-of"),
         (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "unheard-of"}]), "unheard-of"),
         (lambda plan: plan["steps"][0].update(exhausted=[{"kind": "wait", "until": 1}]), "until"),
         (lambda plan: plan["steps"][0].update(on_permanent="skip"), "skip"),

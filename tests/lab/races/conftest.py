@@ -29,6 +29,8 @@ from tests.depth import depth
 from tests.planned_app import PlannedApp
 
 RACERS = 8
+WAITS: dict[str, Any] = {"sleep": lambda _: None, "jitter": lambda: 0.0}
+"""Who loses a write tries again at once: that is when racers meet."""
 ROUNDS = int(os.environ.get("RACE_ROUNDS", depth(3, 1)))
 
 OUTCOMES = "race"
@@ -84,8 +86,12 @@ class Race:
         return [self.assembly(racer, shared_records=records, **ports) for racer, records in enumerate(shared)]
 
     def assembly(self, racer: int, now: int = NOW, **ports: Any) -> Assembly:
-        own = {"settings": Settings(timing=TIMING), "app": PlannedApp(PLAN), "store": self.stores[racer]}
-        return memory_assembly(lambda: now, ("inventory", "payments", "shipping"), **(own | ports))
+        own = {
+            "settings": Settings(timing=TIMING),
+            "app": PlannedApp(PLAN),
+            "store": self.stores[racer],
+        }
+        return memory_assembly(lambda: now, ("inventory", "payments", "shipping"), **(WAITS | own | ports))
 
 
 def until_done(racer: Callable[[], T]) -> Callable[[], T]:

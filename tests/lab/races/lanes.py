@@ -65,11 +65,11 @@ class Consumers:
             Arrival(Received(f"{racer}-{position}", "order-events.fifo", NOW, ""), event_of(event))
             for position, event in enumerate(events)
         ]
-        return until_done(partial(self.convoy(racer).events, order_id, arrivals))
+        return until_done(partial(self.convoy(racer).events, order_id, arrivals, lambda: 60_000))
 
     def applies_command(self, racer: int, command: LaneCommand) -> Callable[[], None]:
         received = Received(f"command-{racer}", "order-events.fifo", NOW, "")
-        return until_done(partial(self.convoy(racer).command, command, received))
+        return until_done(partial(self.convoy(racer).command, command, received, lambda: 60_000))
 
     def lane(self, order_id: str) -> Lane:
         found = self.lanes[0].load(order_id)

@@ -224,6 +224,8 @@ def test_whatever_happens_a_notice_is_true_and_the_newest_tells_the_end(actions:
         for action in [*actions, "mend", "resume"]:
             ACTIONS[action](engine)
         engine.run()
+        ACTIONS["resume"](engine)  # a pause may have waited in its queue until now
+        engine.run()
         engine.verdict()
         statuses(engine)
         received = engine.notices * 2

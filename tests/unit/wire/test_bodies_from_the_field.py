@@ -18,7 +18,7 @@ CASES: list[dict[str, Any]] = [case for file in FILES for case in json.loads(fil
 
 def outcome(body: str) -> dict[str, str]:
     try:
-        taken = accept(body, app.schemas)
+        taken = accept(body, app.schemas, sources=app.sources)
     except Rejected as fault:
         return {"outcome": "rejected", "field": fault.field, "says": fault.reason}
     match taken:
