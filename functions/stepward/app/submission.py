@@ -15,7 +15,7 @@ from stepward.domain.key import Keys, TaskKey, check_customer
 from stepward.domain.messages import Callback, Cancel, ReportReject, SignalGiven, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import Task, new_task
+from stepward.domain.task.record import HISTORY_LIMIT, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.wish import Early, Wish
 from stepward.domain.workflow.plan import Plan
@@ -108,7 +108,10 @@ class Submit:
         return outcome, met if outcome is Submission.ACCEPTED else Met(task)
 
     def _met(self, task: Task, plan: Plan, wish: Wish, order: Order) -> Met:
-        """The task as the wish wants it; the Scheduler tells what the order does not take, as of one that comes now."""
+        """The task as the wish wants it; the Scheduler tells what the order does not take, as of one that comes now.
+
+        The task notes that, too: the write takes the wish away, and what tells of it may be lost.
+        """
         # Rare, and no other submission decides anything.
         from stepward.domain.task.decide import decide
 
@@ -118,8 +121,9 @@ class Submit:
                 check_customer(event.customer_id, content.get("customerId") if isinstance(content, dict) else None)
                 made = decide(met.task, plan, event, now=now, by=event.who, timing=self.timing, order=None)
                 met = Met(replace(made.task, revision=task.revision + 1), (*met.history, *made.history), met.refused)
-            except Rejected:
-                met = replace(met, refused=(*met.refused, event))
+            except Rejected as error:
+                noted = (*met.task.history, _not_taken(event, now, error))[-HISTORY_LIMIT:]
+                met = replace(met, task=replace(met.task, history=noted), refused=(*met.refused, event))
         return met
 
     def _tell(self, text: str, error: Rejected) -> None:
@@ -142,3 +146,9 @@ class Submit:
             correlation_id=accepted.correlation_id,
             complete_by=accepted.complete_by,
         )
+
+
+def _not_taken(event: Early, now: int, error: Rejected) -> HistoryEntry:
+    kind, step = (HistoryKind.EARLY, "") if isinstance(event, Cancel) else (HistoryKind.SIGNALLED, event.step)
+    note = f"{event.why}, which the order does not take: {error.reason}"
+    return HistoryEntry(now, kind, step, by=event.who, note=note)

@@ -80,7 +80,9 @@ class Settings:
     page_email: str = _says("who is woken by what cannot wait; empty: whoever gets the alerts", "")
     event_bus: str = _says("the event bus that brings alerts to programs; it must exist", "default")
     order_sources: tuple[str, ...] = _says("SNS topics and EventBridge rules, by ARN, that may send orders", ())
-    shards: int = _says("parts of the due index; more of them let more Supervisors work side by side", 4)
+    shards: int = _says(
+        "parts of the due index; a Supervisor sweeps four at a time, and checks eight orders in each side by side", 4
+    )
     draining_shards: int = _says("a higher number of shards, which are swept as well until they are empty", 0)
     service_urls: Mapping[str, str] = _says("the address of each service that an agent calls", {})
     complete_within_ms: int = _says("a limit that replaces every step's own; 0 leaves the workflow's", 0)

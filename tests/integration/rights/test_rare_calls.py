@@ -1,10 +1,12 @@
 """What a function is allowed for a case that few orders meet: each right has its case."""
 
 import copy
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import boto3
 import pytest
 
 import scheduler
@@ -74,3 +76,19 @@ def test_a_gap_in_a_lane_is_found_by_the_supervisor(deployment: Deployment) -> N
     sweep(now() + DAY)
 
     assert deployment.lane(ORDER_ID).alerted
+
+
+def test_a_step_that_may_be_answered_later_is_asked_for_with_a_token(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W6: the Scheduler reads the key to sign it with."""
+    secret = boto3.client("secretsmanager").create_secret(Name="callbacks", SecretString="a key of this test " * 2)
+    monkeypatch.setenv("STEPWARD_CALLBACK_SECRET", secret["ARN"])
+    step = replace(planned("pay", answer_within=DAY), agent="payments")
+    app: Any = PlannedApp(Plan("line", 1, (step,)))
+    submission_of(app, deployment.env)(batch(ORDERS, [order_body()]), None)
+
+    assert failed(scheduler.handler(batch(STARTS, [encode(Start(ORDER_ID))]), None)) == []
+
+    (request,) = deployment.taken("agent-payments")
+    assert json.loads(request)["callback"]

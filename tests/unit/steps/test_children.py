@@ -20,7 +20,7 @@ from stepward import (
     ref,
 )
 from stepward.domain.key import child_key
-from stepward.domain.messages import ChildHeard
+from stepward.domain.messages import ChildEnded, ChildHeard, StepRequest
 from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
 from stepward.domain.timing import Timing
@@ -95,6 +95,17 @@ def test_what_is_lost_is_asked_again_and_a_child_that_has_ended_tells_again() ->
     assert parent.state == "Processing"
     engine.clock.move(180)
     assert parent.state == child.state == "Processed"
+
+
+def test_an_end_that_is_told_again_asks_again_for_what_follows() -> None:
+    """I1: whoever wrote the end may have died before the request was sent."""
+    engine, parent, _ = begun(app())
+    engine.run(lambda: bool((task := engine.task("1")) and task.steps["close"].token))
+    ended = ChildEnded("1", "invoice", 1, result={"pages": 2})
+    plan = app().workflows[0].plan()
+    told = decide(parent.task, plan, ended, now=parent.task.created_at, by="", timing=Timing(), order={})
+    asked = [message for message in told.messages if isinstance(message, StepRequest)]
+    assert [(each.step, each.token) for each in asked] == [("close", parent.step("close").token)]
 
 
 def test_a_child_that_takes_too_long_is_an_alert_and_its_end_still_counts() -> None:

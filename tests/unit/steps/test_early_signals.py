@@ -102,6 +102,17 @@ def test_what_the_order_does_not_take_is_told(
         engine.verdict()
 
 
+@pytest.mark.parametrize("early_one", [GIVEN | {"name": "aproval"}, GIVEN | ANOTHERS, CANCELLED | ANOTHERS])
+def test_what_the_order_does_not_take_is_noted_if_the_process_dies_that_tells_it(early_one: Mapping[str, Any]) -> None:
+    """I11: the write took the wish away, and a second delivery of the order finds none."""
+    for call in range(1, 5):
+        with Engine(SHOP) as engine:
+            engine.kill("submission", call, after=True)
+            order = early(engine, early_one)
+            assert any("which the order does not take" in entry.note for entry in order.task.history)
+            assert order.state == "Processing"
+
+
 def test_a_signal_whose_order_never_comes_is_told_and_dropped(engine: Engine) -> None:
     engine.post("orders", json.dumps({"orderId": "1", **GIVEN}))
     engine.clock.move(LASTS / 1000 + 60)

@@ -202,3 +202,17 @@ def test_a_paused_agent_is_still_paused() -> None:
     life = started(sequence("reserve", threshold=1))
     life.apply(DeadlineCheck(unavailable=ABSENT), at=T0 + 2 * MINUTE)
     assert life.step("reserve").lacks == ""
+
+
+def test_a_wish_for_more_time_of_an_agent_without_a_queue_spares_the_attempt() -> None:
+    """D1, W8: a Scheduler that was rolled back cannot ask again, and nobody made the attempt."""
+    life = started(sequence("reserve", "ship"))
+    request = life.request("reserve")
+    life.absent = ABSENT
+    wish = answer(request, Outcome.WAITING, error="its rate is used up", result={})
+    decision = life.apply(replace(wish, complete_by=request.complete_by))
+    assert (asked(decision), life.step("reserve").untried, life.step("reserve").lacks) == ([], 1, NO_QUEUE)
+
+    life.absent = frozenset()
+    life.check(at=request.complete_by + MINUTE)
+    assert life.step("reserve").failure_count == 0

@@ -22,7 +22,7 @@ from stepward.project import Project
 if TYPE_CHECKING:
     from stepward.cli.verify.deployed import Finding
 
-Files = Annotated[list[Path], typer.Argument(metavar="[FILE]", help="Sample orders; by default events/orders/*.json.")]
+Files = Annotated[list[Path], typer.Argument(metavar="[FILE]", help="Sample orders; by default events/*/*.json.")]
 SendCanaries = Annotated[bool, typer.Option("--canaries/--no-canaries", help="Send orders, or only look.")]
 Within = Annotated[int, typer.Option(min=1, help="Seconds that the canaries have.")]
 RESULTS = {True: ("good", "green"), False: ("BAD", "bold red"), None: ("not seen", "yellow")}
@@ -75,7 +75,7 @@ def _canaries(connection: Connection, files: Sequence[Path], within: int, dynamo
 
 
 def _samples() -> Sequence[Path]:
-    return sorted((Project.here().root / "events" / "orders").glob("*.json"))
+    return sorted((Project.here().root / "events").glob("*/*.json"))
 
 
 def _tell(found: Sequence[Finding], stack: str) -> None:

@@ -118,9 +118,18 @@ def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
     """Give an attempt more time that others hold up, unless it was made and failed."""
     runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
     if runs and _is_in_time(record, change.now) and not record.raised:
-        _extend(change, record, reply)
+        _ask_again(change, record, reply)
     else:
         _log_late(change, record, reply)
+
+
+def _ask_again(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    """Ask once more for an attempt that nobody made. If its agent has no queue here nobody can: that is uncounted."""
+    agent = change.plan.by_name[record.name].executor(record.policy).agent
+    if agent in change.absent:
+        not_understood(change, record, f"agent {agent} has no queue; deploy it")
+    else:
+        _extend(change, record, reply)
 
 
 def _extend(change: TaskChange, record: StepRecord, reply: Reply) -> None:

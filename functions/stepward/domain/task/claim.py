@@ -19,9 +19,10 @@ CLAIMS_PER_THRESHOLD = 10
 
 
 def ready(change: TaskChange) -> Iterator[PlannedStep]:
-    """The Pending steps that wait for no other step, those in backoff included."""
-    for name, record in () if change.halted else tuple(change.steps.items()):
-        if record.process_state is ProcessState.PENDING and all(map(change.is_done, waits_for(change, name))):
+    """The Pending steps that wait for no other step, those in backoff included; each is asked when its turn comes."""
+    for name in () if change.halted else tuple(change.steps):
+        pending = change.steps[name].process_state is ProcessState.PENDING
+        if pending and all(map(change.is_done, waits_for(change, name))):
             yield change.plan.by_name[name]
 
 
@@ -46,9 +47,9 @@ def claim_ready(change: TaskChange, causation_id: str) -> None:
 
     A step that ends with its claim lets others follow: one that is skipped, or a timer whose instant has passed.
     """
-    for planned in list(ready(change)):
+    for planned in ready(change):
         record = change.steps[planned.name]
-        if (record.not_before or 0) > change.now or change.halted or record.process_state is not ProcessState.PENDING:
+        if (record.not_before or 0) > change.now or change.halted:
             continue
         if change.claims:
             claim(change, planned, causation_id)

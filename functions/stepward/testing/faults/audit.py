@@ -15,7 +15,8 @@ from stepward.testing.faults.record import Write
 from stepward.testing.faults.waits import is_condition, later, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
-NOT_UNDERSTOOD = Outcome.NOT_UNDERSTOOD
+UNMADE = (Outcome.NOT_UNDERSTOOD, Outcome.WAITING)
+"""What an agent says of an attempt that nobody made."""
 REACHED = {
     Status.COMPLETED: ProcessState.PROCESSED,
     Status.FAILED: ProcessState.ERROR,
@@ -148,7 +149,8 @@ def freed(write: Write) -> Iterator[tuple[str, int]]:
     """The attempts, as step and number, that a Supervisor ends with this write."""
     for before, after in changes(write):
         ended = after.process_state not in (PROCESSING, STOPPED)
-        if write.cause is None and ended and before.process_state is PROCESSING:
+        asked = before.process_state is PROCESSING and before.locked_by != SERVICE
+        if write.cause is None and ended and asked:
             yield before.name, before.attempt
 
 
@@ -225,7 +227,7 @@ def _is_note(write: Write, before: StepRecord, after: StepRecord) -> bool:
     """Whether it is only noted what the step lacks, by its own attempt, or that an operator heard of that."""
     cause, noted = write.cause, replace(before, lacks=after.lacks, untried=after.untried, alert_by=after.alert_by)
     gated = after.lacks.startswith("the Scheduler cannot read")
-    ours = isinstance(cause, Reply) and cause.token == before.token and (gated or cause.outcome is NOT_UNDERSTOOD)
+    ours = isinstance(cause, Reply) and cause.token == before.token and (gated or cause.outcome in UNMADE)
     ours = ours or (isinstance(cause, Callback) and gated)
     return noted == after and (ours or (before.lacks, before.untried) == (after.lacks, after.untried))
 
