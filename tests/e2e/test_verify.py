@@ -22,6 +22,8 @@ from stepward.project import Project
 
 pytestmark = [pytest.mark.cloud, pytest.mark.long]
 STACK = "stepward"
+EFFECTS = 3 + 4
+"""Of an order, and of a return of goods that are as new."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def test_a_sound_stack_is_good_and_each_thing_that_is_broken_is_seen(scene: Scen
     assert (code, set(good.values()), good["canary of fulfilment"]) == (0, {True, None}, True), text
     assert [check for check, seen in good.items() if seen is None] == ["metrics"]
     assert scene.orders() == 0
-    assert len(scene.services.ledger.effects()) == 3
+    assert len(scene.services.ledger.effects()) == EFFECTS
 
     broken: set[str] = set()
     for check, damage in BREAKS.items():
@@ -83,7 +85,7 @@ def test_a_sound_stack_is_good_and_each_thing_that_is_broken_is_seen(scene: Scen
     code, good, text = scene.verify()
     assert (code, good) == (1, {})
     assert "nothing was sent" in text
-    assert len(scene.services.ledger.effects()) == 3
+    assert len(scene.services.ledger.effects()) == EFFECTS
 
 
 def _disable_the_rule(scene: Scene) -> None:

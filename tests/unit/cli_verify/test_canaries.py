@@ -1,10 +1,21 @@
 """D4: what a canary is made of."""
 
 import json
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from stepward.cli.verify.canaries import _canary
+import orders
+from stepward.cli.orders.files import Written, read
+from stepward.cli.verify.canaries import Canaries, _canary
+from stepward.cli.verify.command import _samples
+from stepward.domain.task.record import ProcessState
+from stepward.testing import Engine
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_canary_has_an_id_of_its_own_notifies_nobody_and_is_never_late() -> None:
@@ -15,3 +26,45 @@ def test_a_canary_has_an_id_of_its_own_notifies_nobody_and_is_never_late() -> No
 @pytest.mark.parametrize("body", ["[]", "not JSON", '"text"'])
 def test_what_is_no_order_makes_no_canary(body: str) -> None:
     assert _canary(body, "7") == body
+
+
+def made(*samples: Written) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """The keys of the canaries by their workflows, and all that is sent for them."""
+    ids = count(1)
+    connection: Any = SimpleNamespace(deployment=SimpleNamespace(keys=orders.app.keys), new_id=lambda: f"{next(ids)}")
+    canaries = Canaries(connection, samples, None, lambda _: None)
+    return canaries.sent, [json.loads(it) for it in canaries._made()]
+
+
+def test_the_samples_of_each_workflow_are_found_in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """D4: with the signals that its order waits for, which none but the canary gets."""
+    monkeypatch.chdir(ROOT / "docs")
+    assert ROOT / "events" / "returns" / "return.json" in _samples()
+
+    sent, messages = made(*(message for file in _samples() for message in read(file)))
+
+    assert set(sent) == set(orders.app.keys.workflows)
+    ids = {it["type"]: it["orderId"] for it in messages}
+    assert set(ids) == {"order.submitted", "return.requested", "order.signal"}
+    assert ids["order.signal"] == ids["return.requested"] != ids["order.submitted"]
+    assert all(it["orderId"].startswith("canary-") for it in messages)
+    assert [it["data"] for it in messages if it["type"] == "order.signal"] == [{"condition": "as_new"}]
+
+
+def test_the_canary_of_a_return_ends_whichever_of_its_messages_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """D4: nobody has to help it."""
+    monkeypatch.chdir(ROOT)
+    sent, messages = made(*(message for file in _samples() for message in read(file)))
+    with Engine(orders.app) as engine:
+        for operation in {
+            each for workflow in orders.app.workflows for step in workflow.steps for each in step.operations
+        }:
+            engine.service(operation).returns({"reference": operation.name})
+        engine.clock.move(366 * 86_400)  # the sample is an old one
+        for message in reversed(messages):
+            engine.post("orders", json.dumps(message))
+        engine.clock.move(60)
+        task = engine.task(sent["returns"])
+
+    assert task
+    assert task.process_state is ProcessState.PROCESSED

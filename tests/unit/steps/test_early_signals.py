@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from stepward import Step, hours
 from stepward.domain.history import HistoryKind
 from stepward.domain.wish import LASTS
 from stepward.testing import Engine
 from stepward.testing.harness import Order
-from tests.unit.steps.test_waiting import app, approval, charged
+from tests.unit.steps.test_waiting import app, approval, charge, charged, refund
 
 SHOP = app(approval(), charged())
+PATIENT = app(approval(), Step(charge, undo=refund, complete_within=hours(1)))
 OWN, ANOTHERS = {"customerId": "acme"}, {"customerId": "stranger"}
 GIVEN = {"type": "order.signal", "name": "approval", "signalId": "a-1", "data": {"by": "ann"}}
 CANCELLED = {"type": "order.cancelled"}
@@ -48,11 +50,12 @@ def test_a_signal_before_its_order_counts_once(engine: Engine) -> None:
 def test_neither_order_nor_signal_is_lost_wherever_a_process_dies(part: str, calls: int) -> None:
     for call in range(1, calls):
         for after in (False, True):
-            with Engine(SHOP) as engine:
+            with Engine(PATIENT) as engine:
                 engine.kill(part, call, after=after)
                 order = early(engine, GIVEN)
-                engine.run()
+                engine.clock.move(1800)
                 assert (order.state, order.result("charge")) == ("Processed", {"charged": "ann"})
+                assert order.step("charge").attempt == 1, "the next delivery asks again"
                 engine.verdict()
 
 

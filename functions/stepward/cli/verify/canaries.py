@@ -15,9 +15,9 @@ from stepward.cli.deployment.connection import Connection
 from stepward.cli.orders.files import Written
 from stepward.cli.verify.deployed import Finding
 from stepward.domain.errors import Rejected
-from stepward.domain.messages import Cancel
+from stepward.domain.messages import Cancel, SignalGiven
 from stepward.domain.task.record import ProcessState, Task
-from stepward.wire.order import Accepted, accept
+from stepward.wire.order import Accepted, Taken, accept
 
 NOT_OURS = ("replyTo", "completeBy")
 LOOKED_AT_EVERY_S = 0.5
@@ -36,10 +36,7 @@ class Canaries:
 
     def findings(self, within_ms: int) -> Iterator[Finding]:
         """Send them, wait for their ends, and remove them; what became of each."""
-        bodies = dict(self._made())
-        self.connection.sender.send(
-            self.connection.deployment.orders_queue_url, [Outgoing(it) for it in bodies.values()]
-        )
+        self.connection.sender.send(self.connection.deployment.orders_queue_url, [Outgoing(it) for it in self._made()])
         until = self.connection.now() + within_ms
         for workflow in self.connection.deployment.keys.workflows:
             if key := self.sent.get(workflow):
@@ -48,19 +45,34 @@ class Canaries:
                 says = "no file has an order of it; name one"
                 yield Finding(f"canary of {workflow}", good=False, says=says)
 
-    def _made(self) -> Iterator[tuple[str, str]]:
-        """The message of a canary by its workflow, for the first sample of each."""
-        keys = self.connection.deployment.keys
+    def _made(self) -> Iterator[str]:
+        """The messages of the canaries: the first sample of each workflow, and the signals that the samples give it."""
         for sample in self.samples:
-            content = _canary(sample.body, self.connection.new_id())
-            try:
-                taken = accept(content, keys=keys)
-                workflow = keys.submitted(taken.type) if isinstance(taken, Accepted) else ""
-            except Rejected:
+            new_id = self.connection.new_id()
+            content = _canary(sample.body, new_id)
+            taken = self._taken(content)
+            if not isinstance(taken, Accepted):
                 continue
-            if isinstance(taken, Accepted) and workflow not in self.sent:
+            workflow = self.connection.deployment.keys.submitted(taken.type)
+            if workflow not in self.sent:
                 self.sent[workflow] = taken.order.order_id
-                yield workflow, content
+                yield content
+                yield from self._signals(taken.order.order_id, _order_id(sample.body), new_id)
+
+    def _signals(self, key: str, sampled: str, new_id: str) -> Iterator[str]:
+        """What the samples give the order `sampled`, for the canary of that key; the first of each name."""
+        given: set[str] = set()
+        for content in (_canary(it.body, new_id) for it in self.samples if _order_id(it.body) == sampled):
+            taken = self._taken(content)
+            if isinstance(taken, SignalGiven) and taken.order_id == key and taken.step not in given:
+                given.add(taken.step)
+                yield content
+
+    def _taken(self, content: str) -> Taken | None:
+        try:
+            return accept(content, keys=self.connection.deployment.keys)
+        except Rejected:
+            return None
 
     def _ended(self, check: str, key: str, until: int) -> Finding:
         task = self._task(key)
@@ -91,6 +103,14 @@ class Canaries:
         rows = [(names.tasks_table, result_key(record)) for record in task.steps.values()]
         for table, key in (*rows, (names.orders_table, task.order_id), (names.tasks_table, task.order_id)):
             self.dynamodb.delete_item(TableName=table, Key={"OrderID": {"S": key}})
+
+
+def _order_id(body: str) -> str:
+    """The order id in a sample, or ""."""
+    try:
+        return str(json.loads(body).get("orderId", ""))
+    except (ValueError, AttributeError):
+        return ""
 
 
 def _canary(body: str, new_id: str) -> str:

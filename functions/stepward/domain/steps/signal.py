@@ -14,6 +14,7 @@ from stepward.domain.steps.threshold import exhaust
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
+from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import Early, ProcessState
 from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.workflow.plan import Exhausted
@@ -57,6 +58,7 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
         _tell(change, event, RefusalCode.WRONG_DOOR, f"is accepted from {step.by} only")
     elif given.signal_id in {record.token, record.early and record.early.signal_id}:
         resend(change, given.signal_id)
+        change.messages.extend(status_notice(change.task, change.now))
     elif record.process_state in ENDED:
         _tell(change, event, RefusalCode.LATE, f"came too late: the step is {record.process_state}")
     elif record.token:

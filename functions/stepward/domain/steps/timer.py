@@ -35,7 +35,7 @@ def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
 
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
     """A message that the queue delays till the end; a later end is left to the Supervisor."""
-    rest = (record.complete_by or 0) - change.now
+    rest = max(0, (record.complete_by or 0) - change.now)
     return [Retry(change.task.order_id, step.name, record.attempt, rest)] if rest <= change.timing.longest_delay else []
 
 
