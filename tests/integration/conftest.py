@@ -19,12 +19,16 @@ RIGHTS = HERE / "rights" / "test_rights.py"
 OF_FUNCTIONS = (HERE / "handlers", HERE / "rights", HERE / "test_secrets.py")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of the functions on one worker, and compare last what they called with what is allowed."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Run the tests of the functions on one worker, and compare last what they called with what is allowed.
+
+    xdist reads the marks before any other hook; the order is the last word.
+    """
     for item in items:
         if _is_of_functions(item):
             item.add_marker(pytest.mark.xdist_group("functions"))
+    yield
     items.sort(key=lambda item: item.path == RIGHTS)
 
 

@@ -27,9 +27,6 @@ from stepward import (
     minutes,
     ref,
 )
-from stepward.domain.messages import Notice, Retry, Start
-from stepward.domain.task.decide import decide
-from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.faults.loop import START
 from stepward.testing.harness import Order
@@ -283,20 +280,3 @@ def test_what_cannot_be_told_is_an_error_and_a_resubmission_runs_it(begin: Begin
     engine.run()
     assert order.effects == ["screen", "charge"]
     engine.verdict()
-
-
-def test_a_timer_that_is_asked_for_again_after_its_end_is_sent_at_once(begin: Begin) -> None:
-    """I1: a queue refuses a delay below zero, and the message would come back for ever."""
-    engine, order = begin(Timer("cooling-off", minutes(5)), charged())
-    late, plan = (order.step("cooling-off").complete_by or 0) + 60_000, engine.parts.store.plans[order.task.plan_id]
-    again = decide(order.task, plan, Start("1"), now=late, by="scheduler-1", timing=Timing()).messages
-    assert [message.delay for message in again if isinstance(message, Retry)] == [0]
-
-
-def test_what_ended_an_order_notifies_its_submitter_again_when_it_comes_again(begin: Begin) -> None:
-    """S19, I8: whoever took it the first time may have died before the notice was out."""
-    engine, order = begin(charged(), Timer("cooling-off", minutes(5)))
-    engine.run()
-    plan, now = engine.parts.store.plans[order.task.plan_id], engine.clock.now
-    again = decide(order.task, plan, Retry("1", "cooling-off", 1), now=now, by="scheduler-1", timing=Timing()).messages
-    assert [message.status for message in again if isinstance(message, Notice)] == ["completed"]

@@ -1,0 +1,28 @@
+"""What a wait does with messages that come again: W3, I1, I8."""
+
+from __future__ import annotations
+
+from stepward import Timer, minutes
+from stepward.domain.messages import Notice, Retry, Start
+from stepward.domain.task.decide import decide
+from stepward.domain.timing import Timing
+from tests.unit.steps.test_waiting import Begin, begin, charged
+
+__all__ = ["begin"]
+
+
+def test_a_timer_that_is_asked_for_again_after_its_end_is_sent_at_once(begin: Begin) -> None:
+    """I1: a queue refuses a delay below zero, and the message would come back for ever."""
+    engine, order = begin(Timer("cooling-off", minutes(5)), charged())
+    late, plan = (order.step("cooling-off").complete_by or 0) + 60_000, engine.parts.store.plans[order.task.plan_id]
+    again = decide(order.task, plan, Start("1"), now=late, by="scheduler-1", timing=Timing()).messages
+    assert [message.delay for message in again if isinstance(message, Retry)] == [0]
+
+
+def test_what_ended_an_order_notifies_its_submitter_again_when_it_comes_again(begin: Begin) -> None:
+    """S19, I8: whoever took it the first time may have died before the notice was out."""
+    engine, order = begin(charged(), Timer("cooling-off", minutes(5)))
+    engine.run()
+    plan, now = engine.parts.store.plans[order.task.plan_id], engine.clock.now
+    again = decide(order.task, plan, Retry("1", "cooling-off", 1), now=now, by="scheduler-1", timing=Timing()).messages
+    assert [message.status for message in again if isinstance(message, Notice)] == ["completed"]
