@@ -18,6 +18,7 @@ ONLY ?=
 ROUNDS ?= 500
 EXAMPLES ?= 4000
 INSTRUMENTS := $(addprefix tests/lab/,bad_input benchmarks chaos convoy crash_points guards races retiring side_by_side soak worlds)
+OF_FUNCTIONS := tests/integration/handlers tests/integration/rights tests/integration/test_secrets.py
 CDK := aws-cdk@2.1148.1
 
 TOOLS := .venv-tools/.ready
@@ -48,6 +49,7 @@ test: $(VENV) $(LOCAL) ## run every test, and a sample of the failure lab
 
 lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (TESTS=folder: one of them)
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
+	@[ -n "$(TESTS)" ] || LAB=1 .venv/bin/python -m pytest $(OF_FUNCTIONS)
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
 
 simulate: $(VENV) ## simulate worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)

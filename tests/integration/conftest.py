@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,21 +20,10 @@ RIGHTS = HERE / "rights" / "test_rights.py"
 OF_FUNCTIONS = (HERE / "handlers", HERE / "rights", HERE / "test_secrets.py")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Run the tests of the functions on one worker, and compare last what they called with what is allowed.
-
-    xdist reads the marks before any other hook; the order is the last word.
-    """
-    for item in items:
-        if _is_of_functions(item):
-            item.add_marker(pytest.mark.xdist_group("functions"))
-    yield
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Compare last what the functions called with what is allowed."""
     items.sort(key=lambda item: item.path == RIGHTS)
-
-
-def _is_of_functions(item: pytest.Item) -> bool:
-    return any(item.path.is_relative_to(place) for place in OF_FUNCTIONS)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,7 +34,9 @@ def _recorded() -> Iterator[None]:
 
 @pytest.fixture
 def every_test_of_the_functions(request: pytest.FixtureRequest) -> None:
-    """Skip a comparison to which a test of the functions would be missing."""
+    """Skip a comparison to which a test of the functions would be missing: it takes all of them, in one process."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("run it in one process, as make lab does")
     wanted = {path for place in OF_FUNCTIONS for path in (*place.glob("test_*.py"), place) if path.is_file()}
     present = {item.path for item in request.session.items}
     if missing := wanted - present:

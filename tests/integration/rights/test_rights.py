@@ -32,6 +32,7 @@ SHORT = {r"t[0-9a-f]{8}-(.+)": r"\1", r"agent-.+": "agent", r"replies-.+": "repl
 Rights = set[tuple[str, str]]
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize("function", sorted(NAMES.values()))
 @pytest.mark.usefixtures("every_test_of_the_functions")
 def test_a_function_may_do_what_its_code_does_and_nothing_else(production: Template, function: str) -> None:
