@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 from collections.abc import Iterable, Iterator
 
 from stepward.domain.errors import Rejected
@@ -48,7 +49,21 @@ def other_than_lines(beginning: bytes) -> str:
         return f"no JSON: it begins with {content[:20].decode(errors='replace')!r}; {LINES}"
     lines = content.split(b"\n")
     whole = lines if len(beginning) < ENOUGH else lines[:-1]
-    return "" if len(whole) < 2 or any(map(is_object, whole)) else f"one JSON value over many lines; {LINES}"
+    if len(whole) > 1 and (_is_one_value(b"\n".join(whole)) or not any(map(is_object, whole))):
+        return f"one JSON value over many lines; {LINES}"
+    return ""
+
+
+def _is_one_value(content: bytes) -> bool:
+    """Whether these lines are one JSON value, or its beginning, though some may be whole objects by themselves."""
+    text = content.decode(errors="replace").rstrip()
+    try:
+        json.loads(text, parse_int=str)  # so that no number is too long
+    except json.JSONDecodeError as error:
+        return error.pos >= len(text)
+    except RecursionError:
+        return False
+    return True
 
 
 def is_object(line: bytes) -> bool:

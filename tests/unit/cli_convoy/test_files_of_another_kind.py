@@ -24,6 +24,8 @@ from tests.unit.convoy.test_splitting_ledgers import BIG, bodies, in_object, spl
 ENTRIES: list[Any] = [*order("A", 2), entry("B", 1, "create", note="f\u00fcr \U0001f389")]
 TEXT = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in ENTRIES)
 BOM = b"\xef\xbb\xbf"
+AN_ENTRY_A_LINE = '{\n  "entries": [\n' + ",\n".join(map(json.dumps, ENTRIES)) + "\n  ]\n}\n"
+"""The last entry has no comma after it, so its line is a whole object."""
 
 
 def zipped(text: bytes) -> bytes:
@@ -49,6 +51,8 @@ OTHER_TEXTS = [
     (json.dumps(ENTRIES), "one JSON array"),
     (json.dumps(ENTRIES, indent=2), "one JSON array"),
     ("\n" + json.dumps({"entries": ENTRIES}, indent=2), "one JSON value over many lines"),
+    (AN_ENTRY_A_LINE, "one JSON value over many lines"),
+    (AN_ENTRY_A_LINE.replace("\n]", "," + " " * ENOUGH + TEXT + "]"), "one JSON value over many lines"),
     ("orderId,sequence,op\nA,1,create\n", "no JSON: it begins with 'orderId,"),
     ("<orders/>", "no JSON: it begins with '<orders"),
     ('"text"\n"text"\n', "no JSON: it begins with"),
@@ -78,6 +82,8 @@ def test_both_commands_refuse_a_file_of_another_kind(tmp_path: Path, name: str, 
         json.dumps(ENTRIES, indent=2),
         json.dumps({"entries": ENTRIES}),
         json.dumps({"customerId": "shop", "entries": ENTRIES}, indent=2),
+        AN_ENTRY_A_LINE,
+        AN_ENTRY_A_LINE.replace("{\n", "{", 1),
     ],
 )
 @pytest.mark.parametrize("mark", [b"", BOM])
@@ -93,6 +99,23 @@ def test_a_ledger_is_read_by_what_it_holds_and_not_by_its_name(
     assert (survey.entries, survey.faulty, survey.orders) == (len(ENTRIES), 0, {"A", "B"})
     assert json.loads(message_of(ledger)) == {"customerId": "shop", "ledgerId": "l-1", "entries": ENTRIES}
     assert all(message.body.startswith("{") for message in read(tmp_path / name))
+
+
+def test_the_sample_that_the_readme_sends_is_a_ledger() -> None:
+    ledger = opened(Path("events/ledger.json"), "", "")
+
+    survey = surveyed(ledger)
+
+    assert (ledger.customer_id, survey.faulty, survey.orders) == ("customer-7", 0, {"ord-2001", "ord-2002"})
+
+
+@pytest.mark.parametrize("damaged", ['{"orderId": "A",', '{"orderId":', '{"orderId": "A', "{", '{"a": [1,'])
+def test_a_first_line_that_is_cut_off_does_not_make_lines_one_value(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / "today.jsonl").write_text(f"{damaged}\n{TEXT}")
+
+    survey = surveyed(opened(tmp_path / "today.jsonl", "shop", "l-1"))
+
+    assert (survey.entries, survey.faulty, survey.orders) == (len(ENTRIES) + 1, 1, {"A", "B"})
 
 
 @pytest.mark.parametrize(

@@ -153,14 +153,15 @@ def test_later_without_answer_within_is_an_error_that_says_so() -> None:
 REQUEST = StepRequest("1", "ship", "carrier", "ship", 2, "t", 1, "1/ship", 0, 0)
 
 
-@pytest.mark.parametrize("other", [{"attempt": 2}, {"idempotency_key": "1/ship@elsewhere"}, {"created_at": 7}])
+@pytest.mark.parametrize("other", [{"attempt": 2}, {"idempotency_key": "1/ship/by-elsewhere"}, {"created_at": 7}])
 def test_a_genuine_token_of_another_life_effect_or_attempt_changes_nothing(
     engine: Engine, order: Order, other: dict[str, Any]
 ) -> None:
     """I4, I11: an order id that comes again, or a fallback that has taken over, is not what the service has done."""
-    created_at = other.pop("created_at", order.task.created_at)
+    genuine = {"attempt": 1, "created_at": order.task.created_at, **other}
+    created_at = genuine.pop("created_at")
     tokens = Tokens(lambda: [b"a key of the twins"], lambda: 0)
-    callback = tokens.issue(replace(REQUEST, **{"attempt": 1, **other}), created_at)
+    callback = tokens.issue(replace(REQUEST, **genuine), created_at)
     engine.post("orders", json.dumps({"type": "step.completed", "callback": callback}))
     engine.clock.move(60)
     assert order.step(ship).locked_by == "service"

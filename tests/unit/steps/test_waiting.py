@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, TypedDict
 
 import msgspec
@@ -99,6 +100,16 @@ def begin() -> Begin:
         return engine, found
 
     return begun
+
+
+def test_the_example_in_the_docs_is_accepted() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "waiting.md").read_text()
+    example: dict[str, Any] = {"__name__": "documented"}
+    exec(compile(page.split("```python\n")[1].split("```")[0], "waiting.md", "exec", dont_inherit=True), example)  # noqa: S102
+
+    assert [step.name for step in example["sales"].steps] == [
+        "cooling-off", "approval", "charge", "return-window", "close"
+    ]  # fmt: skip
 
 
 def test_a_signal_ends_its_step_and_its_data_is_the_result(begin: Begin) -> None:
