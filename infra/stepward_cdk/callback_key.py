@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from stepward.domain.workflow.application import App
-from stepward_cdk.permissions import READ_SECRET
+from stepward_cdk.permissions import allow_secret
 from stepward_cdk.queues import removal
 from stepward_cdk.settings.settings import Settings
 
@@ -33,8 +32,7 @@ class CallbackKey(Construct):
     def grant_read(self, function: lambda_.Function) -> None:
         """Let a function read the key, and nothing else of the secret."""
         function.add_environment("STEPWARD_CALLBACK_SECRET", self.secret.secret_arn)
-        read = iam.PolicyStatement(actions=[READ_SECRET], resources=[self.secret.secret_arn])
-        function.add_to_role_policy(read)
+        allow_secret(function, self.secret.secret_arn)
 
 
 def callback_key(scope: Construct, construct_id: str, *, app: App, settings: Settings) -> CallbackKey | None:

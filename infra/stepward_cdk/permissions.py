@@ -13,7 +13,6 @@ from aws_cdk import aws_sqs as sqs
 READ_ONE, READ_MANY, QUERY = "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"
 WRITE = "dynamodb:PutItem"  # transactions of puts need it, too; nothing is ever updated in place or deleted
 WRITE_MANY = "dynamodb:BatchWriteItem"  # it could delete as well, so only the rows of lanes are written by it
-READ_SECRET = "secretsmanager:GetSecretValue"  # noqa: S105 - the name of an action
 SEND, COUNT = "sqs:SendMessage", "sqs:GetQueueAttributes"
 
 
@@ -30,6 +29,11 @@ def allow_query(function: lambda_.Function, table: dynamodb.ITable, index: str) 
 def allow_queue(function: lambda_.Function, queue: sqs.Queue, *actions: str) -> None:
     """Let a function do this with a queue."""
     _allow(function, queue.queue_arn, *actions)
+
+
+def allow_secret(function: lambda_.Function, arn: str) -> None:
+    """Let a function read this secret."""
+    _allow(function, arn, "secretsmanager:GetSecretValue")
 
 
 def _allow(function: lambda_.Function, arn: str, *actions: str) -> None:

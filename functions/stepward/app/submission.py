@@ -17,7 +17,7 @@ from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.record import HISTORY_LIMIT, Task, new_task
 from stepward.domain.timing import Timing
-from stepward.domain.wish import Early, Wish
+from stepward.domain.wish import Early, Wish, noted
 from stepward.domain.workflow.plan import Plan
 from stepward.ports import Queues, TaskStore, Telemetry
 from stepward.wire import strict_json
@@ -122,8 +122,9 @@ class Submit:
                 made = decide(met.task, plan, event, now=now, by=event.who, timing=self.timing, order=None)
                 met = Met(replace(made.task, revision=task.revision + 1), (*met.history, *made.history), met.refused)
             except Rejected as error:
-                noted = (*met.task.history, _not_taken(event, now, error))[-HISTORY_LIMIT:]
-                met = replace(met, task=replace(met.task, history=noted), refused=(*met.refused, event))
+                told = noted(event, now, f"{event.why}, which the order does not take: {error.reason}")
+                history = (*met.task.history, told)[-HISTORY_LIMIT:]
+                met = replace(met, task=replace(met.task, history=history), refused=(*met.refused, event))
         return met
 
     def _tell(self, text: str, error: Rejected) -> None:
@@ -146,9 +147,3 @@ class Submit:
             correlation_id=accepted.correlation_id,
             complete_by=accepted.complete_by,
         )
-
-
-def _not_taken(event: Early, now: int, error: Rejected) -> HistoryEntry:
-    kind, step = (HistoryKind.EARLY, "") if isinstance(event, Cancel) else (HistoryKind.SIGNALLED, event.step)
-    note = f"{event.why}, which the order does not take: {error.reason}"
-    return HistoryEntry(now, kind, step, by=event.who, note=note)

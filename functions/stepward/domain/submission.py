@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import Enum
 
@@ -16,6 +17,11 @@ class Order:
     order_id: str
     body: str
     content_hash: str
+
+    @staticmethod
+    def of(order_id: str, body: str) -> Order:
+        """The order of this key and canonical text."""
+        return Order(order_id, body, hashlib.sha256(body.encode()).hexdigest())
 
 
 def check_complete_by(complete_by: int, submitted_at: int) -> int:

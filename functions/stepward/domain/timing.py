@@ -46,6 +46,6 @@ def days(count: float) -> timedelta:
     return timedelta(days=count)
 
 
-def milliseconds(span: timedelta) -> int:
-    """The span in whole milliseconds."""
-    return round(span.total_seconds() * 1000)
+def milliseconds(span: timedelta | None) -> int:
+    """The span in whole milliseconds; 0 for none."""
+    return round(span.total_seconds() * 1000) if span else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from stepward.domain.errors import Rejected
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, SignalGiven
 
 LASTS = 30 * 86_400_000
@@ -65,6 +66,13 @@ class Wish:
         if len(customers) > MOST_CUSTOMERS:
             raise Rejected("customerId", f"{MOST_CUSTOMERS} customers wish something of this order, which has not come")
         return replace(self, kept=(*self.kept, *Wish.of(event, now).kept))
+
+
+def noted(event: Early, at: int, note: str) -> HistoryEntry:
+    """The history entry of what came before its order."""
+    if isinstance(event, SignalGiven):
+        return HistoryEntry(at, HistoryKind.SIGNALLED, event.step, by=event.who, note=note)
+    return HistoryEntry(at, HistoryKind.EARLY, by=event.who, note=note)
 
 
 def _place(event: Early) -> tuple[str, ...]:

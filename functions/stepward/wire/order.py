@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -123,16 +122,21 @@ def accept(text: str, schemas: Schemas = _PLAIN, keys: Keys = ANY, sources: Sequ
     content = open_envelope(text, adapt=partial(order_message, sources=sources, keys=keys))
     if isinstance(content, Ignored):
         return content
-    if content.get("type") == "order.cancelled":
-        cancelled = converted(content, Cancellation)
-        customer_id = cancelled.customer_id or ""
-        key = keys.key(cancelled.order_id, customer_id, cancelled.workflow or "")
-        return Cancel(key, "the submitter", cancelled.reason or "cancelled", customer_id)
-    if isinstance(content, dict) and content.get("type") == "order.signal":
-        return _signal(converted(content, SignalMessage), keys)
-    if isinstance(content, dict) and content.get("type") in ("step.completed", "step.failed"):
-        return _callback(content)
-    return accepted(content, schemas, keys)
+    match content.get("type"):
+        case "order.cancelled":
+            return _cancel(converted(content, Cancellation), keys)
+        case "order.signal":
+            return _signal(converted(content, SignalMessage), keys)
+        case "step.completed" | "step.failed":
+            return _callback(content)
+        case _:
+            return accepted(content, schemas, keys)
+
+
+def _cancel(message: Cancellation, keys: Keys) -> Cancel:
+    customer_id = message.customer_id or ""
+    key = keys.key(message.order_id, customer_id, message.workflow or "")
+    return Cancel(key, "the submitter", message.reason or "cancelled", customer_id)
 
 
 def _callback(content: Mapping[str, object]) -> Callback:
@@ -141,8 +145,7 @@ def _callback(content: Mapping[str, object]) -> Callback:
         failed = converted(content, StepRefused)
         return Callback(failed.callback, error=failed.error)
     done = converted(content, StepCompleted)
-    if len(text := strict_json.canonical(done.result)) > MOST_DATA_BYTES:
-        raise Rejected("result", f"is {len(text):,} bytes of JSON; the limit is {MOST_DATA_BYTES:,}")
+    _check_size("result", done.result)
     return Callback(done.callback, done.result)
 
 
@@ -164,14 +167,17 @@ def _signal(message: SignalMessage, keys: Keys) -> SignalGiven:
 
 def check_signal(signal: SignalGiven, schema: type[Any] | None = None) -> None:
     """Refuse data that does not fit its class, or is too large; raises Rejected with the field."""
-    text = strict_json.canonical(signal.data)
-    if len(text) > MOST_DATA_BYTES:
-        raise Rejected("data", f"is {len(text):,} bytes of JSON; the limit is {MOST_DATA_BYTES:,}")
+    _check_size("data", signal.data)
     if schema is not None and not signal.refused:
         try:
             converted(signal.data, schema)
         except Rejected as error:
             raise Rejected(f"data.{error.field}" if error.field != BODY else "data", error.reason) from error
+
+
+def _check_size(name: str, data: Mapping[str, Any]) -> None:
+    if (size := len(strict_json.canonical(data))) > MOST_DATA_BYTES:
+        raise Rejected(name, f"is {size:,} bytes of JSON; the limit is {MOST_DATA_BYTES:,}")
 
 
 def accepted(content: Mapping[str, object], schemas: Schemas = _PLAIN, keys: Keys = ANY) -> Accepted:
@@ -180,8 +186,7 @@ def accepted(content: Mapping[str, object], schemas: Schemas = _PLAIN, keys: Key
     workflow = keys.submitted(said) if isinstance(said, str) else ""
     message = converted(content, schemas.get(str(said), OrderMessage))
     body = sized(strict_json.canonical(content))
-    key = keys.key(message.order_id, message.customer_id or "", workflow)
-    order = Order(key, body, hashlib.sha256(body.encode()).hexdigest())
+    order = Order.of(keys.key(message.order_id, message.customer_id or "", workflow), body)
     limit = check_complete_by(_ms(message.complete_by), _ms(message.submitted_at)) if message.complete_by else None
     return Accepted(order, message.type, message.reply_to or "", message.correlation_id or "", limit)
 

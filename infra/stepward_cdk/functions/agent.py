@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 
 from aws_cdk import ArnFormat, Stack
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
-from stepward_cdk.permissions import READ_ONE, READ_SECRET, SEND, WRITE, allow, allow_queue
+from stepward_cdk.permissions import READ_ONE, SEND, WRITE, allow, allow_queue, allow_secret
 from stepward_cdk.settings.agent_needs import AgentNeeds
 
 
@@ -61,4 +60,4 @@ class Agent(Worker):
                 resource_name=f"{name}-??????",
                 arn_format=ArnFormat.COLON_RESOURCE_NAME,
             )
-            self.function.add_to_role_policy(iam.PolicyStatement(actions=[READ_SECRET], resources=[arn]))
+            allow_secret(self.function, arn)

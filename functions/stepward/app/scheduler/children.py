@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 from stepward.app.scheduler.transition import Transition
@@ -63,7 +62,7 @@ class Children:
         decision = decide(
             task, plan, event, now=task.created_at, by=transition.instance, timing=transition.timing, order=None
         )
-        order = Order(key, "{}", hashlib.sha256(b"{}").hexdigest())
+        order = Order.of(key, "{}")
         if transition.store.submit(order, decision.task, plan) is not Submission.ACCEPTED:
             raise Conflict(f"{key}: it was submitted at the same time; try again")
         for entry in decision.history:
@@ -77,5 +76,4 @@ class Children:
 
 def _order(key: str, parent: Loaded, step: PlannedStep) -> Order:
     results = {name: done.result for name, done in parent.task.steps.items() if done.result is not None}
-    body = sized(strict_json.canonical(child_order(step, parent.order, results)))
-    return Order(key, body, hashlib.sha256(body.encode()).hexdigest())
+    return Order.of(key, sized(strict_json.canonical(child_order(step, parent.order, results))))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepward.app.optimistic import Race
 from stepward.app.scheduler.large_results import with_large_results
@@ -155,17 +155,20 @@ class Transition:
         return decided(outlook=replace(self.look(agents), absent=here.absent))
 
     def _complete(self, messages: Sequence[Message], loaded: Loaded) -> tuple[Message, ...]:
-        """The messages with the order, and with the tokens of steps that are answered later."""
-        full = _with_order(messages, loaded.order)
-        if self.tokens is None or not any(step.answer_within for step in loaded.plan.steps):
-            return full
-        answered = {step.name for step in loaded.plan.steps if step.answer_within}
+        """The messages; each request with the order, and with a token if its step may be answered later."""
+        order = loaded.order
+        priority, tenant = order.get("priority", "normal"), order.get("customerId") or ""
         return tuple(
-            replace(each, callback=self.tokens.issue(each, loaded.task.created_at))
-            if isinstance(each, StepRequest) and each.step in answered
+            replace(each, order=order, priority=priority, tenant=tenant, callback=self._callback(each, loaded))
+            if isinstance(each, StepRequest)
             else each
-            for each in full
+            for each in messages
         )
+
+    def _callback(self, request: StepRequest, loaded: Loaded) -> str:
+        if self.tokens is None or not loaded.plan.by_name[request.step].answer_within:
+            return ""
+        return self.tokens.issue(request, loaded.task.created_at)
 
     def _send(self, order_id: str, messages: Sequence[Message]) -> None:
         """Send the messages of a change; an alert that is out is confirmed, so that it is not sent again."""
@@ -183,11 +186,3 @@ class Transition:
             return
         for notice in notices:
             self.notices.post(notice)
-
-
-def _with_order(messages: Sequence[Message], order: Mapping[str, Any]) -> tuple[Message, ...]:
-    priority, tenant = order.get("priority", "normal"), order.get("customerId") or ""
-    return tuple(
-        replace(message, order=order, priority=priority, tenant=tenant) if isinstance(message, StepRequest) else message
-        for message in messages
-    )

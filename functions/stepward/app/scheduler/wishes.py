@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepward.app.optimistic import Race
 from stepward.domain.coordination.outlook import DeadlineCheck
@@ -11,7 +11,7 @@ from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import Cancel, SignalGiven
 from stepward.domain.task.decide import Event
-from stepward.domain.wish import Early, Kept, Wish
+from stepward.domain.wish import Early, Wish, noted
 from stepward.ports import TaskStore
 
 
@@ -38,7 +38,7 @@ class Wishes:
         race, wanted, replaces = Race(event.order_id), Wish.of(event, self.now()), None
         while (found := self.store.remember(wanted, replaces=replaces)) is not None:
             if kept := found.holds(event):
-                return (_early(kept, event),)
+                return (noted(event, kept.at, event.why),)
             expired = found.due <= self.now()
             replaces, wanted = found, Wish.of(event, self.now()) if expired else found.adding(event, self.now())
             race.lost()
@@ -51,12 +51,5 @@ class Wishes:
         return tuple(_unmet(each.event, self.now()) for each in wish.kept)
 
 
-def _early(kept: Kept, event: Early) -> HistoryEntry:
-    if isinstance(event, SignalGiven):
-        return HistoryEntry(kept.at, HistoryKind.SIGNALLED, event.step, by=event.who, note=event.why)
-    return HistoryEntry(kept.at, HistoryKind.EARLY, by=event.who, note=event.why)
-
-
 def _unmet(event: Early, now: int) -> HistoryEntry:
-    step = event.step if isinstance(event, SignalGiven) else ""
-    return HistoryEntry(now, HistoryKind.UNMET, step, by=event.who, note=f"no such order came in 30 days: {event.why}")
+    return replace(noted(event, now, f"no such order came in 30 days: {event.why}"), kind=HistoryKind.UNMET)

@@ -67,14 +67,19 @@ def all_records(task: Task, plan: Plan) -> list[StepRecord]:
 
 def awaited_agents(task: Task, plan: Plan, now: int) -> set[str]:
     """The agents of the steps that run or are next."""
-    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing(), {}))}
+    waiting = _next(task, plan, now)
     working = [r for r in task.steps.values() if r.process_state is ProcessState.PROCESSING or r.name in waiting]
     return {plan.by_name[record.name].executor(record.policy).agent for record in working}
 
 
+def _next(task: Task, plan: Plan, now: int) -> set[str]:
+    """The steps that are next."""
+    return {step.name for step in ready(TaskChange(task, plan, now, "", Timing(), {}))}
+
+
 def prospects(task: Task, plan: Plan, now: int) -> list[str]:
     """What the order waits for: a sentence for each step that runs or is next."""
-    waiting = {step.name for step in ready(TaskChange(task, plan, now, "", Timing(), {}))}
+    waiting = _next(task, plan, now)
     paused = f"The order is paused: {task.paused}. Running steps may end, no step starts."
     sentences = [*([paused] if task.paused else []), *_overdue(task, plan, now)]
     for record in all_records(task, plan):

@@ -107,17 +107,19 @@ class Canaries:
 
 def _order_id(body: str) -> str:
     """The order id in a sample, or ""."""
-    try:
-        return str(json.loads(body).get("orderId", ""))
-    except (ValueError, AttributeError):
-        return ""
+    return str(_fields(body).get("orderId", ""))
 
 
 def _canary(body: str, new_id: str) -> str:
     """The same order under an id of its own, that notifies nobody; what is no object stays as it is."""
+    kept = {name: value for name, value in _fields(body).items() if name not in NOT_OURS}
+    return json.dumps(kept | {"orderId": f"canary-{new_id}"}) if kept else body
+
+
+def _fields(body: str) -> Mapping[str, Any]:
+    """The fields of a sample; none of what is no JSON object."""
     try:
-        content: Mapping[str, Any] = json.loads(body)
-        kept = {name: value for name, value in content.items() if name not in NOT_OURS}
-    except (ValueError, AttributeError):
-        return body
-    return json.dumps(kept | {"orderId": f"canary-{new_id}"})
+        content = json.loads(body)
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -11,6 +11,8 @@ USUAL_CALL = 1_000
 """Milliseconds that a call is taken to last. Slower services are found full later, when the step is overdue: a fallback
 that was not needed may cost money, one that comes late costs time."""
 
+NO_QUEUE, NO_REQUESTS = "its agent has no queue", "its agent takes no requests"
+
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
@@ -29,9 +31,9 @@ class Outlook:
         It is full if more requests wait than it serves in that time, at its full concurrency.
         """
         if executor.agent in self.absent:
-            return "its agent has no queue"
+            return NO_QUEUE
         if executor.agent in self.unavailable:
-            return "its agent takes no requests"
+            return NO_REQUESTS
         served, queued = executor.at_once * complete_within // USUAL_CALL, self.queued.get(executor.agent, 0)
         return f"its agent takes no requests in time: {queued} wait" if served and queued > served else ""
 

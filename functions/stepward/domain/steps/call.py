@@ -14,7 +14,7 @@ from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
-from stepward.domain.task.lacking import not_understood
+from stepward.domain.task.lacking import not_understood, without_queue
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.undo import undo_late_effect
@@ -93,41 +93,27 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
 
 
 def _answer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
+    runs = _runs(record, reply)
+    in_time = runs and _is_in_time(record, change.now)
     match reply.outcome:
         case Outcome.NOT_UNDERSTOOD:
-            if record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply):
+            if runs:
                 not_understood(change, record, reply.error)
-        case Outcome.FAILING:
-            _keep_raised(change, record, reply)
-        case Outcome.WAITING:
-            _wait_longer(change, record, reply)
+        case Outcome.FAILING if in_time:  # it goes on
+            change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
+        case Outcome.WAITING if in_time and not record.raised:
+            _ask_again(change, record, reply)
+        case Outcome.FAILING | Outcome.WAITING:
+            _log_late(change, record, reply)
         case _:
             _reply(change, record, reply)
 
 
-def _keep_raised(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """Keep what the running attempt met; it goes on."""
-    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
-    if runs and _is_in_time(record, change.now):
-        change.steps[record.name] = replace(record, raised=(reply.error or "an error")[:LONGEST_NOTE])
-    else:
-        _log_late(change, record, reply)
-
-
-def _wait_longer(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """Give an attempt more time that others hold up, unless it was made and failed."""
-    runs = record.process_state is ProcessState.PROCESSING and is_claimed_by(record, reply)
-    if runs and _is_in_time(record, change.now) and not record.raised:
-        _ask_again(change, record, reply)
-    else:
-        _log_late(change, record, reply)
-
-
 def _ask_again(change: TaskChange, record: StepRecord, reply: Reply) -> None:
-    """Ask once more for an attempt that nobody made. If its agent has no queue here nobody can: that is uncounted."""
+    """Ask once more for an attempt that others hold up. If its agent has no queue nobody can make it: uncounted."""
     agent = change.plan.by_name[record.name].executor(record.policy).agent
     if agent in change.absent:
-        not_understood(change, record, f"agent {agent} has no queue; deploy it")
+        not_understood(change, record, without_queue(agent))
     else:
         _extend(change, record, reply)
 
@@ -177,14 +163,16 @@ def _log_late(change: TaskChange, record: StepRecord, reply: Reply) -> None:
 def is_wanted(request: StepRequest, task: Task, now: int) -> bool:
     """Whether the reply to `request` would be accepted at `now`: its attempt holds the step, and is in time."""
     record = task.steps.get(request.step)
-    if record is None or record.process_state is not ProcessState.PROCESSING:
-        return False
-    return is_claimed_by(record, request) and _is_in_time(record, now)
+    return record is not None and _runs(record, request) and _is_in_time(record, now)
 
 
 def is_claimed_by(record: StepRecord, claim: Reply | StepRequest) -> bool:
     """Whether the step's newest attempt is the one that `claim` asks for, or answers."""
     return record.attempt == claim.attempt and record.token == claim.token
+
+
+def _runs(record: StepRecord, claim: Reply | StepRequest) -> bool:
+    return record.runs and is_claimed_by(record, claim)
 
 
 def _is_in_time(record: StepRecord, now: int) -> bool:

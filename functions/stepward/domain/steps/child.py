@@ -105,7 +105,7 @@ def _log_late(change: TaskChange, record: StepRecord, event: ChildEnded) -> None
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Ask again; after the last time, apply its policy. The child goes on."""
     asked = replace(record, failure_count=record.failure_count + 1)
-    overdue = change.now - (record.complete_by or change.now)
+    overdue = change.overdue(record)
     reason = f"its child {child_key(record.order_id, forward_name(step.name))} has not ended"
     if asked.failure_count >= step.threshold:
         exhaust(change, step, asked, reason, overdue)

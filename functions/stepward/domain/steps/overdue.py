@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stepward.domain.backoff import backoff
+from stepward.domain.coordination.outlook import NO_QUEUE, NO_REQUESTS
 from stepward.domain.errors import Misconfigured
 from stepward.domain.history import HistoryKind
 from stepward.domain.steps.threshold import exhaust
@@ -34,7 +35,7 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
         _unanswered(change, planned, record)
         return
     executor = planned.executor(record.policy)
-    agent, overdue = executor.agent, change.now - (record.complete_by or change.now)
+    agent, overdue = executor.agent, change.overdue(record)
     if agent in event.unavailable | change.absent:
         stand_by(change, planned, record, overdue, event)
         return
@@ -61,11 +62,11 @@ def recover(change: TaskChange, planned: PlannedStep, record: StepRecord, event:
 
 def _unanswered(change: TaskChange, planned: PlannedStep, record: StepRecord) -> None:
     """Free a step whose service took it over and did not answer in time, unless its answer waits for newer code."""
-    answer_waits = record.untried == record.attempt
-    if answer_waits:
-        _spare(change, record, record.lacks, change.now - (record.complete_by or change.now))
+    overdue = change.overdue(record)
+    if record.untried == record.attempt:  # its answer waits
+        _spare(change, record, record.lacks, overdue)
         return
-    failed, overdue = replace(record, failure_count=record.failure_count + 1), change.now - (record.complete_by or 0)
+    failed = replace(record, failure_count=record.failure_count + 1)
     if failed.failure_count >= planned.threshold:
         times = f"{failed.failure_count} of {planned.threshold} times"
         exhaust(change, planned, failed, f"its service took it over and never answered, {times}", overdue)
@@ -92,7 +93,7 @@ def _why(record: StepRecord, overdue: int) -> str:
 def stand_by(change: TaskChange, planned: PlannedStep, record: StepRecord, overdue: int, event: DeadlineCheck) -> None:
     """Have the step wait for its agent, which takes no requests, or give it to its fallback."""
     agent = planned.executor(record.policy).agent
-    note = "its agent has no queue" if agent in change.absent else "its agent takes no requests"
+    note = NO_QUEUE if agent in change.absent else NO_REQUESTS
     if planned.next_policy(record.policy).kind is Exhausted.FALLBACK:
         exhaust(change, planned, record, note, overdue)
         return
@@ -109,11 +110,11 @@ def _looked_at_again(change: TaskChange, agent: str, event: DeadlineCheck) -> in
 
 def remind(change: TaskChange, planned: PlannedStep, record: StepRecord, event: DeadlineCheck) -> None:
     """Ask the Scheduler again to claim a step; no agent had it, so no failure is counted."""
-    if planned.executor(record.policy).agent in change.absent:
+    agent = planned.executor(record.policy).agent
+    if agent in change.absent:
         stand_by(change, planned, record, 0, event)
         return
-    if record.attempt and planned.executor(record.policy).agent in event.unavailable:
-        agent = planned.executor(record.policy).agent
+    if record.attempt and agent in event.unavailable:
         change.steps[record.name] = replace(record, complete_by=_looked_at_again(change, agent, event))
         return
     overdue = change.now - (record.complete_by or change.task.due or change.now)

@@ -80,7 +80,7 @@ def _tell(change: TaskChange, event: SignalGiven, code: RefusalCode, why: str) -
 def late(change: TaskChange, step: PlannedStep, record: StepRecord, check: DeadlineCheck) -> None:
     """Nobody gave it in time: apply its next policy."""
     policy, reason = step.next_policy(record.policy), f"{UNGIVEN} {step.name!r}"
-    overdue = change.now - (record.complete_by or change.now)
+    overdue = change.overdue(record)
     match policy.kind:
         case Exhausted.REMIND if record.rounds < policy.rounds:
             _remind(change, record, policy, f"{reason} yet")

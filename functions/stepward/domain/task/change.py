@@ -105,6 +105,10 @@ class TaskChange:
         """Whether nothing waits for this record any more: it is Processed, or Skipped."""
         return self.steps[name].process_state in DONE
 
+    def overdue(self, record: StepRecord) -> int:
+        """How many milliseconds ago the record's complete-by passed; 0 if it has none."""
+        return self.now - (record.complete_by or self.now)
+
     def results(self) -> dict[str, Mapping[str, Any]]:
         """The results of the steps done so far, by their names; without those that are kept in rows of their own."""
         return {name: done.result for name, done in self.steps.items() if done.result is not None and not done.size}

@@ -30,9 +30,14 @@ def lack(change: TaskChange, record: StepRecord, what: str) -> StepRecord:
     return replace(record, lacks=what, alert_by=record.alert_by or change.now + TOLD_AFTER)
 
 
+def without_queue(agent: str) -> str:
+    """What a step lacks whose agent has no queue."""
+    return f"agent {agent} has no queue; deploy it"
+
+
 def no_queue(change: TaskChange, record: StepRecord, agent: str) -> StepRecord:
     """The step, which waits until its agent has a queue, and is looked at again soon."""
-    waiting = lack(change, record, f"agent {agent} has no queue; deploy it")
+    waiting = lack(change, record, without_queue(agent))
     return replace(waiting, complete_by=change.now + change.timing.claim_within)
 
 

@@ -96,10 +96,15 @@ class Operation:
         return self.run(call)
 
 
+def check_name(where: str, name: str) -> None:
+    """Refuse what cannot be the name of an agent or of an application: it names queues and a stack."""
+    if not _AGENT_NAME.fullmatch(name):
+        raise WorkflowError(f"{where}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+
+
 def check_agent_name(name: str, max_concurrency: int) -> None:
     """Refuse an agent whose name cannot name a queue, or whose concurrency SQS would not take."""
-    if not _AGENT_NAME.fullmatch(name):
-        raise WorkflowError(f"agent {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
+    check_name(f"agent {name!r}", name)
     if not 2 <= max_concurrency <= 1000:
         raise WorkflowError(f"agent {name!r}: max_concurrency {max_concurrency} is outside 2-1000")
 

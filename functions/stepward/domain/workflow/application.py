@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
 from stepward.domain.key import SUBMITTED, Keys, TaskKey
-from stepward.domain.workflow.agents import Agent, Operation
+from stepward.domain.workflow.agents import Agent, Operation, check_name
 from stepward.domain.workflow.children import check_listed
 from stepward.domain.workflow.definition import Workflow
 from stepward.domain.workflow.plan import Plan, PlannedStep
-from stepward.domain.workflow.validation import check_app_name, check_types, check_unambiguous, check_workflows
+from stepward.domain.workflow.validation import check_types, check_unambiguous, check_workflows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class App:
     sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
-        check_app_name(self.name)
+        check_name(f"app {self.name!r}", self.name)
         where, names = f"app {self.name!r}", [each.name for each in self.workflows]
         has_default = self.default in self.workflows if self.default else len(names) == 1
         check_workflows(where, names, has_default=has_default)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import DAY_MS, milliseconds
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
-from stepward.domain.workflow.refs import Condition, Ref
+from stepward.domain.workflow.refs import Condition, Ref, as_data
 
 ASKS = 4
 """How often a child is asked whether it has ended, before its time is over."""
@@ -57,12 +57,12 @@ class Child:
             agent="",
             operation="",
             after=after,
-            complete_within=milliseconds(self.complete_within) if self.complete_within else 0,
+            complete_within=milliseconds(self.complete_within),
             threshold=ASKS,
             exhausted=(Policy(self.on_timeout),) if self.on_timeout else (),
             on_permanent=self.on_undone or Exhausted.ALERT,
             kind=StepKind.CHILD,
-            when=self.when.frozen if self.when is not None else (),
+            when=as_data(self.when),
             child=replace(self.workflow.plan(complete_within), is_child=True),
             template=tuple((name, ref.frozen) for name, ref in sorted(self.order.items())),
         )

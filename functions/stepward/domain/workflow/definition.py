@@ -11,7 +11,7 @@ from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.children import Child
 from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
-from stepward.domain.workflow.refs import Condition
+from stepward.domain.workflow.refs import Condition, as_data
 from stepward.domain.workflow.validation import (
     check_check,
     check_draining,
@@ -227,14 +227,14 @@ def _called(step: Step, after: tuple[str, ...], complete_within: timedelta | Non
         undo_agent=step.undo.agent.name if step.undo else "",
         undo=step.undo.name if step.undo else "",
         after=after,
-        complete_within=milliseconds(limit) if limit else 0,
+        complete_within=milliseconds(limit),
         threshold=step.threshold,
         exhausted=tuple(_policy(policy) for policy in step.policies),
         on_permanent=step.on_permanent or Exhausted.ALERT,
         point_of_no_return=step.point_of_no_return,
         at_once=step.operation.agent.max_concurrency if any(isinstance(p, Fallback) for p in step.policies) else 0,
-        answer_within=milliseconds(step.answer_within) if step.answer_within else 0,
-        when=step.when.frozen if step.when is not None else (),
+        answer_within=milliseconds(step.answer_within),
+        when=as_data(step.when),
         check=step.check.name if step.check else "",
     )
 

@@ -90,6 +90,11 @@ class Ref:
         return Condition(("exists", self.frozen))
 
 
+def as_data(part: Condition | Ref | None) -> Frozen:
+    """A condition or a ref as plain data; () for none. Neither may be asked for its truth."""
+    return () if part is None else part.frozen
+
+
 class References:
     """Makes refs. `path` is a field, or several with dots between them; without one a ref means the whole."""
 

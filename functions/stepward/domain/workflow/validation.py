@@ -24,16 +24,9 @@ LONGEST_ANSWER_MS = 366 * DAY_MS
 LONGEST_WAIT_MS = 30 * 24 * 3600 * 1000
 LONGEST_EFFECT = 255 - LONGEST_KEY - len("/")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_AGENT_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _TYPE = re.compile(
     rf"{re.escape(SUBMITTED)}|(?!(?:order|step|task|child|convoy)\.)[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)+"
 )
-
-
-def check_app_name(name: str) -> None:
-    """Refuse an application whose name a deployment cannot use."""
-    if not _AGENT_NAME.fullmatch(name):
-        raise WorkflowError(f"app {name!r}: a name is 1-30 lower-case letters, digits or '-', a letter first")
 
 
 def check_workflows(where: str, names: Sequence[str], *, has_default: bool) -> None:

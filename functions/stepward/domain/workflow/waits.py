@@ -12,7 +12,7 @@ from stepward.domain.errors import WorkflowError
 from stepward.domain.messages import DOORS, MOST_DATA_BYTES
 from stepward.domain.timing import DAY_MS, milliseconds
 from stepward.domain.workflow.plan import Exhausted, PlannedStep, Policy, StepKind
-from stepward.domain.workflow.refs import Condition, Ref
+from stepward.domain.workflow.refs import Condition, Ref, as_data
 
 LONGEST_TIMER_MS = 2 * 366 * DAY_MS
 LONGEST_SIGNAL_MS = 366 * DAY_MS
@@ -63,11 +63,11 @@ class Timer:
             agent="",
             operation="",
             after=after,
-            complete_within=milliseconds(self.span) if self.span else 0,
+            complete_within=milliseconds(self.span),
             threshold=1,
             kind=StepKind.TIMER,
-            when=self.when.frozen if self.when is not None else (),
-            until=self.until.frozen if self.until is not None else (),
+            when=as_data(self.when),
+            until=as_data(self.until),
         )
 
 
@@ -100,12 +100,12 @@ class Signal:
             agent="",
             operation="",
             after=after,
-            complete_within=milliseconds(self.complete_within) if self.complete_within else 0,
+            complete_within=milliseconds(self.complete_within),
             threshold=1,
             exhausted=policies,
             on_permanent=self.on_refused or Exhausted.ALERT,
             kind=StepKind.SIGNAL,
-            when=self.when.frozen if self.when is not None else (),
+            when=as_data(self.when),
             by=self.by,
         )
 
