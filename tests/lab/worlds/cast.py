@@ -6,6 +6,7 @@ from functools import partial
 from random import Random
 from zlib import crc32
 
+from stepward.domain.history import HistoryKind
 from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.domain.messages import LaneWaits
 from stepward.domain.rejects import Reject
@@ -33,6 +34,8 @@ ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
+COUNTED = {HistoryKind.STEP_SKIPPED, HistoryKind.HANDED_OVER, HistoryKind.FORGED, HistoryKind.EXTENDED}
+"""What the figures of a world say of its log."""
 PARTED = 0.2
 """The share of worlds whose orders have a step that is an order of its own."""
 WAITING = 0.25
@@ -72,6 +75,8 @@ class Ours(Cast):
         return TaskKey.read(reject.order_id).order_id in OWNERS or reject.source.startswith("ledger of ")
 
     def verdict(self) -> None:
+        kinds = (entry.kind for _, entry in self.parts.telemetry.history if entry.kind in COUNTED)
+        self.parts.gate.diary.counts.update(f"{kind} in the log" for kind in kinds)
         if self.signals is not None:
             self.signals.verdict(self.parts)
         if self.children is not None:

@@ -1,13 +1,13 @@
 """The orders of a world that are a step of another order: their workflows, and the operators who act on them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
 from stepward.domain.key import child_key
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.workflow.children import ASKS
-from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, Policy, StepKind
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.loop import HOUR, MINUTE
@@ -18,8 +18,10 @@ from tests.factories import planned
 from tests.lab.worlds.plans import SHORT, UNDOING, URGENT, changed, insert
 
 PART = "part"
+PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
 DEEPER = 0.2
 """The share of children that have a child."""
+ENDS = [Exhausted.ALERT, Exhausted.UNDO]
 URGENT_ONLY = 0.5
 """The share of workflows whose child only urgent orders have."""
 FINAL = Plan(PART, 1, (planned("number", **SHORT), planned("bill", "number", **SHORT)), is_child=True)
@@ -51,11 +53,8 @@ def _joined(plans: Sequence[Plan], parts: Sequence[Plan], dice: Random, *, undoa
 
 
 def _part(dice: Random, *, undoable: bool) -> PlannedStep:
-    limit, (late, undone) = dice.choice([20 * MINUTE, 3 * HOUR]), (dice.choice(_ENDS[: 1 + undoable]) for _ in range(2))
+    limit, (late, undone) = dice.choice([20 * MINUTE, 3 * HOUR]), (dice.choice(ENDS[: 1 + undoable]) for _ in range(2))
     return PlannedStep(PART, "", "", (), limit, ASKS, (Policy(late),), on_permanent=undone, kind=StepKind.CHILD)
-
-
-_ENDS = [Exhausted.ALERT, Exhausted.UNDO]
 
 
 def _with_part(plan: Plan, part: PlannedStep, dice: Random) -> Plan:
@@ -91,7 +90,20 @@ class Children:
                 self._count(task, tasks[task.parent.order_id])
 
     def _count(self, child: Task, parent: Task) -> None:
-        """Count it; an undone parent's child whose own undo failed is its own alert."""
-        self.gate.diary.counts[f"children, {child.process_state}"] += 1
-        if parent.process_state is ProcessState.UNDONE is not child.process_state:
+        counts, begun = self.gate.diary.counts, any(record.attempt for record in child.steps.values())
+        counts[f"children, {child.process_state}" if begun else "children, undone before they began"] += 1
+        if parent.process_state is UNDONE is not child.process_state:
             raise Broken("I13", child.order_id, f"its parent is Undone, and it is {child.process_state}")
+        if _is_unheard(child, parent.steps):
+            raise Broken("I1", parent.order_id, f"{child.order_id} is {child.process_state}, and it never heard")
+
+
+def _is_unheard(child: Task, steps: Mapping[str, StepRecord]) -> bool:
+    """Whether the child's step does not know that the child has ended."""
+    name = child.parent.step if child.parent else ""
+    state, undo = steps[name].process_state, steps.get(name + UNDO_SUFFIX)
+    if child.process_state is PROCESSED:
+        return undo is None and state is not PROCESSED
+    if child.process_state is not UNDONE:
+        return False
+    return undo.attempt > 0 and undo.process_state is not PROCESSED if undo else state is not ERROR
