@@ -188,15 +188,6 @@ def test_an_approval_after_a_refusal_counts(begin: Begin) -> None:
     assert order.state == "Processed"
 
 
-def test_the_door_decides_who_may(begin: Begin) -> None:
-    """W2: a sender cannot say who it is."""
-    engine, order = begin(approval(by="operators"), charged())
-    order.signal("approval", {"by": "mallory"})
-    engine.run(lambda: bool(engine.rejects))
-    assert engine.rejects[0].reason == "signal 'approval' is accepted from operators only"
-    assert order.state == "Processing"
-
-
 def test_an_operator_is_reminded_and_then_the_order_is_undone(begin: Begin) -> None:
     """W2: reminder, then the last policy."""
     policies = [Remind(days(1), rounds=2), UNDO]
