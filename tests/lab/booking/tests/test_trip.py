@@ -13,13 +13,14 @@ from booking.trip import (
     ask_for_visa,
     book_hotel,
     charge,
+    find_hotel,
     send_check_in,
     send_itinerary,
     trip,
     write_itinerary,
 )
 from stepward import App, Later
-from stepward.testing import Engine
+from stepward.testing import Engine, crash_points
 
 TRIP = json.loads((Path(__file__).parents[1] / "trip.json").read_text())
 DAY = 86_400
@@ -32,12 +33,18 @@ def app() -> App:
     return booking
 
 
-@pytest.fixture(autouse=True)
 def services(engine: Engine) -> None:
+    """Every service works; the hotel's finds the booking of its key."""
     for operation in {each for workflow in booking.workflows for step in workflow.steps for each in step.operations}:
         engine.service(operation).returns({"reference": operation.name})
+    engine.service(find_hotel).finds()
     engine.service(ask_for_visa).returns(Later())
     engine.service(write_itinerary).returns(write_itinerary.run)
+
+
+@pytest.fixture(autouse=True)
+def working(engine: Engine) -> None:
+    services(engine)
 
 
 def test_a_trip_is_booked_paid_insured_and_confirmed(engine: Engine) -> None:
@@ -106,7 +113,7 @@ def test_a_hotel_without_keys_is_asked_before_it_is_booked_again(engine: Engine)
     order = engine.submit(trip, TRIP)
     engine.run()
     assert [call for call in engine.calls if "hotel" in call] == ["book_hotel", "book_hotel?"]
-    assert order.result(book_hotel) == {"reference": "find_hotel"}
+    assert order.result(book_hotel) == {"reference": "book_hotel"}
     engine.verdict()
 
 
@@ -129,3 +136,10 @@ def test_more_trips_than_the_cards_take_in_a_second_only_wait(engine: Engine) ->
     assert {order.state for order in orders} == {"Processed"}
     assert engine.calls.count("charge") == AT_ONCE
     engine.verdict()
+
+
+def test_whoever_dies_and_wherever_a_trip_is_booked_once() -> None:
+    def after(engine: Engine) -> None:
+        assert engine.order("trip-1").state == engine.order("trip-1#insurance").state == "Processed"
+
+    assert crash_points(booking, TRIP, before=services, after=after).points > 300
