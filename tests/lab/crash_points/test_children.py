@@ -26,7 +26,7 @@ ENDINGS = [
 def test_whoever_dies_and_whatever_is_lost_a_child_ends_with_its_parent(
     shop: App, refuses: Any, ends: tuple[str, str]
 ) -> None:
-    """I1, I4, I6, I13: at every call of every part."""
+    """I1, I4, I6, I13: at every call of every part, also after the child's last write."""
 
     def before(engine: Engine) -> None:
         if refuses:
