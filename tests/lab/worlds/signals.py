@@ -83,8 +83,8 @@ class Signals:
             task = parts.judge.tasks.tasks[order_id]
             record = task.steps.get(APPROVAL)
             counted = record is not None and signal_id in (record.token, record.early and record.early.signal_id)
-            logged = (entry for key, entry in parts.telemetry.history if key == order_id)
-            notes = [*task.history, *logged]  # a task forgets its oldest, and a death keeps the newest from the log
+            ended = (each for key, each in parts.telemetry.history if key == order_id and each.attempt)
+            notes = [*task.history, *ended]  # a task keeps its newest troubles only
             kept = any(entry.kind is HistoryKind.SIGNALLED and signal_id in entry.note for entry in notes)
             told = any(f'"{signal_id}"' in body for body in rejects) or order_id in refused
             counts["signals, too late, second, or by the wrong door"] += told

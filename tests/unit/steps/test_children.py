@@ -55,7 +55,7 @@ def test_the_undo_of_the_parent_undoes_a_child_that_has_ended() -> None:
 
 
 def test_the_undo_of_the_parent_undoes_a_child_that_runs() -> None:
-    """I13."""
+    """I13. Trap: a child outlives its parent."""
     waiting = Workflow("invoicing", version=1, order=Invoice, steps=[*invoicing().steps, Timer("drying", hours(2))])
     engine, parent, child = begun(app(waiting))
     engine.clock.move(60)
@@ -83,7 +83,7 @@ def test_a_child_that_never_came_is_put_there_undone() -> None:
 
 
 def test_what_is_lost_is_asked_again_and_a_child_that_has_ended_tells_again() -> None:
-    """I1: a quarter of its time at most goes by."""
+    """I1: a quarter of its time at most goes by. Trap: a parent that never hears of its child."""
     engine, parent, child = begun(app())
     engine.run(lambda: engine.task("1#invoice") is not None and child.state == "Processed")
     engine.lose("scheduler")
