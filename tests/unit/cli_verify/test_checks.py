@@ -27,9 +27,9 @@ KINDS = {
     "Dead": "CloudWatch::Alarm",
     "Slow": "CloudWatch::Alarm",
 }
-POLICY = {"PolicyName": "calls", "Roles": [{"Ref": "Role"}]}
-RESOURCES = {name: {"Type": f"AWS::{kind}", "Properties": POLICY} for name, kind in KINDS.items()}
 STATEMENT = {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": ["arn:aws:sqs:::responses"]}
+POLICY = {"PolicyName": "calls", "Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [STATEMENT]}}
+RESOURCES = {name: {"Type": f"AWS::{kind}", "Properties": POLICY} for name, kind in KINDS.items()}
 ALARM = {"AlarmName": "shop/dead", "StateValue": "OK", "ActionsEnabled": True, "AlarmActions": ["arn:aws:sns:::pages"]}
 SOURCE = {"EventSourceArn": "arn:aws:sqs:::orders", "State": "Enabled", "ScalingConfig": {"MaximumConcurrency": 50}}
 FUNCTION = {"FunctionName": "payments", "CodeSha256": "one", "Role": "arn:aws:iam:::role/Role"}
@@ -39,6 +39,7 @@ SOUND: Answers = {
         "StackResourceSummaries": [{"LogicalResourceId": it, "PhysicalResourceId": it} for it in [*RESOURCES, "Role"]]
     },
     "get_function_configuration": FUNCTION,
+    "get_function_concurrency": {},
     "list_event_source_mappings": {"EventSourceMappings": [SOURCE]},
     "get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 900, "UnreservedConcurrentExecutions": 400}},
     "get_role_policy": {"PolicyDocument": {"Statement": [STATEMENT]}},
@@ -111,7 +112,7 @@ def sources(*found: Mapping[str, Any]) -> Answers:
 
 MADE_AGAIN = "make it again under its name"
 READ, TAKEN, LIMIT = "get_function_configuration", "list_event_source_mappings", "get_account_settings"
-ROLE, SIMULATED = "get_role_policy", "simulate_principal_policy"
+ROLE, SIMULATED, RESERVING = "get_role_policy", "simulate_principal_policy", "get_function_concurrency"
 RULE, TARGETS, METRIC = "describe_rule", "list_targets_by_rule", "get_metric_statistics"
 MAILS, MAIL = "list_subscriptions_by_topic", "get_subscription_attributes"
 OFF, WIDE = SOURCE | {"State": "Disabled"}, SOURCE | {"ScalingConfig": {"MaximumConcurrency": 350}}
@@ -126,6 +127,8 @@ BROKEN: list[tuple[str, str, Any, str, str]] = [
     ("sources", TAKEN, [sources(SOURCE), sources()], "1 of 2 queues", "make again"),
     ("concurrency", TAKEN, sources(WIDE), "701 at once of 400", "raise the account's limit"),
     ("concurrency", LIMIT, {"AccountLimit": RESERVED}, "101 at once of 100", "lower engine_concurrency"),
+    ("concurrency", RESERVING, {"ReservedConcurrentExecutions": 0}, "none may run of payments", "delete-function-con"),
+    ("rights", ROLE, {"PolicyDocument": {"Statement": []}}, "Role: sqs:SendMessage, taken away", "give back"),
     ("rights", SIMULATED, {"EvaluationResults": [DENIED]}, "Role: sqs:SendMessage on responses", "boundary"),
     ("rights", ROLE, error("NoSuchEntity", "GetRolePolicy"), "GetRolePolicy", MADE_AGAIN),
     ("schedule", RULE, {"Name": "EveryMinute", "State": "DISABLED"}, "off: EveryMinute", "enable-rule"),

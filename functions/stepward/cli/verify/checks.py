@@ -61,7 +61,12 @@ def _sources(deployed: Deployed, _: int) -> Finding:
 
 
 def _concurrency(deployed: Deployed, _: int) -> Finding:
-    limits = deployed.account.client("lambda").get_account_settings()["AccountLimit"]
+    client, names = deployed.account.client("lambda"), [it["FunctionName"] for it in deployed.functions]
+    reserved = {name: client.get_function_concurrency(FunctionName=name) for name in names}
+    if stopped := [name for name, it in reserved.items() if it.get("ReservedConcurrentExecutions") == 0]:
+        mend = "let them run with `aws lambda delete-function-concurrency`"
+        return _found("concurrency", f"none may run of {_listed(stopped)}", mend, good=False)
+    limits = client.get_account_settings()["AccountLimit"]
     return room(limits["UnreservedConcurrentExecutions"], deployed.sources)
 
 
@@ -77,19 +82,28 @@ def _rights(deployed: Deployed, _: int) -> Finding:
     arns = {it["Role"].rpartition("/")[2]: it["Role"] for it in deployed.functions}
     for policy in deployed.stack.of("AWS::IAM::Policy").values():
         for role in {deployed.ids[it["Ref"]] for it in policy["Properties"]["Roles"]} & set(arns):
-            found = iam.get_role_policy(RoleName=role, PolicyName=policy["Properties"]["PolicyName"])
-            for statement in found["PolicyDocument"]["Statement"]:
+            found = iam.get_role_policy(RoleName=role, PolicyName=policy["Properties"]["PolicyName"])["PolicyDocument"]
+            gone = Counter(_actions(policy["Properties"]["PolicyDocument"])) - Counter(_actions(found))
+            denied |= {f"{role}: {action}, taken away" for action in gone}
+            for statement in found["Statement"]:
                 asked += 1
                 denied |= {f"{role}: {it}" for it in _denied(iam, arns[role], statement)}
     says = f"{asked} statements asked, denied: {_listed(sorted(denied))}"
-    mend = "look for who denies it: another policy of the role, its boundary, the organisation"
+    mend = "give back what was taken away; look for who denies the rest: another policy, a boundary, the organisation"
     return _found("rights", says, mend, good=not denied)
 
 
+def _actions(document: Mapping[str, Any]) -> Iterator[str]:
+    for statement in document["Statement"]:
+        yield from _several(statement["Action"])
+
+
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
 def _denied(iam: Any, role: str, statement: Mapping[str, Any]) -> Iterator[str]:
-    actions, resources = (
-        value if isinstance(value, list) else [value] for value in (statement["Action"], statement["Resource"])
-    )
+    actions, resources = _several(statement["Action"]), _several(statement["Resource"])
     answer = iam.simulate_principal_policy(PolicySourceArn=role, ActionNames=actions, ResourceArns=resources)
     for result in answer["EvaluationResults"]:
         if result["EvalDecision"] != "allowed":
