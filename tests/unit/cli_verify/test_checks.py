@@ -106,6 +106,10 @@ def alarms(**second: Any) -> Answers:
     return {"MetricAlarms": [ALARM, ALARM | second]}
 
 
+def subscribed(*found: Mapping[str, Any]) -> Answers:
+    return {"Subscriptions": found}
+
+
 def sources(*found: Mapping[str, Any]) -> Answers:
     return {"EventSourceMappings": found}
 
@@ -118,7 +122,7 @@ MAILS, MAIL = "list_subscriptions_by_topic", "get_subscription_attributes"
 OFF, WIDE = SOURCE | {"State": "Disabled"}, SOURCE | {"ScalingConfig": {"MaximumConcurrency": 350}}
 RESERVED = {"ConcurrentExecutions": 900, "UnreservedConcurrentExecutions": 100}
 DENIED = {"EvalActionName": "sqs:SendMessage", "EvalResourceName": "responses", "EvalDecision": "implicitDeny"}
-WAITING = {"SubscriptionArn": "PendingConfirmation", "Endpoint": "ops@example.com"}
+WAITING, LEFT = (SUBSCRIBED | {"SubscriptionArn": state} for state in ("PendingConfirmation", "Deleted"))
 BROKEN: list[tuple[str, str, Any, str, str]] = [
     ("functions", READ, [FUNCTION, FUNCTION | {"CodeSha256": "old"}], "2 versions of the code", "deploy again"),
     ("functions", READ, FUNCTION | {"LastUpdateStatus": "InProgress"}, "not updated: payments", "wait"),
@@ -138,9 +142,11 @@ BROKEN: list[tuple[str, str, Any, str, str]] = [
     ("alarms", "describe_alarms", alarms(ActionsEnabled=False), "silenced: shop/dead", "enable-alarm-actions"),
     ("alarms", "describe_alarms", alarms(AlarmActions=[]), "silenced: shop/dead", "enable-alarm-actions"),
     ("alarms", "describe_alarms", {"MetricAlarms": [ALARM]}, "1 of 2", "make again"),
-    ("subscriptions", MAILS, {"Subscriptions": [WAITING]}, "not confirmed: ops@example.com", "confirm it"),
+    ("subscriptions", MAILS, subscribed(WAITING), "not confirmed: ops@example.com", "confirm it"),
     ("subscriptions", MAIL, {"Attributes": {"PendingConfirmation": "true"}}, "not confirmed: ops@", "confirm it"),
-    ("subscriptions", MAILS, {"Subscriptions": []}, "nobody is alerted", "alert_email"),
+    ("subscriptions", MAILS, subscribed(), "nobody hears: AlertsTopicArn, PagesTopicArn", "alert_email"),
+    ("subscriptions", MAILS, subscribed(LEFT), "nobody hears: AlertsTopicArn, PagesTopicArn", "alert_email"),
+    ("subscriptions", MAILS, [subscribed(SUBSCRIBED), subscribed()], "nobody hears: PagesTopicArn", "alert_email"),
     ("subscriptions", MAILS, error("NotFound", "ListSubscriptionsByTopic"), "NotFound", MADE_AGAIN),
     ("metrics", METRIC, {"Datapoints": []}, "0 of the last 15 minutes", "the Supervisor's log"),
     ("metrics", METRIC, error("AccessDenied", "GetMetricStatistics"), "AccessDenied", "allow it"),

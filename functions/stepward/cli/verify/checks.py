@@ -15,7 +15,7 @@ Check = Callable[[Deployed, int], Finding]
 SWEPT_WITHIN = timedelta(minutes=15)
 MOST_LISTED = 5
 GONE = frozenset({"NoSuchEntity", "NotFound"})
-CONFIRM = "open the mail of AWS and confirm it, or subscribe again if three days have passed"
+CONFIRM = "open the mail of AWS and confirm it, or subscribe again if two days have passed"
 
 
 def findings(deployed: Deployed, now: int) -> Iterator[Finding]:
@@ -136,13 +136,22 @@ def _alarms(deployed: Deployed, _: int) -> Finding:
 def _subscriptions(deployed: Deployed, _: int) -> Finding:
     sns = deployed.account.client("sns")
     pages = sns.get_paginator("list_subscriptions_by_topic")
-    topics = [deployed.outputs[name] for name in ("AlertsTopicArn", "PagesTopicArn")]
-    found = [it for topic in topics for page in pages.paginate(TopicArn=topic) for it in page["Subscriptions"]]
+    heard = {
+        name: [
+            it
+            for page in pages.paginate(TopicArn=deployed.outputs[name])
+            for it in page["Subscriptions"]
+            if it["SubscriptionArn"] != "Deleted"  # it has ended, and may be listed still
+        ]
+        for name in ("AlertsTopicArn", "PagesTopicArn")
+    }
+    found = [it for each in heard.values() for it in each]
     waiting = [it["Endpoint"] for it in found if _waits(sns, it["SubscriptionArn"])]
-    nobody = not found and deployed.stack.settings.get("environment") == "prod"
-    says = f"{len(found)}, not confirmed: {_listed(waiting)}" if found else "nobody is alerted"
-    mend = "name alert_email in the file of settings and deploy, or subscribe somebody" if nobody else CONFIRM
-    return _found("subscriptions", says, mend, good=not (waiting or nobody))
+    unheard = [name for name, each in heard.items() if not each]
+    needed = deployed.stack.settings.get("environment") == "prod"
+    says = f"{len(found)}, not confirmed: {_listed(waiting)}, nobody hears: {_listed(unheard)}"
+    mend = CONFIRM if waiting else "name alert_email in the file of settings and deploy, or subscribe somebody"
+    return _found("subscriptions", says, mend, good=not (waiting or (needed and unheard)))
 
 
 def _waits(sns: Any, arn: str) -> bool:
