@@ -86,7 +86,7 @@ def test_a_service_that_refuses_later_has_the_order_undone(engine: Engine, order
 
 
 def test_silence_is_a_failure_and_the_next_attempt_follows(engine: Engine, order: Order) -> None:
-    """I1: a lost callback hangs nobody for ever."""
+    """I1. Trap: an order hangs for ever whose callback is lost."""
     engine.clock.move(3 * DAY + 600)
     assert order.step(ship).attempt == 2
     engine.clock.move(3 * DAY + 600)
@@ -95,7 +95,7 @@ def test_silence_is_a_failure_and_the_next_attempt_follows(engine: Engine, order
 
 
 def test_success_counts_from_any_attempt_and_failure_from_the_current_one(engine: Engine, order: Order) -> None:
-    """I4, I11: a service that honours its key answers to the first token it got."""
+    """I4, I11: a service that honours its key answers to the first token it got. Trap: nobody takes that any more."""
     engine.clock.move(3 * DAY + 600)
     order.answer(ship, error="too late", attempt=1)
     engine.clock.move(60)

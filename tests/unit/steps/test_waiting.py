@@ -127,7 +127,7 @@ def test_a_signal_ends_its_step_and_its_data_is_the_result(begin: Begin) -> None
 
 
 def test_a_signal_before_its_turn_is_kept_and_counts_then(begin: Begin) -> None:
-    """W2, I11: early is not lost; a second one is told."""
+    """W2, I11: early is not lost; a second one is told. Trap: a signal that comes before anybody waits for it."""
     engine, order = begin(Timer("cooling-off", hours(1)), approval(), charged())
     order.signal("approval", {"by": "early"}, id="a-1")
     order.signal("approval", {"by": "second"}, id="a-2")
@@ -139,7 +139,7 @@ def test_a_signal_before_its_turn_is_kept_and_counts_then(begin: Begin) -> None:
 
 
 def test_a_late_signal_is_told(begin: Begin) -> None:
-    """W2, I11: after the step has ended a signal is a reject with the reason."""
+    """W2, I11: it is a reject with the reason. Trap: a wait that has ended takes a signal and does nothing with it."""
     engine, order = begin(approval(on_timeout=Default({"by": "the clock"})), charged())
     engine.clock.move(3 * DAY)
     assert order.result("charge") == {"charged": "the clock"}
@@ -186,15 +186,6 @@ def test_an_approval_after_a_refusal_counts(begin: Begin) -> None:
     order.signal("approval", {"by": "ann"})
     engine.run()
     assert order.state == "Processed"
-
-
-def test_the_door_decides_who_may(begin: Begin) -> None:
-    """W2: a sender cannot say who it is."""
-    engine, order = begin(approval(by="operators"), charged())
-    order.signal("approval", {"by": "mallory"})
-    engine.run(lambda: bool(engine.rejects))
-    assert engine.rejects[0].reason == "signal 'approval' is accepted from operators only"
-    assert order.state == "Processing"
 
 
 def test_an_operator_is_reminded_and_then_the_order_is_undone(begin: Begin) -> None:
@@ -245,7 +236,7 @@ def test_a_timer_ends_at_the_orders_own_instant(begin: Begin, hours_ahead: int, 
 
 @pytest.mark.parametrize("ends", ["soon", "2026-12-24", "2026-12-24T12:00:00", "2999-01-01T00:00:00Z", None])
 def test_an_instant_that_cannot_be_told_is_an_error_with_an_alert(begin: Begin, ends: str | None) -> None:
-    """W3: nothing is guessed, and nothing skipped."""
+    """W3: nothing is guessed, and nothing skipped. Trap: a time without an offset is another one in each process."""
     window = Timer("window", until=ref.result("close", "ends", default="none"))
     engine, order = begin(closed(), window, charged(), note=ends)
     engine.clock.move(120)

@@ -1,14 +1,32 @@
-"""What a wait does with messages that come again: W3, I1, I8."""
+"""What a wait does with messages that come again: W2, W3, I1, I8, I11."""
 
 from __future__ import annotations
 
-from stepward import Timer, minutes
+import json
+
+import pytest
+
+from stepward import Signal, Timer, days, minutes
 from stepward.domain.messages import Notice, Retry, Start
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
-from tests.unit.steps.test_waiting import Begin, begin, charged
+from tests.unit.steps.test_waiting import Approval, Begin, approval, begin, charged
 
 __all__ = ["begin"]
+
+
+@pytest.mark.parametrize("waits", [[], [Timer("cooling-off", minutes(5))]], ids=["in turn", "early"])
+def test_a_signals_id_is_its_senders_and_says_nothing_of_another_step(begin: Begin, waits: list[Timer]) -> None:
+    """W2, I11. Trap: an engine that makes the ids drops one of two signals, or takes one twice."""
+    engine, order = begin(*waits, approval(), Signal("goods", Approval, complete_within=days(2)), charged())
+    unnamed = {"type": "order.signal", "orderId": "1", "name": "approval", "data": {"by": "nobody"}}
+    engine.post("orders", json.dumps(unnamed))
+    for name, by in (("goods", "bob"), ("approval", "ann"), ("goods", "bob")):
+        order.signal(name, {"by": by}, id="today-1")
+    engine.run()
+    assert [order.result(name) for name in ("approval", "goods")] == [{"by": "ann"}, {"by": "bob"}]
+    assert [(reject.field, reject.reason) for reject in engine.rejects] == [("signalId", "is missing")]
+    engine.verdict()
 
 
 def test_a_timer_that_is_asked_for_again_after_its_end_is_sent_at_once(begin: Begin) -> None:
