@@ -86,8 +86,9 @@ def test_an_order_in_error_for_its_slow_child_is_undone_if_that_ends_undone() ->
 
 def test_what_an_operator_cannot_undo_of_a_child_is_no_news_to_its_parent() -> None:
     """I13: only the undo of the parent asks."""
-    steps = [Step(print_it, complete_within=minutes(1), point_of_no_return=True), Timer("drying", hours(2))]
-    engine, parent, child = begun(app(Workflow("invoicing", version=1, order=Invoice, steps=steps)))
+    printed = Step(print_it, complete_within=minutes(1), point_of_no_return=True)
+    part = Workflow("invoicing", version=1, order=Invoice, steps=[printed, Timer("drying", hours(2))])
+    engine, parent, child = begun(app(part))
     engine.clock.move(60)
     child.undo()
     engine.clock.move(60)
