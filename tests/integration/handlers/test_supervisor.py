@@ -210,7 +210,7 @@ def test_the_supervisor_finds_dead_letters_where_no_alarm_watches_their_queues(
     deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S22: their queues are where the Scheduler's is; a queue that is gone is told, and stops no sweep."""
-    monkeypatch.setenv("STEPWARD_DEAD_LETTERS", "orders=orders-dead,responses=responses-dead,scheduler=gone")
+    monkeypatch.setenv("STEPWARD_DEAD_LETTERS", "orders=orders-dead,responses=responses-dead,scheduler=gone-dead")
     for name in ("orders-dead", "responses-dead"):
         queue = deployment.sqs.create_queue(QueueName=name)["QueueUrl"]
         if name == "orders-dead":
@@ -222,7 +222,7 @@ def test_the_supervisor_finds_dead_letters_where_no_alarm_watches_their_queues(
 
     lines = log.read()
     assert [line["reason"] for line in lines if line.get("message") == "DeadLetters"] == ["orders: 1"]
-    assert ["gone" in line["reason"] for line in lines if line.get("message") == "Unchecked"] == [True]
+    assert ["gone-dead" in line["reason"] for line in lines if line.get("message") == "Unchecked"] == [True]
     (metrics,) = [line for line in lines if "_aws" in line]
     assert (metrics["DeadLetters"], metrics["Tells"]) == ([1.0], [100.0])
 
