@@ -141,7 +141,7 @@ class Alarms(Construct):
             if name.startswith("agent-"):
                 self._watch_errors(name, function_sum(function, "Errors"))
         self._watch_dead(watched, [name for name in watched.queues if name.startswith("ledgers-")])
-        self._when("DeadLetters", watched.engine("DeadLetters"), _ANY, _DEAD)
+        self._when("DeadLetters", watched.engine("DeadLetters", period=watched.silence), _ANY, _DEAD)
         for name, description in _LEAN.items():
             self._when(name, watched.engine(name), ENOUGH, description, tells=name in _TELLS)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from stepward.domain.attention import attention
+from stepward.domain.history import HistoryEntry, HistoryKind
 from tests.infra.template import Template, target
 from tests.infra.watching.test_alarms import alarms_on
+from tests.lab.benchmarks.cost.stack import shown_on
 
+LONG_AGO = 86_400_000
 FROM_ONE = "GreaterThanOrEqualToThreshold"
 
 
@@ -38,6 +42,16 @@ def test_what_the_engine_sums_up_rings_at_once_and_tells_or_wakes(lean: Template
         assert (alarm["Threshold"], alarm["ComparisonOperator"], alarm["Statistic"]) == (enough, FROM_ONE, "Sum")
         assert (alarm["EvaluationPeriods"], alarm["Period"], alarm["TreatMissingData"]) == (1, 300, "notBreaching")
         assert alarm["Dimensions"] == [{"Name": "service", "Value": "orders-lean"}]
+
+
+def test_the_dashboard_shows_what_is_behind_each_sum_and_who_is_behind_each_other_alarm(lean: Template) -> None:
+    """S21: an alarm that says several things needs a place that says which."""
+    (board,) = lean.properties("CloudWatch::Dashboard").values()
+    shown = shown_on(board)
+    own = {metric[1] for metric in shown if metric[0] == "Stepward"}
+    summed = {kind.metric for kind in HistoryKind if attention(HistoryEntry(0, kind, value=LONG_AGO))}
+    assert summed | {"Tells", "Wakes", "DeadLetters", "Overdue", "Swept"} <= own
+    assert {*lean.source_queues(), *lean.of("Lambda::Function")} <= {each for it in shown for each in it[:-1]}
 
 
 def test_only_full_watching_pays_for_a_key_and_for_metrics_of_the_ordinary_course(
