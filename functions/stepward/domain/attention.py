@@ -6,6 +6,7 @@ Each amount is in percent: 100 of it within five minutes raises the alarm.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from stepward.domain.health import Swept
 from stepward.domain.history import TELLS, WAKES, HistoryEntry, HistoryKind
@@ -22,29 +23,26 @@ _BATCHES_COMING_BACK = 5
 """So many in five minutes are more than one bad message, which comes back once in that time."""
 FIFO_IN_FLIGHT = 100_000
 """SQS takes 120,000 hidden messages, then gives out no others, and says nothing."""
+_PARTS = {
+    HistoryKind.UNCOUNTED: ENOUGH // UNCOUNTED_IN_FIVE_MINUTES,
+    HistoryKind.CAME_BACK: ENOUGH // _BATCHES_COMING_BACK,
+}
 
 
 def attention(entry: HistoryEntry) -> Mapping[str, int]:
     """What a history entry adds to `Tells` and to `Wakes`, where it adds anything."""
-    told = ENOUGH if TELLS in entry.kind.marks else 0
-    return _amounts(told, _wakes(entry))
+    if entry.kind is HistoryKind.NOT_UNDERSTOOD and entry.value >= NOT_UNDERSTOOD_AGE_MS:
+        return {"Wakes": ENOUGH}
+    return _of_kind(entry.kind)
 
 
 def attention_of(figures: Swept) -> Mapping[str, int]:
     """What a sweep adds."""
-    return _amounts(0, ENOUGH if figures.oldest >= OVERDUE_AGE_MS else 0)
+    return {"Wakes": ENOUGH} if figures.oldest >= OVERDUE_AGE_MS else {}
 
 
-def _wakes(entry: HistoryEntry) -> int:
-    match entry.kind:
-        case HistoryKind.UNCOUNTED:
-            return ENOUGH // UNCOUNTED_IN_FIVE_MINUTES
-        case HistoryKind.CAME_BACK:
-            return ENOUGH // _BATCHES_COMING_BACK
-        case HistoryKind.NOT_UNDERSTOOD:
-            return ENOUGH if entry.value >= NOT_UNDERSTOOD_AGE_MS else 0
-    return ENOUGH if WAKES in entry.kind.marks else 0
-
-
-def _amounts(tells: int, wakes: int) -> Mapping[str, int]:
+@cache
+def _of_kind(kind: HistoryKind) -> Mapping[str, int]:
+    tells = ENOUGH if TELLS in kind.marks else 0
+    wakes = ENOUGH if WAKES in kind.marks else _PARTS.get(kind, 0)
     return {name: amount for name, amount in (("Tells", tells), ("Wakes", wakes)) if amount}

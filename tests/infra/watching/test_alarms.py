@@ -278,7 +278,7 @@ def test_every_metric_that_is_watched_is_one_that_the_engine_counts(request: pyt
     """S21: an alarm on a misspelt name is never raised."""
     template: Template = request.getfixturevalue(stack)
     counted = {name for kind in HistoryKind for name in (kind.metric, kind.timer)}
-    measured = "".join(Path(it.__file__).read_text(encoding="utf-8") for it in (telemetry, attention))
+    measured = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (telemetry, attention))
     watched = {metric["MetricName"] for _, metric in template.watched() if metric["Namespace"] == "Stepward"}
     (board,) = template.properties("CloudWatch::Dashboard").values()
     graphs = joined(board["DashboardBody"])["widgets"]
