@@ -24,10 +24,16 @@ def acknowledge(*, functions: Functions, parts: Parts) -> None:
         if settings.tracing:
             _accept(function, "IAM5[Resource::*]", "X-Ray's write actions know no resource; a test holds it to them.")
     for worker in (functions.scheduler, functions.supervisor, functions.convoy):
-        _accept(worker.function, "IAM5[Action::kms:GenerateDataKey*]", "grant_publish covers the topic's own key only.")
+        if settings.full_watching:
+            reason = "grant_publish covers the topic's own key only."
+            _accept(worker.function, "IAM5[Action::kms:GenerateDataKey*]", reason)
     scheduler = functions.scheduler.function
     for name in settings.replies.names(_shown(scheduler, Stack.of(scheduler).partition)):
         _accept(scheduler, f"IAM5[Resource::{name}]", "The submitters' own queues; the deployment names them.")
+    for topic in () if settings.full_watching else parts.alerts.topics:
+        _accept(
+            topic, "SNS2", "SNS encrypts its disks; a key of their own costs $1 a month, and comes with watching=full."
+        )
     if parts.callback_key is not None:
         _accept(parts.callback_key.secret, "SMG4", "A rotation has to outlast every answer still due; people begin it.")
     dead = functions.supervisor.wake_up.dead

@@ -150,6 +150,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         deployment=Deployment(parts.settings.stack, parts.settings.region),
         expressions=parts.settings.platform == "aws",
         answered_later=parts.callback_key is not None,
+        full=parts.settings.full_watching,
     )
 
 

@@ -43,7 +43,8 @@ class Parts:
     @staticmethod
     def of(env: Mapping[str, str]) -> Parts:
         """The parts of a function with this environment."""
-        return Parts(Config(env))
+        config = Config(env)
+        return Parts(config, PowertoolsTelemetry(full=config.full_watching))
 
     @property
     def assembly(self) -> Assembly:

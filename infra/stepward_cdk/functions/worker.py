@@ -148,6 +148,7 @@ def _for_all(settings: Settings) -> dict[str, str]:
         "STEPWARD_CLAIM_WITHIN_MS": str(settings.claim_within_ms),
         "STEPWARD_SKEW_MARGIN_MS": str(settings.skew_margin_ms),
         "STEPWARD_OUTAGE_AFTER_MS": str(settings.outage_after_ms),
+        "STEPWARD_WATCHING": settings.watching,
         "POWERTOOLS_SERVICE_NAME": settings.stack,
         "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
         "POWERTOOLS_LOG_LEVEL": "INFO",
