@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepward.cli.cost import estimate
-from tests.integration.dynamodb.item_size import INDEX_OVERHEAD, size_of
+from stepward.cli.cost.billing import Bill
+from stepward.cli.cost.item_size import INDEX_OVERHEAD, size_of
 from tests.lab.benchmarks.cloud import Cloud, cloud
 from tests.lab.benchmarks.cost import tables
-from tests.lab.benchmarks.cost.billing import Bill
 from tests.lab.benchmarks.workload import line, order_text
 from tests.lab.results import Progress, Result
 

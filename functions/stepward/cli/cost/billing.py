@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.integration.dynamodb.item_size import size_of, units_of_write
+from stepward.cli.cost.item_size import size_of, units_of_write
 
 READ_BYTES = 4 * 1024
 CHUNK_BYTES = 64 * 1024
