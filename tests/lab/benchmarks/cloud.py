@@ -1,8 +1,9 @@
 """The real functions on moto, fed by pollers in one process, with every call to AWS and every log line counted."""
 
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 from unittest.mock import patch
@@ -12,20 +13,18 @@ import time_machine
 from moto import mock_aws
 from time_machine import Traveller
 
-import orders
-from orders.messages import OrderSubmitted
 from stepward.adapters.dynamodb.tables import Access
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.adapters.lambda_ import batch as batches
-from stepward.cli.cost.functions import FUNCTION, QUEUES, Functions, Handler, forget_loggers
-from stepward.domain.workflow.definition import Workflow
+from stepward.cli.cost.functions import FUNCTION, QUEUES, TELEMETRY, Functions, Handler, forget_loggers
+from stepward.cli.cost.priced import AGENTS, Priced
+from stepward.testing.application import Staged
 from stepward.testing.aws.stack import CREDENTIALS, REGION, Stack, environment
 from stepward.testing.sqs.poller import Poller
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.clock import now
 from stepward.wiring.tasks import task_store
 from tests.lab.benchmarks.cost.meter import metered
-from tests.lab.benchmarks.workload import AGENTS
 
 SHARDS = 4
 BEGINS = 1_800_000_000.123
@@ -42,7 +41,7 @@ class Cloud(Functions):
     """The deployed functions; `crashes` is how many of the next runs of agents die before they do anything."""
 
     stack: Stack
-    app: Any
+    app: Staged
     time: Traveller
     crashes: int = 0
 
@@ -85,7 +84,7 @@ class Cloud(Functions):
     def _load(self, name: str, **own: str) -> Handler:
         """A function, wired under the environment that its own process would have."""
         function = getattr(import_module(f"stepward.wiring.{name}"), name)
-        settings = self.stack.env() | FUNCTION | {"STEPWARD_SHARDS": str(SHARDS), **self._secret(), **own}
+        settings = self.stack.env() | FUNCTION | TELEMETRY | {"STEPWARD_SHARDS": str(SHARDS), **self._secret(), **own}
         with environment(settings), redirect_stdout(self.log):
             wired = function() if name in {"scheduler", "supervisor"} else function(self.app)
             assert wired.worker
@@ -103,13 +102,17 @@ class Cloud(Functions):
 
 
 @contextmanager
-def cloud(workflow: Workflow | None, batch: int, app: Any = None) -> Iterator[Cloud]:
-    """A deployment of `workflow`, or of `app`, in which time moves only when the benchmark moves it."""
-    if workflow is not None:
-        app = replace(orders.app, workflows=[replace(workflow, order=OrderSubmitted)], default=None)
+def cloud(app: Priced, batch: int) -> Iterator[Cloud]:
+    """A deployment for these orders, in which time moves only when the benchmark moves it."""
     lingering = patch.object(batches, "LINGER_S", LINGER_S)
-    travelling = time_machine.travel(BEGINS, tick=False)
-    with lingering, travelling as traveller, environment(CREDENTIALS), mock_aws(), metered() as meter:
+    travelling, own = time_machine.travel(BEGINS, tick=False), CREDENTIALS | {"AWS_REGION": REGION}
+    with (
+        lingering,
+        travelling as traveller,
+        environment(own),
+        mock_aws(),
+        metered() as meter,
+    ):
         forget_loggers()
-        yield Cloud(batch, meter, Stack.new(AGENTS, ["orders"]), app, traveller)
+        yield Cloud(batch, meter, io.StringIO(), Stack.new(AGENTS, ["orders"]), app.staged, traveller)
     forget_loggers()

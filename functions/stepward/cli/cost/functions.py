@@ -13,6 +13,7 @@ from typing import Any
 
 from aws_lambda_powertools import Metrics
 
+from stepward.adapters.dynamodb.task_store import DynamoTaskStore
 from stepward.cli.cost.billing import requests_of
 from stepward.cli.cost.meter import Meter
 from stepward.testing.sqs.lambda_events import LambdaContext
@@ -23,14 +24,13 @@ LOG_OVERHEAD = 26
 BETWEEN = 1.1
 """Seconds between two runs of functions: longer than an agent caches its breaker, so that each run reads it."""
 SERVICE = "stepward"
-FUNCTION = {
-    "AWS_LAMBDA_FUNCTION_NAME": "stepward-Function",
-    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+FUNCTION = {"AWS_LAMBDA_FUNCTION_NAME": "stepward-Function", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"}
+"""What Lambda tells a function."""
+TELEMETRY = {
     "POWERTOOLS_SERVICE_NAME": SERVICE,
     "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
     "POWERTOOLS_LOG_LEVEL": "INFO",
 }
-"""What tells a function who it is."""
 QUEUES = {"orders": "submission", "scheduler": "scheduler", "responses": "scheduler"}
 """The function behind each queue of the engine."""
 
@@ -46,7 +46,7 @@ class Functions(ABC):
 
     batch: int
     meter: Meter
-    log: io.StringIO = field(default_factory=io.StringIO, init=False)
+    log: io.StringIO
     metrics: set[tuple[str, ...]] = field(default_factory=set, init=False)
     pollers: dict[str, Poller] = field(default_factory=dict, init=False)
     sweep: Handler = field(init=False)
@@ -55,6 +55,11 @@ class Functions(ABC):
     @abstractmethod
     def clock(self) -> Callable[[], int]:
         """Gives epoch milliseconds."""
+
+    @property
+    @abstractmethod
+    def store(self) -> DynamoTaskStore:
+        """The state store, which nobody is billed for unless a function uses it."""
 
     @abstractmethod
     def put(self, queue: str, body: str) -> None:

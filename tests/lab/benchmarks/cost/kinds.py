@@ -1,0 +1,53 @@
+"""What one step of each kind adds to an order of three calls."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from stepward.cli.cost.counting import Quantities, count
+from stepward.cli.cost.priced import Priced
+from stepward.domain.timing import days, minutes
+from stepward.domain.workflow.children import Child
+from stepward.domain.workflow.definition import AnyStep, Step, Workflow
+from stepward.domain.workflow.refs import ref
+from stepward.domain.workflow.waits import Signal, Timer
+from tests.lab.benchmarks.workload import operations
+
+RESERVE, CHARGE, SHIP, MORE, CHILD, _, FIND = operations(7)
+LARGE = 10_000
+"""Bytes of a large result."""
+
+
+class Approval(msgspec.Struct):
+    by: str
+
+
+invoicing = Workflow("invoicing", 1, [Step(CHILD, complete_within=minutes(10))])
+_BY_OPERATOR = Signal("release", Approval, complete_within=days(2), by="operators")
+_NEVER = ref.order("orderId", default="") == ""
+STEPS: Mapping[str, AnyStep] = {
+    "a call": Step(MORE, complete_within=minutes(10)),
+    "a call with a check": Step(MORE, name="checked", check=FIND, complete_within=minutes(10)),
+    "a call that is answered later": Step(MORE, name="later", complete_within=minutes(10), answer_within=days(3)),
+    "a call with a result of 10 KB": Step(MORE, name="large", complete_within=minutes(10)),
+    "a signal, by a message": Signal("approval", Approval, complete_within=days(2)),
+    "a signal, by an operator": _BY_OPERATOR,
+    "a timer of up to 15 minutes": Timer("pause", minutes(5)),
+    "a longer timer": Timer("cooling-off", days(7)),
+    "a step that is skipped": Step(MORE, name="skipped", complete_within=minutes(10), when=_NEVER),
+    "a child of one call": Child("invoice", invoicing, complete_within=days(1)),
+}
+
+
+def with_steps(*more: AnyStep) -> Priced:
+    """Orders of three calls, with `more` steps before the last."""
+    first, second, last = (Step(each, complete_within=minutes(10)) for each in (RESERVE, CHARGE, SHIP))
+    plan = Workflow("benchmark", 1, [first, second, *more, last]).plan()
+    return Priced(plan, skipped=("skipped",), large={"large": LARGE})
+
+
+def added(batch: int) -> Mapping[str, Quantities]:
+    """What each kind adds."""
+    usual = count(with_steps(), batch)
+    found = {kind: count(with_steps(step), batch) for kind, step in STEPS.items()}
+    return {kind: {name: it[name] - usual[name] for name in it} for kind, it in found.items()}
