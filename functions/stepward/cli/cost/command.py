@@ -73,6 +73,15 @@ def cost(  # noqa: PLR0913 - an option each
     many = sum(kinds.values())
     say(f"{orders:,} orders a month of {many} steps, in batches of {batch}, us-east-1, without free tiers")
     say("Steps by kind: " + ", ".join(f"{kind} {many}" for kind, many in kinds.items()))
+    _show(bill, orders, assumed)
+    if conditions := priced.conditions:
+        say(f"Conditions are taken to hold, of {', '.join(conditions)}; --skip NAME prices orders that skip a step.")
+    if paced:
+        say("Included: up to a write and a read for each call of an agent with a rate.")
+
+
+def _show(bill: Estimate, orders: int, assumed: Assumptions) -> None:
+    """The bill for people, with all that was assumed."""
     OUT.print(bill_table(bill.per_order, "a million orders", MILLION, f"{orders:,} orders", orders))
     OUT.print(bill_table(bill.per_month, "a month, whatever the orders", 1))
     total = bill.order_usd * orders + bill.month_usd
@@ -81,10 +90,6 @@ def cost(  # noqa: PLR0913 - an option each
     OUT.print(_assumptions(assumed))
     say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
     say("A complete-by of the whole order costs nothing until it passes.")
-    if conditions := priced.conditions:
-        say(f"Conditions are taken to hold, of {', '.join(conditions)}; --skip NAME prices orders that skip a step.")
-    if paced:
-        say("Included: up to a write and a read for each call of an agent with a rate.")
 
 
 def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:

@@ -32,8 +32,9 @@ STEPS: Mapping[str, AnyStep] = {
     "a call with a result of 10 KB": Step(MORE, name="large", complete_within=minutes(10)),
     "a signal, by a message": Signal("approval", Approval, complete_within=days(2)),
     "a signal, by an operator": _BY_OPERATOR,
-    "a timer of up to 15 minutes": Timer("pause", minutes(5)),
-    "a longer timer": Timer("cooling-off", days(7)),
+    "a timer of half a minute": Timer("breath", minutes(0.5)),
+    "a timer of five minutes": Timer("pause", minutes(5)),
+    "a timer of a week": Timer("cooling-off", days(7)),
     "a step that is skipped": Step(MORE, name="skipped", complete_within=minutes(10), when=_NEVER),
     "a child of one call": Child("invoice", invoicing, complete_within=days(1)),
 }

@@ -33,10 +33,17 @@ def of(orders: Orders) -> Sequence[Table]:
     return [table(title, *_COLUMNS, *_MORE, rows=rows, boxed=False), _lines(orders[3])]
 
 
-def kinds(found: Mapping[int, Mapping[str, Quantities]]) -> Table:
-    """What a step of each kind adds to an order, by the size of batches."""
-    rows = [_row(f"{kind}, batch {batch}", each) for batch, added in found.items() for kind, each in added.items()]
-    return table("Billed for a step, us-east-1", *_COLUMNS, *_MORE, rows=rows, boxed=False)
+def kinds(found: Mapping[int, Mapping[str, Quantities]]) -> str:
+    """What a step of each kind adds to an order, as the table of docs/performance.md; the counts are of batch 1."""
+    names = ("write units", "read units", "sqs requests", "invocations")
+    lines = [
+        "| a step more | write units | read units | SQS requests | Lambda runs | $ a million | $ in batches of 10 |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for kind, each in found[1].items():
+        figures = [*(f"{each[name]:g}" for name in names), f"{usd(each):.2f}", f"{usd(found[10][kind]):.2f}"]
+        lines.append(f"| {' | '.join([kind, *figures])} |")
+    return "\n".join(lines)
 
 
 def payloads(found: Mapping[int, Quantities]) -> Table:

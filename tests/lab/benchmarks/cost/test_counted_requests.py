@@ -8,7 +8,8 @@ from stepward.cli.cost.counting import Quantities, count, counted, warm_up
 from stepward.cli.cost.estimate import MILLION, estimate, measured
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
-from tests.lab.benchmarks.cost import cost, kinds
+from tests.lab.benchmarks.cost import cost, kinds, tables
+from tests.lab.results import ROOT
 
 LOGGED = ("log bytes", "metric bytes")
 
@@ -33,6 +34,12 @@ def test_what_is_counted_in_memory_is_what_the_real_functions_call(make: Callabl
         found = counted(deployed, app)
 
     assert found == count(make(), batch)
+
+
+def test_the_page_has_the_price_of_each_kind_of_step() -> None:
+    """`make bench ONLY=cost` prints the table."""
+    found = {batch: kinds.added(batch) for batch in cost.BATCHES}
+    assert tables.kinds(found) in (ROOT / "docs" / "performance.md").read_text()
 
 
 @pytest.mark.parametrize(
