@@ -1,6 +1,6 @@
 """An application made of a plan: each operation that the plan asks for, by its name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -32,22 +32,26 @@ class PlannedApp:
     known: dict[tuple[str, str], Operation] = field(init=False)
 
     def __post_init__(self) -> None:
-        executors = [who for step in self.frozen.steps for who in step.executors]
-        asked = {(who.agent, who.operation) for who in executors} | {(who.undo_agent, who.undo) for who in executors}
-        asked |= {(who.agent, who.check) for who in executors}
-        self.known = {
-            (agent, name): Operation(Agent(agent, rate=self.rate), name, works) for agent, name in sorted(asked) if name
-        }
+        asked = sorted(set(self.frozen.operations()))
+        self.known = {(agent, name): Operation(Agent(agent, rate=self.rate), name, works) for agent, name in asked}
 
     @property
     def schemas(self) -> Mapping[str, type[OrderMessage]]:
         return {SUBMITTED: self.order} if self.order else {}
 
     def plans(self, _complete_within: timedelta | None = None) -> Mapping[str, Plan]:
-        return {SUBMITTED: self.frozen}
+        return dict(_plans(SUBMITTED, self.frozen))
 
     def signals(self, _key: str, /) -> Mapping[str, type[Any]]:
         return {}
 
     def operations(self, agent: str) -> Mapping[str, Operation]:
         return {name: operation for (of, name), operation in self.known.items() if of == agent}
+
+
+def _plans(type_: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """The plan and those of its children, by the types of their messages."""
+    yield type_, plan
+    for step in plan.steps:
+        if step.child is not None:
+            yield from _plans(f"{step.name}.of.{type_}", step.child)

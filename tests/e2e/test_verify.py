@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +118,21 @@ def _leave_a_subscription_unconfirmed(scene: Scene) -> None:
     scene.client("sns").subscribe(TopicArn=topic, Protocol="http", Endpoint="http://127.0.0.1:9/")
 
 
+def _run_other_code(scene: Scene) -> None:
+    name = next(it for it in scene.ids("Lambda::Function") if "upervisor" in it)
+    with zipfile.ZipFile(packed := io.BytesIO(), "w") as bundle:
+        bundle.writestr("supervisor.py", "handler = lambda *_: None")
+    scene.client("lambda").update_function_code(FunctionName=name, ZipFile=packed.getvalue())
+
+
+def _let_a_queue_take_all(scene: Scene) -> None:
+    client = scene.client("lambda")
+    source = next(
+        it for it in client.list_event_source_mappings()["EventSourceMappings"] if "Responses" in it["EventSourceArn"]
+    )
+    client.update_event_source_mapping(UUID=source["UUID"], ScalingConfig={"MaximumConcurrency": 1000})
+
+
 def _point_elsewhere(scene: Scene) -> None:
     name = next(it for it in scene.ids("Lambda::Function") if "payments" in it)
     client = scene.client("lambda")
@@ -127,6 +143,8 @@ def _point_elsewhere(scene: Scene) -> None:
 
 BREAKS: Mapping[str, Callable[[Scene], None]] = {
     "schedule": _disable_the_rule,
+    "functions": _run_other_code,
+    "concurrency": _let_a_queue_take_all,
     "sources": _stop_taking_orders,
     "rights": _deny,
     "alarms": _raise_an_alarm,

@@ -20,6 +20,7 @@ def _later(template: Template, function: str) -> Iterator[str]:
 def test_functions_are_updated_in_the_order_in_which_they_understand_each_other(
     stack: str, request: pytest.FixtureRequest
 ) -> None:
+    """D1, case 2: who produces a new kind of message is updated after who understands it."""
     template: Template = request.getfixturevalue(stack)
     scheduler, supervisor = template.function("scheduler"), template.function("supervisor")
     agents = {

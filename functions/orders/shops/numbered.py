@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from orders.shops.numbered_order import added, created
+from orders.shops.numbered_order import CANCELLED, added, created
 from stepward import Rejected
 
 _STATES = {
@@ -14,7 +14,6 @@ _STATES = {
     "OrderPaymentStateChanged": "paymentState",
     "OrderShipmentStateChanged": "shipmentState",
 }
-_CANCELLED = "Cancelled"
 _LEFT_OUT = "payloadNotIncluded: fetch this message from the platform, and replace the event by it"
 _HARMLESS = re.compile(
     r"OrderPayment(Added|Removed)|(Order|LineItem|CustomLineItem)StateTransition|OrderBillingAddressSet"
@@ -57,6 +56,6 @@ def _change(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _state(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     state = content.get(_STATES[kind])
-    if kind == "OrderStateChanged" and state == _CANCELLED:
+    if kind == "OrderStateChanged" and state == CANCELLED:
         return {"op": "delete", "reason": "cancelled at the platform"}
     return {"op": "add", "status": state, "statusOf": _STATES[kind]}

@@ -9,6 +9,7 @@ from typing import Any
 from orders.shops.fields import at, listed, said
 from orders.shops.totals import accounted, money
 
+CANCELLED = "Cancelled"
 _MOST_DIGITS, _MOST_PRECISE_DIGITS = 4, 20
 _TAXED = (("totalPrice",), ("taxedPrice", "totalNet"), ("taxedPrice", "totalGross"))
 
@@ -17,6 +18,8 @@ def created(order: object) -> Mapping[str, Any]:
     """An order as a create; an invalid event if its parts do not come to its total."""
     if not isinstance(order, Mapping):
         return {"invalid": "order: is missing; fetch the order, and replace the event by a create"}
+    if order.get("orderState") == CANCELLED:
+        return {"invalid": "orderState: the platform has cancelled this order already; skip it and its cancellation"}
     currency, lines = at(order, "totalPrice", "currencyCode"), order.get("lineItems")
     if others := set(_currencies(order)) - {currency}:
         named = ", ".join(sorted(map(str, others)))

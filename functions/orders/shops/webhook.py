@@ -38,15 +38,27 @@ def _is_set(flag: object) -> bool:
 
 
 def _event(headers: Mapping[str, Any], body: Mapping[str, Any]) -> Mapping[str, Any]:
-    origin = {"orderId": _text(body.get("id")), "ledgerId": headers.get(DELIVERY), "index": 0}
-    return said({**origin, "asOf": body.get("updated_at"), **_change(headers[TOPIC], body)})
+    topic = headers[TOPIC]
+    is_over = topic == _CANCELLED or (topic in _CHANGED and _is_set(body.get("cancelled_at")))
+    # The shop sends a cancellation under several topics; for an order it is one event.
+    origin = {
+        "orderId": _text(body.get("id")),
+        "ledgerId": _CANCELLED if is_over else headers.get(DELIVERY),
+        "index": 0,
+    }
+    change = _cancellation(body) if is_over else _change(topic, body)
+    return said({**origin, "asOf": body.get("updated_at"), **change})
+
+
+def _cancellation(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"op": "delete", "reason": body.get("cancel_reason") or "cancelled at the shop"}
 
 
 def _change(topic: object, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    if topic == _CANCELLED:
-        return {"op": "delete", "reason": body.get("cancel_reason") or "cancelled at the shop"}
     if topic != _CREATED and not (isinstance(topic, str) and topic in _CHANGED):
         raise Rejected("X-Shopify-Topic", f"is {topic!r}; this shop acts on no such topic")
+    if _is_set(body.get("cancelled_at")):
+        return {"invalid": "cancelled_at: the shop has cancelled this order already; skip it and its cancellation"}
     whole = _whole(body)
     if "invalid" in whole:
         return whole
@@ -59,7 +71,10 @@ def _change(topic: object, body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _whole(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The order's lines, whatever else its total consists of, and the currency: the shop's own, not the customer's."""
+    """The order's lines, whatever else its total consists of, and the currency: the shop's own, not the customer's.
+
+    What the shop has refunded or edited away shows in the current total alone, which the lines then miss.
+    """
     lines = body.get("line_items")
     stated, priced = body.get("currency"), _shop_money(body, "total_price_set", "currency_code")
     if stated and priced and stated != priced:
@@ -67,7 +82,7 @@ def _whole(body: Mapping[str, Any]) -> Mapping[str, Any]:
     currency = stated or priced
     if not isinstance(lines, list):
         return {"currency": currency}
-    total = body.get("total_price") or _shop_money(body, "total_price_set", "amount")
+    total = body.get("current_total_price") or body.get("total_price") or _shop_money(body, "total_price_set", "amount")
     fields = accounted([_item(line) for line in lines], dict(_adjustments(body)), total, currency)
     return fields if "invalid" in fields else {"currency": currency, **fields}
 

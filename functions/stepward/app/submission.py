@@ -120,11 +120,15 @@ class Submit:
             try:
                 check_customer(event.customer_id, content.get("customerId") if isinstance(content, dict) else None)
                 made = decide(met.task, plan, event, now=now, by=event.who, timing=self.timing, order=None)
-                met = Met(replace(made.task, revision=task.revision + 1), (*met.history, *made.history), met.refused)
+                why = made.refusal.text if made.refusal else ""
             except Rejected as error:
-                told = noted(event, now, f"{event.why}, which the order does not take: {error.reason}")
+                why = error.reason
+            if why:
+                told = noted(event, now, f"{event.why}, which the order does not take: {why}")
                 history = (*met.task.history, told)[-HISTORY_LIMIT:]
                 met = replace(met, task=replace(met.task, history=history), refused=(*met.refused, event))
+            else:
+                met = Met(replace(made.task, revision=task.revision + 1), (*met.history, *made.history), met.refused)
         return met
 
     def _tell(self, text: str, error: Rejected) -> None:

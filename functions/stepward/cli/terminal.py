@@ -16,6 +16,8 @@ OUT = Console(markup=False, highlight=False, emoji=False)
 """Standard output: answers."""
 ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
 """Standard error: errors and progress, so that answers can be piped."""
+_EARLIEST, _LATEST = -62_135_424_000_000, 253_402_041_600_000
+"""Epoch milliseconds: the third day of the calendar and the third last, so that local time stays in it."""
 
 
 def shows_any_text() -> None:
@@ -80,8 +82,8 @@ def print_raw(text: str) -> None:
 
 
 def moment(at: int) -> datetime:
-    """Epoch milliseconds as this machine's local time."""
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    """Epoch milliseconds as this machine's local time, as near as its calendar comes."""
+    return datetime.fromtimestamp(min(max(at, _EARLIEST), _LATEST) / 1000, UTC).astimezone()
 
 
 def day_and_time(at: int) -> str:
@@ -95,7 +97,9 @@ def clock(at: int) -> str:
 
 
 def span(milliseconds: int) -> str:
-    """A duration in its two largest units."""
+    """A duration in its two largest units; negative if two clocks differ."""
+    if milliseconds < 0:
+        return f"-{span(-milliseconds)}"
     if milliseconds < 1000:
         return f"{milliseconds} ms"
     if milliseconds < 60_000:

@@ -15,7 +15,7 @@ from typing import Any, Self
 from stepward.app.assembly import Application
 from stepward.domain.errors import Rejected
 from stepward.domain.key import TaskKey
-from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
+from stepward.domain.messages import DOORS, OPERATORS, SUBMITTERS, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
 from stepward.domain.workflow.agents import Operation
@@ -24,6 +24,7 @@ from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.services import Service, Services
 from stepward.wire.messages import encode
+from stepward.wire.order import check_signal
 
 
 @dataclass(repr=False)
@@ -169,12 +170,31 @@ class Order:
         message = {"type": "order.cancelled", **TaskKey.read(self.order_id).fields, "reason": reason}
         self.engine.post("orders", json.dumps(message))
 
-    def signal(self, name: str, data: Mapping[str, Any] | None = None, *, refused: str = "", id: str = "") -> None:  # noqa: A002
-        """Give it a signal, or refuse it, as its submitter does; `id` is the sender's own name for the signal."""
+    def signal(
+        self,
+        name: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        refused: str = "",
+        id: str = "",  # noqa: A002
+        by: str = SUBMITTERS,
+    ) -> None:
+        """Give it a signal, or refuse it; `id` is the sender's own name for the signal.
+
+        `by` is the door: that of its "submitters", or of "operators", who use `stepward signal`. That command, too,
+        checks the data first; raises Rejected.
+        """
+        if by not in DOORS:
+            raise ValueError(f"by={by!r} is no door; write one of {', '.join(DOORS)}")
+        signal_id = id or f"signal-{next(self.engine.names)}"
+        if by == OPERATORS:
+            given = SignalGiven(self.order_id, name, signal_id, data or {}, refused, "operator", OPERATORS)
+            check_signal(given, self.engine.app.signals(self.order_id).get(name))
+            self._command(given)
+            return
         answer = {"refused": refused} if refused else {"data": data or {}}
-        named = {"name": name, "signalId": id or f"signal-{next(self.engine.names)}"}
-        message = {"type": "order.signal", **TaskKey.read(self.order_id).fields, **named, **answer}
-        self.engine.post("orders", json.dumps(message))
+        named = {"name": name, "signalId": signal_id, **answer}
+        self.engine.post("orders", json.dumps({"type": "order.signal", **TaskKey.read(self.order_id).fields, **named}))
 
     def answer(
         self, step: Operation | str, result: Mapping[str, Any] | None = None, *, error: str = "", attempt: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
@@ -38,11 +39,12 @@ class Service:
     """The service behind one operation. Each method adds to its behaviour and returns the service.
 
     Behaviour with `times` holds for that many calls, in the order in which it was set; with None, for all calls after
-    those. Each call that gets through runs the operation, unless `returns` replaces it. `calls` are those that came.
+    those. Each call that gets through runs the operation, unless `returns` or `finds` replaces it. `calls` has all.
     """
 
     operation: Operation
     calls: list[Call] = field(default_factory=list)
+    is_honest: bool = False
     _next: list[tuple[Mood, str]] = field(default_factory=list)
     _always: tuple[Mood, str] | None = None
     _seconds: float = 0
@@ -51,6 +53,11 @@ class Service:
     def returns(self, answer: Result | Answer) -> Service:
         """Give this answer, or that of a function of the Call, once per key, instead of running the operation."""
         self._answer = answer if callable(answer) else lambda _: answer
+        return self
+
+    def finds(self) -> Service:
+        """As a check, find the effect that stands, with the answer that its call got, instead of running the check."""
+        self.is_honest = True
         return self
 
     def takes(self, seconds: float) -> Service:
@@ -175,9 +182,14 @@ class Services:
         """Whether the service of this effect, or of its undo, honours no keys."""
         return any(step.name == effect.removesuffix(UNDO_SUFFIX) for step in self.checked)
 
-    def found(self, _: Effect, service: Service, call: Call) -> Result:
+    def found(self, named: Effect, service: Service, call: Call) -> Result:
         """What a check finds."""
-        return service.answer(call)
+        return self.standing(named, call) if service.is_honest else service.answer(call)
+
+    def standing(self, named: Effect, call: Call) -> Result:
+        """The answer that the effect's call got; None if no effect stands."""
+        found = self.answers[call.idempotency_key] if named in self.ledger.remaining else None
+        return cast("Result", found)
 
     def _act_once(self, named: Effect, service: Service, call: Call) -> Result:
         """Have the effect, or undo it, however often it is called; a call that has run out of time has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from stepward.domain.errors import Rejected
 from stepward.wire import strict_json
@@ -48,7 +48,14 @@ def other_than_lines(beginning: bytes) -> str:
     if not content.startswith(b"{"):
         return f"no JSON: it begins with {content[:20].decode(errors='replace')!r}; {LINES}"
     lines = content.split(b"\n")
-    whole = lines if len(beginning) < ENOUGH else lines[:-1]
+    return _other_than_an_object_each(lines, lines if len(beginning) < ENOUGH else lines[:-1])
+
+
+def _other_than_an_object_each(lines: Sequence[bytes], whole: Sequence[bytes]) -> str:
+    """The same of lines that begin with an object; `whole` are those that have been read to their ends."""
+    first = lines[0].rstrip(_BLANK)
+    if first.endswith(b",") and is_object(first[:-1]):
+        return f"JSON objects with commas between them; {LINES}"
     if len(whole) > 1 and (_is_one_value(b"\n".join(whole)) or not any(map(is_object, whole))):
         return f"one JSON value over many lines; {LINES}"
     return ""

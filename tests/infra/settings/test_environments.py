@@ -82,7 +82,7 @@ def test_an_option_holds_for_one_run_and_is_told(files: Files) -> None:
 
 @pytest.mark.parametrize("name", REQUIRED)
 def test_what_has_no_default_for_every_deployment_cannot_be_forgotten(files: Files, name: str) -> None:
-    """D2: the refusal says what it is for, and where it goes."""
+    """D2, case 6: the refusal says what it is for, and where it goes."""
     says = next(item.metadata["says"] for item in fields(Settings) if item.name == name)
     kept = "".join(f"{line}\n" for line in PROD.splitlines() if not line.startswith(name))
     assert refused(files(prod=kept)) == f"infra/environments/prod.toml lacks {name} ({says}); add it"
@@ -208,7 +208,7 @@ def _app(services: tuple[str, ...] | None) -> App:
 def test_every_agent_has_the_address_of_its_service_and_no_address_is_left_over(
     services: tuple[str, ...] | None, addresses: dict[str, str], told: str
 ) -> None:
-    """D2: without one, every call fails until somebody deploys again."""
+    """D2, case 7: without one, every call fails until somebody deploys again."""
     with pytest.raises(Misconfigured) as refusal:
         check_addresses(_app(services), addresses)
     assert str(refusal.value) == told

@@ -35,7 +35,7 @@ def own_metrics(template: Template) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def test_no_deployment_watches_the_metrics_of_another(deployed: tuple[str, Template]) -> None:
-    """D3: else development pages for production, and keeps its dead-man alarm green."""
+    """D3, case 8: else development pages for production, and keeps its dead-man alarm green."""
     stack, template = deployed
     assert {dimensions["service"] for _, dimensions in own_metrics(template)} == {stack}
     for function in template.of("Lambda::Function"):
@@ -52,7 +52,7 @@ def test_the_name_of_a_deployment_costs_no_further_series(deployed: tuple[str, T
 
 
 def test_every_alarm_and_the_commands_in_it_name_the_deployment(deployed: tuple[str, Template]) -> None:
-    """D3: the mail of an alarm consists of its name and its description."""
+    """D3, case 8: the mail of an alarm consists of its name and its description."""
     stack, template = deployed
     told = 0
     for alarm in template.properties("CloudWatch::Alarm").values():

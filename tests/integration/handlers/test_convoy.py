@@ -61,7 +61,7 @@ def taken(deployment: Deployment, *bodies: str) -> Event:
 
 @pytest.mark.parametrize("huge", HUGE_TEXTS, ids=range(len(HUGE_TEXTS)))
 def test_an_event_whose_fault_is_huge_is_kept_and_does_not_come_back(deployment: Deployment, huge: Any) -> None:
-    """C1: or it blocks the lane of its order alone."""
+    """C1, case 17: or it blocks the lane of its order alone."""
     event = batch(create(A), json.dumps(huge), create(B), groups={1: "a group"})
     assert failed(convoy.handler(event, CONTEXT)) == []
 
@@ -258,7 +258,7 @@ def reasons(deployment: Deployment) -> list[tuple[str, str, str]]:
 
 
 def test_another_customers_events_change_nothing_in_the_lane_or_the_order(deployment: Deployment) -> None:
-    """FIELD_CASES_2 10: its create was a duplicate, and its delete undid and refunded a shipped order."""
+    """Case 10: its create was a duplicate, and its delete undid and refunded a shipped order."""
     acme, globex = ({"customerId": customer, "ledgerId": "L1"} for customer in ("acme", "globex"))
     work(create(A, **acme))
     before = deployment.lane(A), deployment.task(A)

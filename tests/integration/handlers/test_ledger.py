@@ -50,7 +50,7 @@ HUGE_TEXTS: list[dict[str, Any]] = [
 def test_an_entry_whose_fault_is_huge_keeps_nothing_from_its_neighbours(
     deployment: Deployment, huge: dict[str, Any]
 ) -> None:
-    """C2: its reason quotes it, and is cut with its length; it is kept, or blocks its order's lane alone."""
+    """C2, case 17: its reason quotes it, and is cut with its length; it is kept, or blocks its order's lane alone."""
     first, last = entries(2)
     assert split(batch(SAMPLE, [ledger_body(entries=[first, huge, last])])) == []
 

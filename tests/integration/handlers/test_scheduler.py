@@ -197,7 +197,7 @@ def test_a_record_that_cannot_be_read_brings_only_its_own_message_back(deploymen
 
 
 def test_another_customers_cancellation_is_a_reject(deployment: Deployment) -> None:
-    """FIELD_CASES_2 10."""
+    """Case 10."""
 
     def cancel(customer: str) -> list[str]:
         body = json.dumps({"type": "order.cancelled", "orderId": ORDER_ID, "customerId": customer})

@@ -15,6 +15,7 @@ from stepward.domain.errors import Misconfigured, Rejected
 from stepward.domain.task.record import ProcessState
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, PLENTY, ROOT, Deployment, batch, failed, order_body, sample
+from tests.integration.handlers.test_ledger import HUGE
 
 PLAIN = "sqs-order-plain.json"
 FIELD_CASES = sorted((ROOT / "tests" / "field_cases").glob("bodies_*.json"))
@@ -101,6 +102,23 @@ def test_bad_messages_are_rejected_and_their_good_neighbour_goes_through(deploym
         assert case["says"] in row["Reason"]["S"], case["why"]
         assert row["Source"]["S"] == "orders"
         assert row["Body"]["B"].decode("utf-8", "surrogatepass") == case["body"], case["why"]
+
+
+@pytest.mark.parametrize("name", [PLAIN, "sqs-order-sns.json", "sqs-order-eventbridge.json"])
+@pytest.mark.parametrize("at", ["order.submitted", "EUR", "currency"])
+def test_a_fault_as_long_as_its_message_is_kept_however_it_is_wrapped(
+    deployment: Deployment, name: str, at: str
+) -> None:
+    """S8, case 17: a name or a value of any field."""
+    (record, *_) = sample(name)["Records"]
+    huge = HUGE.join(record["body"].rsplit(at, 1))
+
+    assert failed(submission.handler(batch(PLAIN, [huge, order_body("ord-good")]), PLENTY)) == []
+
+    (reject,) = deployment.rejects()
+    assert deployment.order_ids() == {"ord-good"}
+    assert reject["Body"]["B"].decode() == huge
+    assert len(reject["Field"]["S"] + reject["Reason"]["S"]) <= 1_200
 
 
 def test_a_notice_of_aws_is_acknowledged_and_counted(deployment: Deployment, log: Log) -> None:

@@ -63,7 +63,7 @@ def test_orders_in_shards_that_a_deployment_gave_up_are_recovered(
 
 
 def test_draining_shards_are_swept_in_each_run(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
-    """D2: not by turns only, as those of any earlier deployment."""
+    """D2, case 5: not by turns only, as those of any earlier deployment."""
     monkeypatch.setenv("STEPWARD_SHARDS", "8")
     submission.handler(batch("sqs-order-plain.json", [order_body(f"ord-{n}") for n in range(16)]), PLENTY)
     deployment.taken("scheduler")

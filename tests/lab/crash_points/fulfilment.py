@@ -1,13 +1,13 @@
 """Orders through the whole engine, with every port call counted, and people who act meanwhile."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.messages import StepFailed
 from stepward.domain.task.record import ProcessState, Task
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, forward_name
 from stepward.testing.crash import AHEAD, played
 from stepward.testing.engine import Engine
 from stepward.testing.faults.profile import Mood
@@ -45,6 +45,14 @@ def line(**charge: Any) -> Plan:
 LINE = line()
 
 
+def before_charge(wait: PlannedStep) -> Plan:
+    """The line with a wait between its first two steps."""
+    reserve, charge, ship = LINE.steps
+    return replace(
+        LINE, steps=(reserve, replace(wait, after=(reserve.name,)), replace(charge, after=(wait.name,)), ship)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """What somebody does once, as soon as `when` says so."""
@@ -58,9 +66,9 @@ class Scenario:
     """One path of one order: how its services behave by effect, call by call, and what people do.
 
     `declines` are the effects that are refused until an operator has mended the cause. `ends` is the state in which the
-    order has to end; `hidden` is how many seconds a message stays hidden that was not deleted. `rejects` is how many
-    rejects there have to be, `batch` the most messages that a Scheduler gets at once, `asked` the commands that the
-    audit log has to hold, once each.
+    order and its child have to end; `hidden` is how many seconds a message stays hidden that was not deleted. `rejects`
+    is how many rejects there have to be, `batch` the most messages that a Scheduler gets at once, `asked` the commands
+    that the audit log has to hold, once each.
     """
 
     what: str
@@ -115,7 +123,8 @@ class Orders:
 
     def service(self, effect: str) -> Service:
         """The service that does a step, or undoes it."""
-        step, app = self.scenario.plan.by_name[forward_name(effect)], self.engine.app
+        name, app = forward_name(effect), self.engine.app
+        step = next(plan.by_name[name] for plan in app.plans().values() if name in plan.by_name)
         name = step.undo if effect.endswith(UNDO_SUFFIX) else step.operation
         return self.engine.service(app.operations(step.agent)[name])
 
@@ -131,9 +140,9 @@ class Orders:
 def live(scenario: Scenario, pulse: Pulse) -> Iterator[str]:
     world = Orders(scenario, pulse)
     yield from played(world.engine, until=world.act)
-    ended = world.task.process_state if world.task else None
-    if ended is not scenario.ends:
-        yield f"the order ended {ended}, not {scenario.ends}"
+    tasks = world.engine.parts.store.tasks.values()
+    ended = [task.process_state if task else None for task in tasks or [world.task]]
+    yield from (f"the order ended {state}, not {scenario.ends}" for state in ended if state is not scenario.ends)
     if world.acts:
         yield f"{len(world.acts)} of the things that people were to do never came about"
     if len(world.engine.rejects) != scenario.rejects:

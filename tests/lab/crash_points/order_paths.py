@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from stepward.domain.messages import Pause, Resume, Undo
 from stepward.domain.task.record import SERVICE, ProcessState
-from stepward.domain.workflow.plan import Exhausted, Plan
+from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind
 from stepward.testing.faults.path import Path
 from stepward.testing.faults.profile import Mood
 from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.factories import ALERTS, HOUR, ORDER_ID, SECOND, falls_back, order_text, planned, waits
-from tests.lab.crash_points.fulfilment import ORDER, STEP, TAKES, Act, Orders, Scenario, line, live
+from tests.lab.crash_points.fulfilment import ORDER, STEP, TAKES, Act, Orders, Scenario, before_charge, line, live
 
 CANCELLED = f'{{"type": "order.cancelled", "orderId": "{ORDER_ID}", "reason": "bought elsewhere"}}'
 AWAY = 45
@@ -73,11 +74,32 @@ def answers(step: str, token: int) -> Act:
     return Act(lambda world: bool(world.task and world.task.steps[step].locked_by == SERVICE), do)
 
 
+def gives(when: Callable[[Orders], bool]) -> Act:
+    """Somebody approves, with two clicks."""
+    signal = {"type": "order.signal", "orderId": ORDER_ID, "name": "approval", "signalId": "s-1", "data": {}}
+
+    def do(world: Orders) -> None:
+        for _ in range(2):
+            world.engine.post("orders", json.dumps(signal))
+
+    return Act(when, do)
+
+
 CANCELS = Act(is_running("charge"), lambda world: world.engine.post("orders", CANCELLED))
 COMES = Act(lambda world: bool(world.engine.parts.store.wishes), lambda world: world.engine.post("orders", ORDER))
 UNDOES = commands(is_running("ship"), Undo, "sold twice")
 PAUSES = commands(is_running("reserve"), Pause, "stock is being counted")
 RESUMES = commands(lambda world: bool(world.task and world.task.paused), Resume, "counted")
+TIMER = PlannedStep("cooling", "", "", (), 20 * SECOND, 1, kind=StepKind.TIMER)
+SIGNAL = replace(TIMER, name="approval", complete_within=HOUR, kind=StepKind.SIGNAL)
+BILLING = Plan(
+    "billing",
+    1,
+    (planned("bill", undo="unbill", **STEP), planned("post", "bill", undo="call_back", **STEP)),
+    is_child=True,
+)
+PART = replace(SIGNAL, name="part", threshold=4, on_permanent=Exhausted.UNDO, kind=StepKind.CHILD, child=BILLING)
+REFUSED = replace(BILLING, steps=(BILLING.steps[0], replace(BILLING.steps[1], on_permanent=Exhausted.UNDO)))
 ELSEWHERE = (falls_back("other", undo="give_back"), ALERTS)
 WAITS = (waits(120 * SECOND, 2), ALERTS)
 CHARGE, SHIP = frozenset({"charge"}), frozenset({"ship"})
@@ -118,6 +140,21 @@ SCENARIOS = {
         moods={"charge": [DEAD]},
         acts=[answers("charge", 0)],
         hidden=AWAY,
+    ),
+    "timer": Scenario("a step waits for a time", plan=before_charge(TIMER)),
+    "signal": Scenario("a signal is given twice", plan=before_charge(SIGNAL), acts=[gives(is_running("approval"))]),
+    "early signal": Scenario(
+        "a signal comes twice, before its step", plan=before_charge(SIGNAL), acts=[gives(is_running("reserve"))]
+    ),
+    "child": Scenario("a step is an order of its own", plan=before_charge(PART)),
+    "child undone": Scenario(
+        "what comes after a child declines: both are undone", UNDONE, before_charge(PART), declines=SHIP
+    ),
+    "child refused": Scenario(
+        "a step of a child declines: it is undone, and so is its order",
+        UNDONE,
+        before_charge(replace(PART, child=REFUSED)),
+        declines=frozenset({"post"}),
     ),
     "failing undo": Scenario(
         "an undo declines, and an operator resubmits it",

@@ -14,12 +14,13 @@ from tests.lab.crash_points.fulfilment import live
 from tests.lab.crash_points.order_paths import SCENARIOS
 from tests.lab.crash_points.paths import PATHS
 
-WHOLE = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
+OF_ORDERS = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
+WHOLE = [*OF_ORDERS, "child", "child undone", "child refused", "signal"]
 
 
 @pytest.mark.parametrize("name", some(WHOLE, 2))
 def test_every_single_crash_point_survives(name: str) -> None:
-    """S22: before and after each port call; the audits decide: I1 to I6, I8 and I9 of orders, I7 of ledgers."""
+    """S22: before and after each port call; the audits decide: I1 to I6, I8, I9 and I13 of orders, I7 of ledgers."""
     found = tally(PATHS[name])
 
     assert not found.failed, found.failed[0].report

@@ -17,7 +17,7 @@ from tests.lab.wheels.building import ROOT, build, install, run
 
 TRIPS = 3
 ENDS_WITHIN_S = 60
-AGENTS = {"flights", "hotels", "cars", "cards", "mail"}
+AGENTS = {"flights", "hotels", "cars", "visas", "cards", "insurers", "mail"}
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from functools import partial
 from random import Random
 from zlib import crc32
 
+from stepward.domain.history import HistoryKind
 from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.domain.messages import LaneWaits
 from stepward.domain.rejects import Reject
@@ -21,6 +22,7 @@ from stepward.testing.seeded.world import ORDERED_WITHIN
 from stepward.testing.settings import REPLY_TO
 from tests.factories import order_text
 from tests.lab.convoy import audit
+from tests.lab.worlds.children import Children, with_children
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
@@ -32,6 +34,10 @@ ORDERS = 20 - len(OWNERS)
 """Those that come as order messages; the others come by ledger."""
 APART = 0.25
 """The share of worlds in which order ids are unique per customer."""
+COUNTED = {HistoryKind.STEP_SKIPPED, HistoryKind.HANDED_OVER, HistoryKind.FORGED, HistoryKind.EXTENDED}
+"""What the figures of a world say of its log."""
+PARTED = 0.2
+"""The share of worlds whose orders have a step that is an order of its own."""
 WAITING = 0.25
 """The share of worlds whose workflow waits for a time and a signal, and skips a step."""
 RATES = [*[0] * 12, 0.05, 0.2, 1]
@@ -47,6 +53,7 @@ class Ours(Cast):
     customers: Customers
     ours: Lanes
     signals: Signals | None = None
+    children: Children | None = None
     left: audit.Left = field(init=False)
     parts: Instances = field(init=False)
 
@@ -57,6 +64,8 @@ class Ours(Cast):
         self.parts = parts
         if self.signals is not None:
             self.signals.begin(parts, self.people.ordered)
+        if self.children is not None:
+            self.children.begin(self.people.ordered)
 
     def hear_of_lane(self, alert: LaneWaits) -> None:
         self.left.alerts.send(alert)
@@ -66,8 +75,12 @@ class Ours(Cast):
         return TaskKey.read(reject.order_id).order_id in OWNERS or reject.source.startswith("ledger of ")
 
     def verdict(self) -> None:
+        kinds = (entry.kind for _, entry in self.parts.telemetry.history if entry.kind in COUNTED)
+        self.parts.gate.diary.counts.update(f"{kind} in the log" for kind in kinds)
         if self.signals is not None:
             self.signals.verdict(self.parts)
+        if self.children is not None:
+            self.children.verdict(self.parts)
         for invariant, order_id, check in audit.checks(self.left, self.customers.sent):
             try:
                 check()
@@ -86,20 +99,24 @@ def cast(gate: Gate) -> Ours:
     waits = gate.chances.dice("waits")
     is_waiting = waits.random() < WAITING
     plans = [waiting(plan, waits) for plan in plans] if is_waiting else plans
+    undoable = family is not LINE
+    has_children = (of_parts := gate.chances.dice("an order has a part")).random() < PARTED
+    plans = with_children(plans, of_parts, undoable=undoable) if has_children else plans
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     rate = gate.chances.dice("rate").choice(RATES)
-    undoable, rules_of_lanes = family is not LINE, rules(gate.chances.dice("rules of lanes"))
+    rules_of_lanes, people = rules(gate.chances.dice("rules of lanes")), People(gate, undoable, _order, keys)
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
         releases=[PlannedApp(plan, keys=keys, rate=rate) for plan in plans],
-        people=People(gate, undoable, _order, keys),
+        people=people,
         orders=ORDERS,
         settings=replace(SETTINGS, lane_rules=rules_of_lanes),
         lanes=lanes,
         ours=lanes,
         kind=Skewed,
         signals=Signals(gate, ORDERED_WITHIN) if is_waiting else None,
+        children=Children(gate, people, ORDERED_WITHIN) if has_children else None,
         customers=Customers(gate, rules_of_lanes, undoable, apart),
     )
 

@@ -27,6 +27,7 @@ from stepward.testing.sqs.rules import Entry
 
 NEWS = ("kind of message", "field of messages", "field of plans", "kind of history", "field of notes")
 KINDS = ("task.start", "step.retry", "step.request", "step.reply")
+OF_CHILDREN = ("child.submit", "child.undo", "child.ended", "child.heard")
 FIELD = "newer"
 SHARDS = (1, 2, 4)
 """How many shards a release may have."""
@@ -132,11 +133,13 @@ class Skewed(Instances):
     placed: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        plans = [plan for release in self.releases for plan in release.plans().values()]
+        kinds = (*KINDS, *OF_CHILDREN) if any(plan.is_child for plan in plans) else KINDS
         for number in range(1, len(self.releases)):
             for what in NEWS:
                 if dice := self.gate.chances.happens(f"release {number} writes a new {what}", 0.25):
                     self.news.setdefault(what, number)
-                    self.kind = self.kind or dice.choice(KINDS)
+                    self.kind = self.kind or dice.choice(kinds)
         dice = self.gate.chances.dice("shards")
         self.shards = [dice.choice(SHARDS) for _ in self.releases]
         super().__post_init__()

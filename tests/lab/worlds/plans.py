@@ -91,11 +91,16 @@ def checked(plan: Plan, dice: Random) -> Plan:
 def releases(plan: Plan, dice: Random) -> Iterator[Plan]:
     """The releases that follow: each changes steps, operations, agents or limits."""
     for number in range(2, 2 + dice.choice([1, 1, 2])):
-        steps = list(plan.steps)
-        for change in range(dice.randint(1, MOST_CHANGES)):
-            dice.choice(CHANGES)(steps, dice, f"{number}{'abc'[change]}")
-        plan = Plan(plan.workflow, number, tuple(steps))
+        plan = changed(plan, number, dice)
         yield plan
+
+
+def changed(plan: Plan, number: int, dice: Random) -> Plan:
+    """The release of this number, which changes what the plan says."""
+    steps = list(plan.steps)
+    for change in range(dice.randint(1, MOST_CHANGES)):
+        dice.choice(CHANGES)(steps, dice, f"{number}{'abc'[change]}")
+    return replace(plan, version=number, steps=tuple(steps))
 
 
 def _add(steps: Steps, dice: Random, name: str) -> None:
@@ -171,14 +176,14 @@ def waiting(plan: Plan, dice: Random) -> Plan:
     signal = replace(timer, name=APPROVAL, kind=StepKind.SIGNAL, complete_within=dice.choice(SPANS[1:]))
     signal = replace(signal, exhausted=answers, on_permanent=refused, by=dice.choice(["", "", OPERATORS]))
     for wait in (timer, signal):
-        _insert(steps, dice.randint(0, len(steps)), wait)
+        insert(steps, dice.randint(0, len(steps)), wait)
     place = dice.randrange(len(steps))
     if steps[place].agent and not steps[place].point_of_no_return:
         steps[place] = replace(steps[place], when=URGENT)
     return replace(plan, steps=tuple(steps))
 
 
-def _insert(steps: Steps, place: int, wait: PlannedStep) -> None:
+def insert(steps: Steps, place: int, wait: PlannedStep) -> None:
     """Put a wait behind the step before this place, or first; what came after that comes after the wait."""
     before = (steps[place - 1].name,) if place else ()
     for index, step in enumerate(steps):

@@ -64,18 +64,29 @@ class Signals:
             data = {} if refused else {"by": signal_id}
             text = encode(SignalGiven(order_id, APPROVAL, signal_id, data, refused, "ada", OPERATORS))
         self.given[signal_id] = order_id
-        for _ in range(dice.choice([1, 1, 2])):
+        times = dice.choice([1, 1, 2])
+        self.gate.diary.counts["signals, given twice"] += times - 1
+        for _ in range(times):
             self.gate.loop.later(at, lambda: self.post(queue, text))
 
     def verdict(self, parts: Instances) -> None:
-        """I11: each signal counted, or whoever gave it was told."""
+        """I11: each signal counted, or whoever gave it was told; the figures say how they came."""
+        signalled = [entry for _, entry in parts.telemetry.history if entry.kind is HistoryKind.SIGNALLED]
+        counts = self.gate.diary.counts
+        counts["signals, given"] += len(self.given)
+        counts["signals, kept early"] += sum(not entry.attempt for entry in signalled)
+        counts["signals, that ended a step"] += sum(bool(entry.attempt) for entry in signalled)
+        counts["signals, that refused"] += sum(entry.note.startswith("no to ") for entry in signalled)
         rejects = [reject.body for reject in parts.rejects.kept.values()]
         refused = {key for key, entry in parts.telemetry.history if entry.kind is HistoryKind.REFUSED}
         for signal_id, order_id in ((each, self.given[each]) for each in sorted(self.heard & self.given.keys())):
             task = parts.judge.tasks.tasks[order_id]
             record = task.steps.get(APPROVAL)
             counted = record is not None and signal_id in (record.token, record.early and record.early.signal_id)
-            kept = any(entry.kind is HistoryKind.SIGNALLED and signal_id in entry.note for entry in task.history)
+            ended = (each for key, each in parts.telemetry.history if key == order_id and each.attempt)
+            notes = [*task.history, *ended]  # a task keeps its newest troubles only
+            kept = any(entry.kind is HistoryKind.SIGNALLED and signal_id in entry.note for entry in notes)
             told = any(f'"{signal_id}"' in body for body in rejects) or order_id in refused
+            counts["signals, too late, second, or by the wrong door"] += told
             if not (counted or kept or told):
                 raise Broken("I11", order_id, f"the signal {signal_id} was lost")

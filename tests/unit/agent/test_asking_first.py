@@ -90,7 +90,7 @@ def test_whatever_becomes_of_the_first_call_the_effect_happens_once(
 
 
 def test_a_first_attempt_that_is_delivered_twice_calls_once(engine: Engine) -> None:
-    """SQS delivers one request twice: the attempt's number does not tell whether a call was made."""
+    """I4. Trap: SQS delivers one request twice, so the attempt's number does not tell whether a call was made."""
     engine.service(charge).takes(20)
     engine.double("agent-payments")
     engine.submit(fulfilment, {})

@@ -47,6 +47,7 @@ def paced(rate: float, within: int = 20 * MINUTE) -> Paced:
 
 @pytest.mark.parametrize(("rate", "orders"), [(1, 10), (20, 60), (0.1, 5)])
 def test_all_instances_together_keep_the_rate_and_every_order_is_done(rate: float, orders: int) -> None:
+    """W8, I14. Trap: each instance keeps the rate, and all together exceed it."""
     world, rates = paced(rate), Rates()
     requests = [world.ask(f"ord-{number}") for number in range(orders)]
 

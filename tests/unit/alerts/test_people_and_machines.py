@@ -49,7 +49,7 @@ class Deaf(MemoryAlerts):
 
 
 def test_people_hear_once_of_what_machines_cannot_be_told_and_machines_hear_later() -> None:
-    """S7: 40 are due and the event bus does not exist; it is an error of the run until it does."""
+    """S7, case 16: 40 are due and the event bus does not exist; it is an error of the run until it does."""
     world = overdue(40)
     world.alerts = alerts = Deaf()
     for _ in range(3):

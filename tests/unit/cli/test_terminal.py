@@ -1,13 +1,27 @@
 import io
 import json
+import re
 import sys
+import time
 from decimal import Decimal
 
 import pytest
 from rich.cells import cell_len
 
 from stepward.cli.main import main
-from stepward.cli.terminal import OUT, cell, print_json, print_raw, printable, printable_lines, say, span, table
+from stepward.cli.terminal import (
+    OUT,
+    cell,
+    clock,
+    day_and_time,
+    print_json,
+    print_raw,
+    printable,
+    printable_lines,
+    say,
+    span,
+    table,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,10 +55,25 @@ def test_lines_stay_lines() -> None:
         (3_599_999, "59 min 59 s"),
         (3_600_000, "1 h 0 min"),
         (90_000_000, "1 d 1 h"),
+        (-300_000, "-5 min 0 s"),
     ],
 )
 def test_a_duration_is_shown_in_its_two_largest_units(milliseconds: int, words: str) -> None:
     assert span(milliseconds) == words
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "UTC"])
+@pytest.mark.parametrize("at", [-(10**18), -62_135_596_800_000, -1, 253_402_300_799_999, 10**18])
+def test_no_clock_hides_what_it_stamped(monkeypatch: pytest.MonkeyPatch, zone: str, at: int) -> None:
+    """Field case 24: a time beyond the calendar is shown as near as it comes."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert re.fullmatch(r"\d{1,4}-\d\d-\d\d \d\d:\d\d:\d\d", day_and_time(at))
+        assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3}", clock(at))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 in_any_encoding = pytest.mark.parametrize("encoding", ["ascii", "cp1252", "iso8859-1", "cp437", "utf-8"])

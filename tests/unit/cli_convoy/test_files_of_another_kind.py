@@ -45,6 +45,8 @@ OTHER_BYTES = [
     (TEXT.encode("utf-16-be"), "UTF-16 or UTF-32; save it as UTF-8"),
     (TEXT.encode("utf-32"), "UTF-16 or UTF-32; save it as UTF-8"),
 ]
+COMMAS = ",\n".join(map(json.dumps, ENTRIES))
+"""What somebody copied out of an array: only the last line is a whole object."""
 OTHER_TEXTS = [
     ("", "empty"),
     (" \n\n", "empty"),
@@ -53,6 +55,8 @@ OTHER_TEXTS = [
     ("\n" + json.dumps({"entries": ENTRIES}, indent=2), "one JSON value over many lines"),
     (AN_ENTRY_A_LINE, "one JSON value over many lines"),
     (AN_ENTRY_A_LINE.replace("\n]", "," + " " * ENOUGH + TEXT + "]"), "one JSON value over many lines"),
+    (COMMAS, "commas between them"),
+    (COMMAS.replace("\n", " \r\n"), "commas between them"),
     ("orderId,sequence,op\nA,1,create\n", "no JSON: it begins with 'orderId,"),
     ("<orders/>", "no JSON: it begins with '<orders"),
     ('"text"\n"text"\n', "no JSON: it begins with"),
@@ -167,7 +171,7 @@ def test_a_first_line_longer_than_what_is_looked_at_is_no_reason_to_refuse(tmp_p
 
 
 @pytest.mark.parametrize(
-    "content", ["[1, 2]", '"a"\n"b"', "{oops\n{oops", '{"op": "add"}\n{"op": "add"}', '{"orderId": "a b"}']
+    "content", [COMMAS, "[1, 2]", '"a"\n"b"', "{oops\n{oops", '{"op": "add"}\n{"op": "add"}', '{"orderId": "a b"}']
 )
 def test_a_ledger_that_holds_nothing_valid_is_not_sent(tmp_path: Path, content: str) -> None:
     """Field case 22."""

@@ -191,7 +191,7 @@ def test_what_changes_nothing_that_matters_is_not_refused() -> None:
 def test_a_change_that_would_lose_something_is_refused_with_what_to_do(
     about: Change, question: str, reason: str
 ) -> None:
-    """D2."""
+    """D2, cases 5 and 6: shards with work in them; production deployed as development."""
     assert refused(about) == [(question, reason)]
 
 

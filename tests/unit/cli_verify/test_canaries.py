@@ -1,19 +1,23 @@
 """D4: what a canary is made of."""
 
 import json
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 import orders
 from stepward.cli.orders.files import Written, read
 from stepward.cli.verify.canaries import Canaries, _canary
 from stepward.cli.verify.command import _samples
-from stepward.domain.task.record import ProcessState
+from stepward.cli.verify.deployed import Finding
+from stepward.domain.task.record import ProcessState, Task
 from stepward.testing import Engine
+from tests.factories import T0, shipping
 
 ROOT = Path(__file__).parents[3]
 
@@ -68,3 +72,57 @@ def test_the_canary_of_a_return_ends_whichever_of_its_messages_comes_first(monke
 
     assert task
     assert task.process_state is ProcessState.PROCESSED
+
+
+@dataclass
+class Stack:
+    """A stack in which the canary of fulfilment comes as far as `found`."""
+
+    found: Task | None
+    denied: bool = False
+    now: int = T0
+    cancelled: list[Any] = field(default_factory=list)
+
+    def connection(self) -> Any:
+        deployment = SimpleNamespace(keys=orders.app.keys, orders_queue_url="", orders_table="o", tasks_table="t")
+        store = SimpleNamespace(load=lambda *_, **__: self.found and SimpleNamespace(task=self.found))
+        return SimpleNamespace(
+            deployment=deployment,
+            store=store,
+            queues=SimpleNamespace(to_scheduler=self.cancelled.extend),
+            sender=SimpleNamespace(send=lambda *_: None),
+            now=lambda: self.now,
+            new_id=lambda: "1",
+        )
+
+    def sleep(self, seconds: float) -> None:
+        self.now += int(seconds * 1000)
+
+    def delete_item(self, **_: Any) -> None:
+        if self.denied:
+            raise ClientError({"Error": {"Code": "AccessDenied", "Message": "denied"}}, "DeleteItem")
+
+    def findings(self, *samples: Written) -> dict[str, Finding]:
+        found = Canaries(self.connection(), samples, self, self.sleep).findings(2_000)
+        return {it.check: it for it in found}
+
+
+@pytest.mark.parametrize(
+    ("stack", "says", "cancelled"),
+    [
+        (Stack(None), "not there, and was cancelled", 1),
+        (Stack(shipping().task), "Processing, and was cancelled", 1),
+        (Stack(shipping().declined("ship").task), "Error, and was cancelled", 1),
+        (Stack(shipping().undone().task), "ended Undone; its record stays", 0),
+        (Stack(shipping().done("ship").task, denied=True), "allow DeleteItem", 0),
+    ],
+)
+def test_a_canary_that_does_not_end_well_is_no_good_news(stack: Stack, says: str, cancelled: int) -> None:
+    """D4: and neither is a workflow that no sample belongs to; what cannot end by itself is cancelled."""
+    found = stack.findings(*read(ROOT / "events" / "orders" / "order.json"))
+
+    red = found["canary of fulfilment"]
+    assert (red.good, len(stack.cancelled)) == (False, cancelled)
+    assert says in red.says
+    assert found["canary of returns"].says == "no file has an order of it; name one"
+    assert not any(it.good for it in found.values())

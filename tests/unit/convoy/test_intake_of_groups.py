@@ -149,7 +149,7 @@ def parked_behind_an_end(count: int) -> tuple[ConvoyWorld, str]:
 def test_a_lane_with_thousands_of_events_behind_its_end_ends_first_and_is_cleared_page_by_page(
     *, by_command: bool
 ) -> None:
-    """C5: no run makes more calls than it has time for, none begins at the beginning, and each event is kept once."""
+    """C5, case 14: no run makes more calls than it has time for, none begins anew, and each event is kept once."""
     world, text = parked_behind_an_end(6_000)
     text = encode_command(SkipEvent("A", 2, "ada", "gone", "c-1")) if by_command else text
     kept: list[int] = [0]

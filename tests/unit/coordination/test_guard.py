@@ -1,5 +1,10 @@
 """Guards of one agent, each in an instance of its own, that agree by one shared record."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Lock, Semaphore
+from typing import Any, cast
+
 import pytest
 
 from stepward.app.agent.breakers import Breakers
@@ -18,6 +23,21 @@ LIMITS = Limits(failures=6, open_for=10 * SECOND, longest=40 * SECOND)
 INSTANCES = 8
 PAUSE = AgentPause("ada", "the bank works on it", T0)
 BREAKS = (HistoryKind.BREAKER_OPENED, HistoryKind.BREAKER_PROBING, HistoryKind.BREAKER_CLOSED)
+
+
+@dataclass
+class Door:
+    """A lock that counts who asked for it."""
+
+    lock: Lock = field(default_factory=Lock)
+    asked: Semaphore = field(default_factory=lambda: Semaphore(0))
+
+    def acquire(self, *, blocking: bool) -> bool:
+        self.asked.release()
+        return self.lock.acquire(blocking=blocking)
+
+    def release(self) -> None:
+        self.lock.release()
 
 
 def down() -> Failure:
@@ -62,6 +82,58 @@ def test_the_shared_record_is_read_once_a_second(world: World, records: Troubled
 
     guard.admit(world.clock() + SECOND, T0 + MINUTE)
     assert records.reads == 2
+
+
+def test_a_slow_read_of_the_record_holds_up_no_other_request(world: World, records: TroubledRecords) -> None:
+    """S20: one thread reads, the others go by what the process knows."""
+    guard, later = world.guard(LIMITS), world.clock() + SECOND
+    guard.admit(world.clock(), T0 + MINUTE)
+
+    def others() -> None:
+        with guard.working():
+            for _ in range(INSTANCES):
+                assert isinstance(guard.admit(later, T0 + MINUTE), Permit)
+            guard.succeeded(Permit(T0), later, "ship")
+
+    with ThreadPoolExecutor(1) as threads:
+        records.while_read = lambda: threads.submit(others).result(timeout=10)
+        guard.admit(later, T0 + MINUTE)
+
+    assert records.reads == 2
+
+
+@pytest.mark.parametrize("idle", [0, HOUR], ids=["a new process", "a process that slept"])
+def test_who_knows_nothing_waits_for_the_one_that_reads(world: World, records: TroubledRecords, idle: int) -> None:
+    """S20: no call past an open breaker, and no read for each of a batch."""
+    door, now = Door(), T0 + idle
+    guard = replace(world.guard(LIMITS), _reading=cast("Any", door))
+    if idle:
+        guard.admit(T0, T0 + MINUTE)
+        assert door.asked.acquire(blocking=False)
+    Breakers(records).pause("worker", PAUSE)
+    records.reads = 0
+
+    with ThreadPoolExecutor(INSTANCES) as threads:
+        records.while_read = lambda: [door.asked.acquire(timeout=10) for _ in range(INSTANCES)]
+        asked = [threads.submit(guard.admit, now, now + MINUTE) for _ in range(INSTANCES)]
+
+    assert all(isinstance(each.result(), Refused) for each in asked)
+    assert records.reads == 1
+
+
+def test_what_was_written_during_a_read_is_not_forgotten_for_it(world: World, records: TroubledRecords) -> None:
+    """S20: a read that began before the breaker opened does not close it."""
+    guard, later = world.guard(LIMITS), T0 + SECOND
+    guard.admit(T0, T0 + MINUTE)
+    others = [world.guard(LIMITS) for _ in range(LIMITS.failures - 1)]
+
+    def fail() -> None:
+        for each in (*others, guard):
+            each.failed(Permit(later), later, down())
+
+    records.while_read = fail
+
+    assert isinstance(guard.admit(later, T0 + MINUTE), Refused)
 
 
 def test_failures_are_counted_across_instances(world: World) -> None:

@@ -57,7 +57,7 @@ def test_a_refused_command_is_logged_with_the_reason(world: World) -> None:
 
 @pytest.mark.parametrize("who", ["ada", "a" * 201, "\N{WAVING HAND SIGN}" * 201, "a" * 1_500])
 def test_a_resubmitted_step_is_logged_with_its_attempt(world: World, who: str) -> None:
-    """S7: who resubmitted which attempt, however long their name is."""
+    """S7, case 26: who resubmitted which attempt, however long their name is."""
 
     def decline(_: Call) -> dict[str, Any]:
         raise Permanent("sold out")

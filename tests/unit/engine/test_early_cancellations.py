@@ -33,7 +33,7 @@ def heard(engine: Engine) -> list[tuple[str, int]]:
 
 
 def test_an_order_that_was_cancelled_before_it_came_ends_undone_without_a_call(engine: Engine) -> None:
-    """S19: its submitter hears what anyone hears who cancels before the first step."""
+    """S19, case 9: its submitter hears what anyone hears who cancels before the first step."""
     order = engine.submit(None, {"orderId": ORDER_ID})
     engine.run()
 

@@ -243,7 +243,7 @@ def test_recovery_goes_on_when_the_backlog_cannot_be_asked_for() -> None:
 
 
 def test_checks_are_made_side_by_side_a_thousand_in_a_second() -> None:
-    """S12: with reads of 5 ms and writes of 6 ms, by four shards; each order is recovered once."""
+    """S12, case 18: with reads of 5 ms and writes of 6 ms, by four shards; each order is recovered once."""
     side_by_side = SHARDS_AT_ONCE * CHECKS_AT_ONCE
     assert side_by_side * SECOND / (5 + 6) >= 1_000
     world = abandoned(3 * side_by_side)

@@ -15,19 +15,25 @@ from tests.unit.engine.world import World
 
 @dataclass(slots=True)
 class TroubledRecords(MemorySharedRecords):
-    """Fails to read or to write, loses races, or has something happen before its next write; counts its reads."""
+    """Fails to read or to write, loses races, or has something happen before its next write or in its next read.
+
+    Counts its reads.
+    """
 
     unread: StepwardError | None = None
     unwritten: StepwardError | None = None
     races_lost: int = 0
     before_write: Callable[[], object] = tuple
     reads: int = 0
+    while_read: Callable[[], object] = tuple
 
     def read(self, name: str) -> SharedRecord | None:
         self.reads += 1
         if self.unread:
             raise self.unread
-        return MemorySharedRecords.read(self, name)
+        found, act, self.while_read = MemorySharedRecords.read(self, name), self.while_read, tuple
+        act()
+        return found
 
     def write(self, shared_record: SharedRecord, *, replaces: SharedRecord | None) -> bool:
         if self.unwritten:

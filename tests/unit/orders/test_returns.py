@@ -9,10 +9,8 @@ import pytest
 from orders import app
 from orders.fulfilment import fulfilment
 from orders.returns import close_return, pay_back, returns
-from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.testing import Engine, Order
 from stepward.testing.faults.loop import START
-from stepward.wire.messages import encode
 
 DAY = 86_400
 
@@ -48,12 +46,6 @@ def sent(engine: Engine) -> Order:
     return order
 
 
-def judge(order: Order, **answer: Any) -> None:
-    """An operator gives the signal "approval", or refuses it."""
-    given = SignalGiven(order.order_id, "approval", "a-1", who="ann", door=OPERATORS, **answer)
-    order.engine.post("scheduler", encode(given))
-
-
 def test_goods_that_are_as_new_are_restocked_and_paid_back_when_the_cooling_off_is_over(
     engine: Engine, sent: Order
 ) -> None:
@@ -74,7 +66,7 @@ def test_only_an_operator_approves_goods_that_are_not_as_new(engine: Engine, sen
     engine.clock.move(4 * 3600)
     assert [reject.reason for reject in engine.rejects] == ["signal 'approval' is accepted from operators only"]
     assert sent.effects == ["send_label"]
-    judge(sent, data={"by": "ann", "percent": 40})
+    sent.signal("approval", {"by": "ann", "percent": 40}, by="operators")
     engine.run()
     assert sent.effects == ["send_label", "pay_back", "close_return"]
     (paid,) = engine.service(pay_back).calls
@@ -86,7 +78,7 @@ def test_only_an_operator_approves_goods_that_are_not_as_new(engine: Engine, sen
 def test_a_return_that_is_refused_is_undone(engine: Engine, sent: Order, condition: str) -> None:
     sent.signal("goods", {"condition": condition})
     engine.clock.move(60)
-    judge(sent, refused="worn for a month")
+    sent.signal("approval", refused="worn for a month", by="operators")
     engine.run()
     assert sent.state == "Undone"
     assert sent.effects == ["send_label", "send_label/undo"]

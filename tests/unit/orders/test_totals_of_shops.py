@@ -11,7 +11,7 @@ import pytest
 from orders.fulfilment import owed_for
 from stepward.domain.convoy.event import Op
 from stepward.wire.order_event import details_of, order_of
-from tests.unit.orders.test_sources import decoded, deliver, delivery, message, price, world
+from tests.unit.orders.test_sources import FIELD_CASES, decoded, deliver, delivery, message, price, world
 
 
 def cents(amount: str, digits: int = 2, currency: str = "EUR") -> dict[str, Any]:
@@ -92,6 +92,7 @@ def test_an_order_is_charged_what_its_shop_wants(content: Any, owed: int) -> Non
         (webhook("29.90", (1, "25.00")), ("29.90 EUR", "25.00 EUR")),
         (webhook("25.01", (1, "25.00")), ("25.01 EUR", "25.00 EUR")),
         (webhook("32.00", (1, "25.00"), total_tax="2.00", taxes_included=True), ("32.00 EUR", "25.00 EUR")),
+        (webhook("25.00", (1, "25.00"), current_total_price="20.00"), ("20.00 EUR", "25.00 EUR")),
         ({**webhook("9.99", (2, "5.00")), "headers": delivery("orders/edited", "w")["headers"]}, ("9.99", "10.00 EUR")),
     ],
 )
@@ -115,10 +116,12 @@ def test_an_order_whose_parts_miss_its_total_stops_with_both_sums(content: Any, 
             "currency: the total is in EUR, but",
         ),
         (numbered({"currencyCode": "EUR", "centAmount": 1}, TWO), "total: is no amount of money"),
+        (webhook("25.00", (1, "25.00"), cancelled_at="2026-01-01T00:00:00Z"), "cancelled_at: the shop has cancelled"),
+        (numbered(cents("25.00"), ONE, orderState="Cancelled"), "orderState: the platform has cancelled"),
     ],
 )
-def test_what_is_no_account_at_all_stops_the_order(content: Any, fault: str) -> None:
-    """Field case 20."""
+def test_what_is_no_account_or_no_sale_at_all_stops_the_order(content: Any, fault: str) -> None:
+    """Field case 20: nothing is charged, nothing ships."""
     assert decoded(content).fault.startswith(fault)
 
 
@@ -152,6 +155,32 @@ def test_an_update_without_a_discount_takes_the_old_one_back() -> None:
     assert details_of(shop.history("5500000000001")[1].event)["adjustments"] == []
 
 
+def sent(name: str) -> Any:
+    return json.loads((FIELD_CASES / f"{name}.json").read_text())
+
+
+def test_what_shops_really_sent_is_charged_to_the_cent_or_stops() -> None:
+    """Field cases 19 and 20: money_high_precision.json, shop_totals.json in the shapes of both adapters."""
+    assert owed_for(order_of(decoded(sent("money_high_precision")))) == 500
+    for case in sent("shop_totals")["cases"]:
+        lines = [(each["qty"], each["unitPrice"]) for each in case["lines"]]
+        parts = {"total_discounts": case.get("discount"), "total_tax": case.get("tax")}
+        shipping = [{"price": case.get("shipping", "0.00")}]
+        known = webhook(case["total"], *lines, **parts, shipping_lines=shipping)
+        unknown = numbered(cents(case["total"]), *(line(quantity, cents(unit)) for quantity, unit in lines))
+        assert owed_for(order_of(decoded(known))) == Decimal(case["total"]) * 100
+        assert f"the shop wants {case['total']} EUR" in decoded(unknown).fault
+
+
+def test_an_order_that_is_paid_and_cancelled_ships_nothing() -> None:
+    """Field case 21: payment_added_then_cancelled.json."""
+    shop, told = world(numbered=True), sent("payment_added_then_cancelled")["messages"]
+    shop.run(numbered(cents("25.00"), ONE), *({**message(each["type"]), **each} for each in told[1:]))
+
+    assert [kept.event.op for kept in shop.history("o-1")] == [Op.CREATE, Op.ADD, Op.DELETE]
+    assert shop.lane("o-1").blocked is None
+
+
 @pytest.mark.parametrize(
     "kind",
     [
@@ -177,6 +206,20 @@ def test_a_message_that_is_known_and_harmless_takes_its_place(kind: str) -> None
     assert shop.applied("o-1") == [1, 2, 3]
     assert shop.lane("o-1").blocked is None
     assert [kept.event.op for kept in shop.history("o-1")] == [Op.CREATE, Op.ADD, Op.DELETE]
+
+
+@pytest.mark.parametrize("order", ["cancelled updated updated", "updated cancelled", "updated updated"])
+def test_a_cancellation_is_one_event_under_whichever_topics_it_comes(order: str) -> None:
+    """Field case 21: a shop sends the update that tells of it as well, in any order; no second one blocks the lane."""
+    shop, told = world(numbered=False), "2026-01-02T00:00:0{}Z"
+    news = [
+        delivery(f"orders/{topic}", f"w-{n}", cancelled_at=told.format(0), updated_at=told.format(n))
+        for n, topic in enumerate(order.split())
+    ]
+    deliver(shop, webhook("25.00", (1, "25.00")), *news)
+
+    assert [kept.event.op for kept in shop.history("5500000000001")] == [Op.CREATE, Op.DELETE]
+    assert shop.lane("5500000000001").blocked is None
 
 
 @pytest.mark.parametrize(

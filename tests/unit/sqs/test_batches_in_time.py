@@ -82,7 +82,7 @@ def worker_of(slow: Slow, telemetry: PowertoolsTelemetry) -> BatchWorker:
 
 @pytest.mark.parametrize(("took", "runs"), [(10, [10]), (3_300, [7, 3]), (6_300, [3, 3, 3, 1]), (14_000, [1] * 10)])
 def test_slow_messages_are_done_part_by_part(telemetry: PowertoolsTelemetry, took: int, runs: list[int]) -> None:
-    """S22: 3.3 s is an order, and 6.3 s a reply, while DynamoDB answers after 3 s."""
+    """S22, case 15: 3.3 s is an order, and 6.3 s a reply, while DynamoDB answers after 3 s."""
     slow = Slow(took)
 
     assert slow.run(worker_of(slow, telemetry)) == runs

@@ -85,7 +85,7 @@ def worked(line: Line, telemetry: PowertoolsTelemetry) -> Line:
 def test_what_fails_for_now_outlasts_the_outage_and_is_done_soon_after(
     telemetry: PowertoolsTelemetry, outage: int, error: Exception
 ) -> None:
-    """S22: five receives were over within a quarter of an hour."""
+    """S22, case 13: five receives were over within a quarter of an hour."""
     line = worked(Line(lambda at: error if at < outage else None), telemetry)
 
     assert [at for at in line.handled if outage <= at <= outage + SOON] == line.handled != []

@@ -20,11 +20,12 @@ from stepward import (
     ref,
 )
 from stepward.domain.key import child_key
-from stepward.domain.messages import ChildEnded, ChildHeard, StepRequest
+from stepward.domain.messages import ChildEnded, ChildHeard, Notice, StepRequest
 from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan
+from stepward.testing.settings import REPLY_TO
 from tests.unit.steps.invoices import Invoice, app, begun, close, invoicing, number, print_it, shred
 
 DAY = 86_400
@@ -54,7 +55,7 @@ def test_the_undo_of_the_parent_undoes_a_child_that_has_ended() -> None:
 
 
 def test_the_undo_of_the_parent_undoes_a_child_that_runs() -> None:
-    """I13."""
+    """I13. Trap: a child outlives its parent."""
     waiting = Workflow("invoicing", version=1, order=Invoice, steps=[*invoicing().steps, Timer("drying", hours(2))])
     engine, parent, child = begun(app(waiting))
     engine.clock.move(60)
@@ -82,7 +83,7 @@ def test_a_child_that_never_came_is_put_there_undone() -> None:
 
 
 def test_what_is_lost_is_asked_again_and_a_child_that_has_ended_tells_again() -> None:
-    """I1: a quarter of its time at most goes by."""
+    """I1: a quarter of its time at most goes by. Trap: a parent that never hears of its child."""
     engine, parent, child = begun(app())
     engine.run(lambda: engine.task("1#invoice") is not None and child.state == "Processed")
     engine.lose("scheduler")
@@ -106,6 +107,19 @@ def test_an_end_that_is_told_again_asks_again_for_what_follows() -> None:
     told = decide(parent.task, plan, ended, now=parent.task.created_at, by="", timing=Timing(), order={})
     asked = [message for message in told.messages if isinstance(message, StepRequest)]
     assert [(each.step, each.token) for each in asked] == [("close", parent.step("close").token)]
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_an_end_that_is_told_again_notifies_again(status: str) -> None:
+    """I8: the notice of what this very message ended may be lost."""
+    engine, parent, child = begun(app(), replyTo=REPLY_TO)
+    if status == "failed":
+        engine.run(lambda: engine.task("1#invoice") is not None)
+        child.undo("wrong address")
+    engine.run()
+    ended = ChildEnded("1", "invoice", undone=status == "failed")
+    told = decide(parent.task, app().workflows[0].plan(), ended, now=parent.task.created_at, by="", timing=Timing())
+    assert [it.status for it in told.messages if isinstance(it, Notice)] == [status]
 
 
 def test_a_child_that_takes_too_long_is_an_alert_and_its_end_still_counts() -> None:

@@ -8,9 +8,11 @@ import pytest
 
 from stepward import Step, hours
 from stepward.domain.history import HistoryKind
+from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.domain.wish import LASTS
 from stepward.testing import Engine
 from stepward.testing.harness import Order
+from stepward.wire.messages import encode
 from tests.unit.steps.test_waiting import app, approval, charge, charged, refund
 
 SHOP = app(approval(), charged())
@@ -105,15 +107,31 @@ def test_what_the_order_does_not_take_is_told(
         engine.verdict()
 
 
-@pytest.mark.parametrize("early_one", [GIVEN | {"name": "aproval"}, GIVEN | ANOTHERS, CANCELLED | ANOTHERS])
-def test_what_the_order_does_not_take_is_noted_if_the_process_dies_that_tells_it(early_one: Mapping[str, Any]) -> None:
+SECOND = encode(SignalGiven("1", "approval", "a-2", {"by": "bob"}, "", "ada", OPERATORS))
+
+
+@pytest.mark.parametrize(
+    ("queue", "early_one"),
+    [
+        ("orders", json.dumps({"orderId": "1", **GIVEN, "signalId": "a-3", "name": "aproval"})),
+        ("orders", json.dumps({"orderId": "1", **GIVEN, **ANOTHERS})),
+        ("orders", json.dumps({"orderId": "1", **CANCELLED, **ANOTHERS})),
+        ("scheduler", SECOND),
+    ],
+)
+def test_what_the_order_does_not_take_is_noted_if_the_process_dies_that_tells_it(queue: str, early_one: str) -> None:
     """I11: the write took the wish away, and a second delivery of the order finds none."""
     for call in range(1, 5):
-        with Engine(SHOP) as engine:
+        with Engine(PATIENT) as engine:
+            engine.post("orders", json.dumps({"orderId": "1", **GIVEN}))
+            engine.clock.move(0)
+            engine.post(queue, early_one)
+            engine.clock.move(0)
             engine.kill("submission", call, after=True)
-            order = early(engine, early_one)
+            order = early(engine)
+            engine.clock.move(1800)
+            assert order.result("charge") == {"charged": "ann"}
             assert any("which the order does not take" in entry.note for entry in order.task.history)
-            assert order.state == "Processing"
 
 
 def test_a_signal_whose_order_never_comes_is_told_and_dropped(engine: Engine) -> None:

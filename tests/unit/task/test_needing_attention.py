@@ -34,7 +34,7 @@ def test_an_order_in_error_needs_an_operator_from_then_until_it_is_resubmitted()
 
 
 def test_an_alert_that_got_out_late_does_not_make_the_wait_shorter() -> None:
-    """S7: what waited longest comes first, by when it failed."""
+    """S7, case 27: what waited longest comes first, by when it failed."""
     life = shipping()
     life.declined("ship", at=T0 + 7 * SECOND)
 

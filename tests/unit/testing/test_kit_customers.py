@@ -47,7 +47,7 @@ def both(engine: Harness, **more: Any) -> list[Order]:
 
 @pytest.mark.parametrize("sequenced", [True, False])
 def test_another_customers_ledger_neither_creates_nor_deletes_nor_blocks(*, sequenced: bool) -> None:
-    """FIELD_CASES_2 10: its shipped order was undone and refunded, and nobody was told."""
+    """Case 10: its shipped order was undone and refunded, and nobody was told."""
 
     def send(customer: str, *events: Mapping[str, Any], name: str = "L1") -> None:
         left_out = () if sequenced else ("sequence",)

@@ -4,11 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
+from stepward import App, Call, Step, Workflow, minutes
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import StepFailed
 from stepward.testing import Engine, Service
 from stepward.testing.harness import Harness
-from tests.unit.testing.shop import ALL, ORDER, charge, fulfilment, refund, reserve, run, ship
+from tests.unit.testing.shop import ALL, ORDER, bank, charge, fulfilment, refund, reserve, run, ship
+
+
+@bank.operation
+def find_charge(_: Call) -> None:
+    raise AssertionError("the service is asked, and not the application's own check")
 
 
 def test_a_declined_card_is_undone(either: Harness) -> None:
@@ -138,6 +144,23 @@ def test_an_undo_that_is_declined_waits_for_an_operator(engine: Engine) -> None:
     order.resubmit("charge/undo")
     engine.run()
     assert (order.state, engine.effects[-2:]) == ("Undone", ["charge/undo", "reserve/undo"])
+
+
+def test_a_check_finds_the_effect_that_stands() -> None:
+    """W7: of a service that honours no keys, whose answer is lost, and whose refund is declined."""
+    checked = Workflow("checked", 1, [Step(charge, undo=refund, check=find_charge, complete_within=minutes(1))])
+    with Engine(App("shop", workflows=[checked])) as engine:
+        engine.service(find_charge).finds()
+        engine.service(charge).loses_answer()
+        engine.service(refund).loses_answer()
+        order = engine.submit(checked, ORDER)
+        engine.run()
+        assert (engine.calls, order.result(charge)) == (["charge", "charge?"], {"charged": "19.99"})
+
+        order.undo("the customer gave up")
+        engine.run()
+        assert (order.state, engine.calls[2:]) == ("Undone", ["charge?", "charge/undo", "charge?"])
+        engine.verdict()
 
 
 def test_an_operation_of_another_application_has_no_service(engine: Engine) -> None:

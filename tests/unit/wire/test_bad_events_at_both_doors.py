@@ -63,7 +63,7 @@ def by_ledger(found: ConvoyWorld, *bodies: str) -> ConvoyWorld:
 @pytest.mark.parametrize("numbered", [True, False], ids=["numbered", "without numbers"])
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_a_bad_event_blocks_its_lane_at_both_doors(bad: str, *, numbered: bool) -> None:
-    """Sent twice, it is one event; nothing is rejected, and nothing is applied over it."""
+    """Case 11: sent twice, it is one event; nothing is rejected, and nothing is applied over it."""
     bodies = texts(bad, numbered=numbered, brought=True)
 
     direct = directly(world(numbered=numbered), *bodies, again=2)
@@ -100,7 +100,7 @@ def test_what_neither_text_nor_group_names_stays_a_reject() -> None:
 
 @pytest.mark.parametrize("numbered", [True, False], ids=["numbered", "without numbers"])
 def test_an_event_in_a_foreign_group_blocks_its_own_lane_and_no_other(*, numbered: bool) -> None:
-    """Only its own group keeps it in sequence. It is kept whole, so that an operator can give it again."""
+    """Case 12: only its own group keeps it in sequence. It is kept whole, so that an operator can give it again."""
     first, stray, last = texts(GOOD, numbered=numbered, brought=True)
     found = directly(directly(world(numbered=numbered), first), stray, group="B", again=2)
     directly(found, last)

@@ -124,7 +124,7 @@ JSON_VALUES = st.recursive(
 @example(order={"total": Decimal("sNaN")}, result={"score": float("inf")}, item={"qty": HUGE})
 @given(order=JSON_VALUES, result=JSON_VALUES, item=JSON_VALUES)
 def test_whatever_the_data_is_a_condition_never_raises(order: Any, result: Any, item: Any) -> None:
-    """W4."""
+    """W4, I12. Trap: a field that is missing ends the order, or skips its step."""
     for frozen in (*EVERY_FORM.frozen[1:], (total.one_of(1, Decimal("2.5"))).frozen, (ref.order() > 1).frozen):
         assert holds(frozen, order, {"screen": result}, item) in {True, False, None}
 
@@ -176,6 +176,7 @@ def test_a_ref_distinguishes_null_from_nothing() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_as_it_is_written(write: Callable[[], object], sentence: str) -> None:
+    """W4. Trap: Python takes `a < b < c` and `a and b` for the last comparison alone."""
     with pytest.raises(WorkflowError) as caught:
         write()
     assert sentence in str(caught.value)

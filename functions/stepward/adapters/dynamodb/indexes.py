@@ -11,9 +11,11 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
 from stepward.adapters.dynamodb.failures import translated
-from stepward.adapters.dynamodb.tables import Indexes, M, readable
+from stepward.adapters.dynamodb.tables import Indexes, M, merged, readable
 
 PAGE = 100
+ATTENTION_KEYS = range(1, 17)
+"""Keys of the attention index: each takes 1,000 writes a second, and 1 was the only one in older records."""
 
 
 def shard_of(order_id: str, shards: int) -> int:
@@ -74,7 +76,8 @@ class IndexedItem(Model):
 def listing(order_id: str, shards: int, *, due: int | None, since: int | None) -> dict[str, Any]:
     """The attributes that list an item as due at `due`, and as waiting for an operator since `since` (epoch ms)."""
     shard = None if due is None else shard_of(order_id, shards)
-    return {"shard": shard, "due": due, "attention": None if since is None else 1, "since": since}
+    attention = None if since is None else ATTENTION_KEYS[shard_of(order_id, len(ATTENTION_KEYS))]
+    return {"shard": shard, "due": due, "attention": attention, "since": since}
 
 
 def due_in(items: type[IndexedItem], shard: int, until: int) -> Iterator[str]:
@@ -86,6 +89,11 @@ def due_in(items: type[IndexedItem], shard: int, until: int) -> Iterator[str]:
 
 def needing_attention(items: type[IndexedItem]) -> Iterator[str]:
     """The orders whose item waits for an operator, oldest first, page by page; raises Transient."""
-    with translated(f"read the attention index of {items.Meta.table_name}"):
-        for item in items.attention_index.query(1, page_size=PAGE):
-            yield item.order_id
+    for _, order_id in merged(_waiting(items, key) for key in ATTENTION_KEYS):
+        yield order_id
+
+
+def _waiting(items: type[IndexedItem], key: int) -> Iterator[tuple[float, str]]:
+    with translated(f"read the attention index of {items.Meta.table_name}, key {key}"):
+        for item in items.attention_index.query(key, page_size=PAGE):
+            yield item.since, item.order_id

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # few agents have a rate
     from stepward.app.agent.pacer import Pacer
 
 REMEMBERED_FOR = 1_000
+READ_WITHIN = 20_000
+"""Milliseconds that a read of the record takes at most, with all its repetitions."""
 UNPACED_FOR = 5_000
 """Milliseconds after which the record of the rate is tried again if it cannot be read or written."""
 
@@ -44,6 +46,9 @@ class Guard:
     _seen: Breaker = field(default_factory=Breaker)
     _seen_at: int | None = None
     _lock: Lock = field(default_factory=Lock)
+    """Held while the fields change, and during no call."""
+    _reading: Lock = field(default_factory=Lock)
+    """Held by the one thread that reads the breaker."""
 
     def admit(self, now: int, deadline: int) -> Permit | Refused:
         """Whether the service may be called now, or in its slot; a call that is permitted ends by `deadline`."""
@@ -116,13 +121,28 @@ class Guard:
         self.telemetry.health(Called(self.agent, self.in_flight, level, max(0, now - call.at), succeeded))
 
     def _breaker(self, now: int) -> Breaker:
-        """The breaker as it was at most a second ago; one thread reads, the others wait for it."""
+        """The breaker as it was at most a second ago, or as this process knows it while one thread reads it anew.
+
+        The others wait for that thread only if nobody has read it for longer than a read can take, as in a new process.
+        """
+        read_at = self._seen_at
+        age = READ_WITHIN if read_at is None else abs(now - read_at)
+        if age >= REMEMBERED_FOR and self._reading.acquire(blocking=age >= READ_WITHIN):
+            try:
+                if self._seen_at == read_at:
+                    self._read(now)
+            finally:
+                self._reading.release()
+        return self._seen
+
+    def _read(self, now: int) -> None:
+        """Read the breaker; what this process wrote meanwhile is newer."""
+        known = found = self._seen
+        with self._tolerated(now):
+            found = self.breakers.of(self.agent)
         with self._lock:
-            if self._seen_at is None or not 0 <= now - self._seen_at < REMEMBERED_FOR:
-                self._seen_at = now
-                with self._tolerated(now):
-                    self._seen = self.breakers.of(self.agent)
-            return self._seen
+            if self._seen is known:
+                self._seen, self._seen_at = found, now
 
     def _note(self, call: Permit, now: int, decide: Callable[[Breaker], Breaker]) -> None:
         """Write what a call showed, unless this process knows that it is no news."""

@@ -56,6 +56,7 @@ def connect(target: Target) -> Connection:
     account = find_account(target)
     parts = Deployment.from_outputs(account.outputs(target.stack))
     access, sqs = Access(account.region, account.endpoint), account.sqs()
+    access.connect()  # lists are read side by side
     shared_records = shared_records_of(access, parts.shared_records_table)
     return Connection(
         deployment=parts,

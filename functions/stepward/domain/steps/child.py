@@ -15,6 +15,7 @@ from stepward.domain.steps.threshold import exhaust
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
+from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, forward_name
 from stepward.domain.workflow.refs import name_of, resolve
@@ -84,7 +85,7 @@ def _ended(change: TaskChange, step: PlannedStep, record: StepRecord, event: Chi
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR if not record.attempt:
             _log_late(change, record, event)
         case ProcessState.ERROR if why and step.on_permanent is Exhausted.ALERT:
-            pass
+            change.messages.extend(status_notice(change.task, change.now))
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR if why:
             refused(
                 change, record, f"its child {child_key(record.order_id, forward_name(step.name))}: {why}", causation_id
@@ -93,6 +94,7 @@ def _ended(change: TaskChange, step: PlannedStep, record: StepRecord, event: Chi
             complete(change, record, event.result, causation_id)
         case _:
             resend(change, causation_id)
+            change.messages.extend(status_notice(change.task, change.now))
             if why:
                 _log_late(change, record, event)
 

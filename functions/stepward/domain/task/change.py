@@ -207,6 +207,7 @@ class TaskChange:
                 yield record.alert_by
         if self.parent is not None and self.parent.tell_by is not None:
             yield self.parent.tell_by
-        if not self.claims and self.task.reply_to and any(entry.kind in _ENDS for entry in self.history):
-            # The Supervisor only asks the Scheduler to notify the submitter, and that message may get lost.
+        untold = self.task.has_ended and self.task.due is not None
+        if not self.claims and self.task.reply_to and (untold or any(entry.kind in _ENDS for entry in self.history)):
+            # The Supervisor only asks the Scheduler to notify the submitter, and goes on until that has done so.
             yield self.now + self.timing.claim_within

@@ -18,7 +18,7 @@ from stepward.domain.workflow.validation import (
     check_unambiguous,
     check_workflow,
 )
-from stepward.domain.workflow.waits import Signal, Timer
+from stepward.domain.workflow.waits import Signal, Timer, policies_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Step:
     @property
     def policies(self) -> Sequence[LastResort]:
         """What to do when attempts are used up, one after another; after the last, the workflow's `on_failure`."""
-        return [self.on_timeout] if isinstance(self.on_timeout, LastResort) else list(self.on_timeout)
+        return policies_of(self.name, self.on_timeout, LastResort, "RetryAfter, Fallback, UNDO or ALERT")
 
     @property
     def forward(self) -> Sequence[Operation]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from types import UnionType
 from typing import Any, ClassVar
 
 from stepward.domain.errors import WorkflowError
@@ -93,7 +94,8 @@ class Signal:
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
-        listed = [self.on_timeout] if isinstance(self.on_timeout, Exhausted | Remind | Default) else self.on_timeout
+        kinds = Exhausted | Remind | Default
+        listed = policies_of(self.name, self.on_timeout, kinds, "Remind, Default, UNDO or ALERT")
         policies = tuple(Policy(each) if isinstance(each, Exhausted) else each.planned() for each in listed)
         return PlannedStep(
             name=self.name,
@@ -108,6 +110,15 @@ class Signal:
             when=as_data(self.when),
             by=self.by,
         )
+
+
+def policies_of(name: str, given: Any, kinds: UnionType, take: str) -> list[Any]:
+    """The policies of a step, given as one or as several; raises WorkflowError for one of another kind of step."""
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    for policy in listed:
+        if not isinstance(policy, kinds):
+            raise WorkflowError(f"step {name!r}: on_timeout takes {take} there, not {type(policy).__name__}")
+    return listed
 
 
 def check_wait(where: str, step: PlannedStep) -> None:

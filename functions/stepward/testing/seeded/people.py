@@ -87,9 +87,10 @@ class People:
     def _commands(self, order_id: str, at: int) -> None:
         for turn in ("first", "second"):
             if dice := self.gate.chances.happens(f"{order_id}: {turn} command", self.gate.profile.people / 2):
-                self._command(dice, order_id, at + dice.choice(LATER))
+                self.command(dice, order_id, at + dice.choice(LATER))
 
-    def _command(self, dice: Random, order_id: str, at: int) -> None:
+    def command(self, dice: Random, order_id: str, at: int) -> None:
+        """Have somebody undo, cancel or pause the order at this time, perhaps with two clicks."""
         self.gate.diary.counts["commands"] += 1
         kinds = ["undo", "undo", "cancel", "pause", "pause"] if self.undoable else ["pause"]
         clicks = range(dice.choice([1, 1, 2]))

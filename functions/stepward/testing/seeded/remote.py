@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from stepward.domain.errors import Permanent
 from stepward.domain.key import in_idempotency_key
@@ -91,8 +91,7 @@ class Remote(Services):
 
     def found(self, named: Effect, service: Service, call: Call) -> Result:  # noqa: ARG002 - the ledger knows
         """What a check finds: None if no effect stands."""
-        found = self.answers[call.idempotency_key] if named in self.ledger.remaining else None
-        return cast("Result", found)
+        return self.standing(named, call)
 
     def _misbehaviour(self, dice: Random, seconds: float) -> Behaviour:
         mood = Mood(self.gate.profile.pick(dice, self.gate.profile.moods))

@@ -1,8 +1,9 @@
-"""Trips: an application that uses the engine only through its installed packages."""
+"""Trips and insurances: an application that uses the engine only through its installed packages."""
 
+from booking.insurance import insurance
 from booking.trip import trip
 from stepward import App
 
 __all__ = ["app"]
 
-app = App("booking", workflows=[trip])
+app = App("booking", workflows=[trip, insurance], default=trip)

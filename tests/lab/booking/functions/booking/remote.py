@@ -12,7 +12,10 @@ _HTTP = PoolManager()
 
 
 def post(path: str, call: Call, **body: Any) -> dict[str, Any]:
-    """Call the operation at `path` (`agent/operation`) once; an undo names the call that it reverses."""
+    """Call the operation at `path` (`agent/operation`) once; an undo names the call that it reverses.
+
+    A token is a header: each attempt has another one, and a body that differs under one key is refused.
+    """
     agent, _, operation = path.partition("/")
     forward = call.idempotency_key.removesuffix("/undo")
     headers = {
@@ -20,6 +23,7 @@ def post(path: str, call: Call, **body: Any) -> dict[str, Any]:
         "Idempotency-Key": call.idempotency_key,
         "Fence": str(call.fence),
         **({"Undo-Of": forward} if forward != call.idempotency_key else {}),
+        **({"Callback": call.callback} if call.callback else {}),
     }
     url, left = f"{service_url(agent)}/{operation}", Timeout(total=max(0.1, call.remaining()))
     try:

@@ -1,16 +1,19 @@
-"""A trip: an approval if it is dear, the flight, hotel and car side by side, the payment, and two e-mails."""
+"""A trip: approved if it is dear, booked side by side, paid, insured if wanted, and accompanied by two e-mails."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import msgspec
 
+from booking.insurance import insurance
 from booking.remote import post
 from stepward import (
     UNDO,
     Agent,
     Call,
+    Child,
+    Later,
     OrderMessage,
     Remind,
     Signal,
@@ -34,6 +37,8 @@ class Trip(OrderMessage, frozen=True, kw_only=True):
     nights: Annotated[int, msgspec.Meta(ge=1, le=60)]
     price: Annotated[int, msgspec.Meta(ge=1)]
     check_in_opens: Annotated[datetime, msgspec.Meta(tz=True)]
+    needs_visa: bool = False
+    insured: bool = False
 
 
 class Approval(msgspec.Struct, frozen=True):
@@ -42,7 +47,8 @@ class Approval(msgspec.Struct, frozen=True):
     by: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 
 
-flights, hotels, cars = Agent("flights"), Agent("hotels"), Agent("cars")
+flights, cars, visas = Agent("flights"), Agent("cars"), Agent("visas")
+hotels = Agent("hotels", settle=timedelta(seconds=30))
 cards, mail = Agent("cards", rate=50), Agent("mail")
 
 
@@ -66,6 +72,12 @@ def cancel_hotel(call: Call) -> Mapping[str, Any]:
     return post("hotels/cancel", call)
 
 
+@hotels.operation
+def find_hotel(call: Call) -> Mapping[str, Any] | None:
+    """Find the booking that stands: hotels take a reference, and book again when they are asked again."""
+    return post("hotels/find_booking", call) or None
+
+
 @cars.operation
 def rent_car(call: Call) -> Mapping[str, Any]:
     return post("cars/rent", call, days=call.order["nights"] + 1)
@@ -74,6 +86,18 @@ def rent_car(call: Call) -> Mapping[str, Any]:
 @cars.operation
 def return_car(call: Call) -> Mapping[str, Any]:
     return post("cars/release", call)
+
+
+@visas.operation
+def ask_for_visa(call: Call) -> Later:
+    """Hand in the papers; the consulate decides within days, and answers with the token."""
+    post("visas/apply", call, destination=call.order["destination"])
+    return Later()
+
+
+@visas.operation
+def withdraw_visa(call: Call) -> Mapping[str, Any]:
+    return post("visas/withdraw", call)
 
 
 @cards.operation
@@ -87,8 +111,18 @@ def refund(call: Call) -> Mapping[str, Any]:
 
 
 @mail.operation
+def write_itinerary(call: Call) -> Mapping[str, Any]:
+    """Write a page for each day: with those of a long trip, the result is a large one."""
+    place, nights = call.order["destination"], call.order["nights"]
+    begins, ends = "arrive, and take over the car", "give back the car, and fly home"
+    days_of_it = [begins, *[f"a day in {place}, and a night in the hotel"] * (nights - 1), ends]
+    return {"pages": [f"Day {number} in {place}: {does}." for number, does in enumerate(days_of_it, start=1)]}
+
+
+@mail.operation
 def send_itinerary(call: Call) -> Mapping[str, Any]:
-    return post("mail/send", call, flight=call.results["book_flight"]["reference"])
+    flight, pages = call.results["book_flight"]["reference"], call.results["write_itinerary"]["pages"]
+    return post("mail/send", call, flight=flight, text="\n".join(pages))
 
 
 @mail.operation
@@ -104,15 +138,47 @@ trip = Workflow(
         Signal(
             "approval",
             Approval,
+            by="operators",
             when=ref.order("price") > DEAR,
             complete_within=days(2),
             on_timeout=[Remind(hours(12)), UNDO],
             on_refused=UNDO,
         ),
         Step(book_flight, undo=cancel_flight, complete_within=minutes(1), on_permanent=UNDO),
-        Step(book_hotel, undo=cancel_hotel, after=[book_flight], complete_within=minutes(1), on_permanent=UNDO),
+        Step(
+            book_hotel,
+            undo=cancel_hotel,
+            check=find_hotel,
+            after=[book_flight],
+            complete_within=minutes(2),
+            on_permanent=UNDO,
+        ),
         Step(rent_car, undo=return_car, after=[book_flight], complete_within=minutes(1), on_permanent=UNDO),
-        Step(charge, undo=refund, after=[book_hotel, rent_car], complete_within=minutes(1), on_permanent=UNDO),
+        Step(
+            ask_for_visa,
+            undo=withdraw_visa,
+            after=[book_flight],
+            when=ref.order("needsVisa", default=False) == True,  # noqa: E712 - a condition on data
+            complete_within=minutes(1),
+            answer_within=days(20),
+            on_permanent=UNDO,
+        ),
+        Step(
+            charge,
+            undo=refund,
+            after=[book_hotel, rent_car, ask_for_visa],
+            complete_within=minutes(1),
+            on_permanent=UNDO,
+        ),
+        Child(
+            "insurance",
+            insurance,
+            order={"destination": ref.order("destination"), "nights": ref.order("nights")},
+            when=ref.order("insured", default=False) == True,  # noqa: E712 - a condition on data
+            complete_within=days(1),
+            on_undone=UNDO,
+        ),
+        Step(write_itinerary, complete_within=minutes(1)),
         Step(send_itinerary, complete_within=minutes(1)),
         Timer("check-in", until=ref.order("checkInOpens")),
         Step(send_check_in, complete_within=minutes(1)),
