@@ -33,6 +33,18 @@ def test_the_waits_and_conditions_of_a_workflow_are_priced() -> None:
     assert short.keys() == quantities("--steps", "4").keys()
 
 
+@pytest.mark.parametrize(
+    ("words", "writes"),
+    [
+        pytest.param([], 10, id="three items and references"),
+        pytest.param(["--items", "300"], 36, id="a large order, written in a transaction"),
+        pytest.param(["--result-bytes", "3000"], 19, id="three results in rows of their own"),
+    ],
+)
+def test_large_orders_and_results_cost_more(words: list[str], writes: int) -> None:
+    assert quantities("--steps", "3", *words)["DynamoDB writes"] == writes
+
+
 def test_it_says_which_conditions_it_takes_to_hold_at_80_columns() -> None:
     printed = run("--workflow", "returns").stdout
 

@@ -37,6 +37,8 @@ Named = Annotated[str, typer.Option("--app", help="Your application, as module:n
 Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the orders in which a step runs again.")]
 Waits = Annotated[float, typer.Option(min=0, help="How many milliseconds an operation waits for its service.")]
 Skipped = Annotated[list[str], typer.Option("--skip", help="A step whose condition does not hold; may be repeated.")]
+Items = Annotated[int, typer.Option(min=1, max=5000, help="How many items an order has, of some 50 bytes each.")]
+Bytes = Annotated[int, typer.Option(min=0, max=200_000, help="How large each result is; over 2,000 has its own row.")]
 
 
 def cost(  # noqa: PLR0913 - an option each
@@ -47,6 +49,8 @@ def cost(  # noqa: PLR0913 - an option each
     app: Named = "",
     workflow: WorkflowName = "",
     skip: Skipped = [],  # noqa: B006 - typer makes a new list for each call
+    items: Items = 3,
+    result_bytes: Bytes = 0,
     recovered: Recovered = 0.0,
     operation_ms: Waits = 0.0,
     as_json: AsJson = False,
@@ -63,25 +67,30 @@ def cost(  # noqa: PLR0913 - an option each
     from stepward.cli.cost.priced import Priced, calls_in_a_row  # noqa: PLC0415 - the same
 
     priced, paced = (Priced(calls_in_a_row(steps)), 0) if steps else _priced(app, workflow, skip)
+    priced = replace(priced, items=items, result_bytes=result_bytes)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
     bill = estimate(count(priced, batch), measured(), recoveries=recovered, assumed=assumed, paced=paced)
-    kinds = priced.kinds
+    given: dict[str, Any] = {"orders": orders, "steps": len(priced.steps), "batch": batch, "recovered": recovered}
+    given |= {"kinds": priced.kinds, "skipped": sorted(skip), "items": items, "resultBytes": result_bytes}
     if as_json:
-        given = {"orders": orders, "steps": sum(kinds.values()), "batch": batch, "recovered": recovered}
-        print_json(document(bill, given | {"kinds": kinds, "skipped": sorted(skip)}, assumed))
+        print_json(document(bill, given, assumed))
         return
-    many = sum(kinds.values())
-    say(f"{orders:,} orders a month of {many} steps, in batches of {batch}, us-east-1, without free tiers")
-    say("Steps by kind: " + ", ".join(f"{kind} {many}" for kind, many in kinds.items()))
-    _show(bill, orders, assumed)
-    if conditions := priced.conditions:
+    _show(bill, given, assumed)
+    _say_what_is_taken(priced.conditions, paced)
+
+
+def _say_what_is_taken(conditions: Sequence[str], paced: int) -> None:
+    if conditions:
         say(f"Conditions are taken to hold, of {', '.join(conditions)}; --skip NAME prices orders that skip a step.")
     if paced:
         say("Included: up to a write and a read for each call of an agent with a rate.")
 
 
-def _show(bill: Estimate, orders: int, assumed: Assumptions) -> None:
+def _show(bill: Estimate, given: Mapping[str, Any], assumed: Assumptions) -> None:
     """The bill for people, with all that was assumed."""
+    orders, steps, batch = given["orders"], given["steps"], given["batch"]
+    say(f"{orders:,} orders a month of {steps} steps, in batches of {batch}, us-east-1, without free tiers")
+    say("Steps by kind: " + ", ".join(f"{kind} {many}" for kind, many in given["kinds"].items()))
     OUT.print(bill_table(bill.per_order, "a million orders", MILLION, f"{orders:,} orders", orders))
     OUT.print(bill_table(bill.per_month, "a month, whatever the orders", 1))
     total = bill.order_usd * orders + bill.month_usd

@@ -62,8 +62,9 @@ def calls_in_a_row(steps: int) -> Plan:
 class Priced:
     """The orders that messages of `type` submit. All their conditions hold, except those of the steps in `skipped`.
 
-    A service that may answer later does. A result is a reference of some 30 bytes, or as large as `large` says by
-    step. `items` is how many lines an order has. `callbacks` are the tokens of the services that have not answered yet.
+    A service that may answer later does. A result is a reference of some 30 bytes, or as large as `result_bytes`, or
+    `large` by step, says. `items` is how many lines an order has. `callbacks` are the tokens of the services that have
+    not answered yet.
     """
 
     plan: Plan
@@ -71,6 +72,7 @@ class Priced:
     keys: Keys = ANY
     skipped: Collection[str] = ()
     large: Mapping[str, int] = field(default_factory=dict)
+    result_bytes: int = 0
     items: int = 3
     callbacks: list[str] = field(default_factory=list)
 
@@ -126,8 +128,9 @@ class Priced:
 
     def _result(self, effect: str) -> Mapping[str, str]:
         result = {"reference": f"{effect}-{REFERENCE}"}
-        size = self.large.get(effect, 0) - len(json.dumps(result))
-        return result | ({"text": "x" * size} if size > 0 else {})
+        padded = result | {"text": ""}
+        size = self.large.get(effect, self.result_bytes) - len(json.dumps(padded, separators=(",", ":")))
+        return padded | {"text": "x" * size} if size > 0 else result
 
     def text(self, number: int) -> str:
         """The message that submits one."""
