@@ -69,7 +69,12 @@ def cost(  # noqa: PLR0913 - an option each
     priced, paced = (Priced(calls_in_a_row(steps)), 0) if steps else _priced(app, workflow, skip)
     priced = replace(priced, items=items, result_bytes=result_bytes)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
-    bill = estimate(count(priced, batch), measured(), recoveries=recovered, assumed=assumed, paced=paced)
+    try:
+        counted = count(priced, batch)
+    except Misconfigured as error:
+        complain(f"{error}; no price is known")
+        raise typer.Exit(2) from None
+    bill = estimate(counted, measured(), recoveries=recovered, assumed=assumed, paced=paced)
     given: dict[str, Any] = {"orders": orders, "steps": len(priced.steps), "batch": batch, "recovered": recovered}
     given |= {"kinds": priced.kinds, "skipped": sorted(skip), "items": items, "resultBytes": result_bytes}
     if as_json:

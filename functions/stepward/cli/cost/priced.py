@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stepward.cli.cost.functions import Functions
+from stepward.domain.errors import Misconfigured
 from stepward.domain.key import ANY, Keys, TaskKey, in_idempotency_key
 from stepward.domain.messages import OPERATORS, SignalGiven
-from stepward.domain.task.record import Loaded, Task
+from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.domain.timing import Timing, hours, milliseconds, minutes
 from stepward.domain.workflow.agents import Agent, Call, Later, Operation, Result
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind
@@ -23,7 +24,7 @@ UNTIL = milliseconds(hours(1))
 """How long a timer runs that ends at an instant: longer than a queue delays a message."""
 MOST_ROUNDS = 10_000
 AGENTS = ("inventory", "payments", "shipping")
-_NEVER = as_data(ref.order("orderId") == "")
+_NEVER, _ITEMS = as_data(ref.order("orderId") == ""), as_data(ref.order("items"))
 
 
 def order_id(number: int) -> str:
@@ -63,8 +64,8 @@ class Priced:
     """The orders that messages of `type` submit. All their conditions hold, except those of the steps in `skipped`.
 
     A service that may answer later does. A result is a reference of some 30 bytes, or as large as `result_bytes`, or
-    `large` by step, says. `items` is how many lines an order has. `callbacks` are the tokens of the services that have
-    not answered yet.
+    `large` by step, says. `items` is how many lines an order has, and every list. `callbacks` are the tokens of the
+    services that have not answered yet.
     """
 
     plan: Plan
@@ -114,7 +115,9 @@ class Priced:
             until=(),
             complete_within=UNTIL if step.until else step.complete_within,
             child=self._told(step.child) if step.child else None,
-            template=(),
+            template=(("items", _ITEMS),) if step.child else (),
+            items=_ITEMS if step.items else (),
+            parts=tuple(map(self._decided, step.parts)),
         )
 
     def _operation(self, agent: str, name: str) -> Operation:
@@ -137,11 +140,15 @@ class Priced:
         return order_text(number, self.items, self.type)
 
     def complete(self, functions: Functions) -> None:
-        """Let all orders go to their end: answer, give signals, and let time pass; RuntimeError if there is none."""
+        """Let all orders go to their end: answer, give signals, and let time pass.
+
+        Raises Misconfigured if they do not end, or do not succeed.
+        """
         for _ in range(MOST_ROUNDS):
             functions.run()
             waiting = [found for found in _loaded(functions) if found.task.due is not None]
             if not waiting:
+                _check_done(functions)
                 return
             said = [*self._answers(), *(given for found in waiting for given in _signals(found))]
             for queue in ("orders", "scheduler"):
@@ -149,7 +156,7 @@ class Priced:
                     functions.send(bodies, queue)
             if not said:
                 _let_pass(functions, [found.task.due or 0 for found in waiting])
-        raise RuntimeError(f"an order of {self.plan.workflow!r} has not ended after {MOST_ROUNDS:,} rounds")
+        raise Misconfigured(f"an order of {self.plan.workflow!r} has not ended after {MOST_ROUNDS:,} rounds")
 
     def _answers(self) -> Iterator[tuple[str, str]]:
         while self.callbacks:
@@ -159,7 +166,7 @@ class Priced:
 
 def _steps(plan: Plan) -> Iterator[PlannedStep]:
     for step in plan.steps:
-        yield step
+        yield from (step, *step.parts)
         yield from _steps(step.child) if step.child else ()
 
 
@@ -187,6 +194,13 @@ def _signal(task: Task, step: PlannedStep) -> tuple[str, str]:
 def _loaded(functions: Functions) -> Iterator[Loaded]:
     keys = [key for (_, key), item in functions.meter.bill.items.items() if "Steps" in item]
     yield from filter(None, (functions.store.load(key, with_order=False) for key in keys))
+
+
+def _check_done(functions: Functions) -> None:
+    for task in (found.task for found in _loaded(functions)):
+        if task.process_state is not ProcessState.PROCESSED:
+            last = task.history[-1]
+            raise Misconfigured(f"an order ends in {task.process_state}, at {last.step or task.order_id}: {last.note}")
 
 
 def _let_pass(functions: Functions, dues: Collection[int]) -> None:

@@ -14,17 +14,13 @@ from tests.lab.results import ROOT
 LOGGED = ("log bytes", "metric bytes")
 
 
-def _every_kind() -> Priced:
-    return kinds.with_steps(*kinds.STEPS.values())
-
-
 @pytest.mark.parametrize(
     ("make", "batch"),
     [
         pytest.param(lambda: Priced(calls_in_a_row(1)), 1, id="one call"),
         pytest.param(lambda: Priced(calls_in_a_row(3)), 10, id="three calls by ten"),
-        pytest.param(_every_kind, 1, id="every kind"),
-        pytest.param(_every_kind, 10, id="every kind by ten", marks=pytest.mark.lab),
+        pytest.param(kinds.every_kind, 1, id="every kind"),
+        pytest.param(kinds.every_kind, 10, id="every kind by ten", marks=pytest.mark.lab),
     ],
 )
 def test_what_is_counted_in_memory_is_what_the_real_functions_call(make: Callable[[], Priced], batch: int) -> None:
