@@ -13,7 +13,7 @@ from tests.lab.results import Progress, Result, table
 
 _TASK, _WORKFLOW = "stepward.domain.steps", "stepward.domain.workflow"
 KINDS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "to write waits and children": (
+    "to write waits, children and eaches": (
         "submission",
         [f"{_WORKFLOW}.waits", f"{_WORKFLOW}.children", f"{_WORKFLOW}.refs", f"{_WORKFLOW}.values"],
     ),
