@@ -21,10 +21,13 @@ from stepward import (
 )
 from stepward.domain.key import child_key
 from stepward.domain.messages import ChildEnded, ChildHeard, Notice, StepRequest
+from stepward.domain.submission import Order
 from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
+from stepward.domain.task.record import Parent, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan
+from stepward.testing.faults.pulse import Kill, Kind
 from stepward.testing.settings import REPLY_TO
 from tests.unit.steps.invoices import Invoice, app, begun, close, invoicing, number, print_it, shred
 
@@ -80,6 +83,25 @@ def test_a_child_that_never_came_is_put_there_undone() -> None:
     engine.run()
     assert engine.effects == ["charge", "charge/undo"]
     engine.verdict()
+
+
+def test_a_child_that_comes_while_it_is_buried_is_undone_as_it_is() -> None:
+    """I13: the Scheduler that submits it has read its parent before the undo began."""
+    engine, parent, child = begun(app())
+    engine.run(lambda: bool(engine.effects))
+    engine.lose("scheduler")
+    engine.clock.move(30)
+
+    def comes() -> None:
+        made = invoicing().plan()
+        task = new_task(child.order_id, made, engine.clock.now, Timing(), parent=Parent("1", "invoice"))
+        engine.parts.store.submit(Order.of(child.order_id, "{}"), task, made)
+
+    engine.pulse.kills.append(Kill("scheduler", 1, Kind.SUPERSEDED, "store.submit", comes))
+    parent.undo()
+    engine.clock.move(DAY)
+    assert parent.state == child.state == "Undone"
+    assert engine.effects == ["charge", "charge/undo"]
 
 
 def test_what_is_lost_is_asked_again_and_a_child_that_has_ended_tells_again() -> None:
