@@ -295,5 +295,5 @@ def waiting(task: Task) -> list[int]:
         if record.process_state is ProcessState.PROCESSING
         or (record.process_state is ProcessState.PENDING and not halted)
     ]
-    alerting = [record.alert_by for record in task.steps.values()]
-    return [limit for limit in (*limits, *alerting) if limit is not None]
+    asking = [*(record.alert_by for record in task.steps.values()), task.parent and task.parent.tell_by]
+    return [limit for limit in (*limits, *asking) if limit is not None]
