@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-LONGEST_SUBJECT = 100  # SNS takes no more
+LONGEST_SUBJECT = 99  # SNS takes fewer than 100 characters
 _COMMAND = re.compile(r"^(  stepward [^\n]+)$|`(stepward [^`\n]+)`", re.MULTILINE)
 
 

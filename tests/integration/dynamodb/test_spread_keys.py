@@ -1,7 +1,11 @@
 """What a burst writes is spread over keys, since a key takes 1,000 units a second; older records have one key."""
 
+from collections import Counter
+from dataclasses import replace
+
 from stepward.adapters.dynamodb.indexes import ATTENTION_KEYS
 from tests.contract.test_attention_contract import in_error
+from tests.contract.test_rejects_contract import REJECT
 from tests.contract.worlds.store_worlds import NOW, DynamoWorld, submitted
 
 MANY = 48
@@ -21,3 +25,20 @@ def test_orders_that_fail_together_have_many_keys_and_one_list(moto: DynamoWorld
     moto.client.put_item(TableName=moto.tables.tasks, Item={**moto.raw(old), "Attention": {"N": "1"}})
 
     assert list(moto.store.needing_attention()) == names
+
+
+def test_messages_that_are_rejected_together_have_many_keys_and_one_list(moto: DynamoWorld) -> None:
+    """S18, K4: one that older code kept has its place among them, and one that both kept is one."""
+    stored, table = moto.rejects(lambda: NOW + MANY), moto.tables.rejects
+    rejects = [replace(REJECT, message_id=f"m-{number}", received_at=NOW + number) for number in range(MANY)]
+    for reject in rejects:
+        stored.keep(reject)
+    rows = moto.client.scan(TableName=table)["Items"]
+    assert max(Counter(row["Day"]["S"] for row in rows).values()) < MANY // 4
+
+    kept, moved = rows[:2]
+    moto.client.delete_item(TableName=table, Key={name: moved[name] for name in ("Day", "Key")})
+    for row in (kept, moved):
+        moto.client.put_item(TableName=table, Item={**row, "Day": {"S": row["Day"]["S"].partition("#")[0]}})
+
+    assert list(stored.newest(MANY * 2)) == rejects[::-1]

@@ -27,9 +27,9 @@ KINDS = {
     "Dead": "CloudWatch::Alarm",
     "Slow": "CloudWatch::Alarm",
 }
-POLICY = {"PolicyName": "calls", "Roles": [{"Ref": "Role"}]}
-RESOURCES = {name: {"Type": f"AWS::{kind}", "Properties": POLICY} for name, kind in KINDS.items()}
 STATEMENT = {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": ["arn:aws:sqs:::responses"]}
+POLICY = {"PolicyName": "calls", "Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [STATEMENT]}}
+RESOURCES = {name: {"Type": f"AWS::{kind}", "Properties": POLICY} for name, kind in KINDS.items()}
 ALARM = {"AlarmName": "shop/dead", "StateValue": "OK", "ActionsEnabled": True, "AlarmActions": ["arn:aws:sns:::pages"]}
 SOURCE = {"EventSourceArn": "arn:aws:sqs:::orders", "State": "Enabled", "ScalingConfig": {"MaximumConcurrency": 50}}
 FUNCTION = {"FunctionName": "payments", "CodeSha256": "one", "Role": "arn:aws:iam:::role/Role"}
@@ -39,6 +39,7 @@ SOUND: Answers = {
         "StackResourceSummaries": [{"LogicalResourceId": it, "PhysicalResourceId": it} for it in [*RESOURCES, "Role"]]
     },
     "get_function_configuration": FUNCTION,
+    "get_function_concurrency": {},
     "list_event_source_mappings": {"EventSourceMappings": [SOURCE]},
     "get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 900, "UnreservedConcurrentExecutions": 400}},
     "get_role_policy": {"PolicyDocument": {"Statement": [STATEMENT]}},
@@ -105,19 +106,23 @@ def alarms(**second: Any) -> Answers:
     return {"MetricAlarms": [ALARM, ALARM | second]}
 
 
+def subscribed(*found: Mapping[str, Any]) -> Answers:
+    return {"Subscriptions": found}
+
+
 def sources(*found: Mapping[str, Any]) -> Answers:
     return {"EventSourceMappings": found}
 
 
 MADE_AGAIN = "make it again under its name"
 READ, TAKEN, LIMIT = "get_function_configuration", "list_event_source_mappings", "get_account_settings"
-ROLE, SIMULATED = "get_role_policy", "simulate_principal_policy"
+ROLE, SIMULATED, RESERVING = "get_role_policy", "simulate_principal_policy", "get_function_concurrency"
 RULE, TARGETS, METRIC = "describe_rule", "list_targets_by_rule", "get_metric_statistics"
 MAILS, MAIL = "list_subscriptions_by_topic", "get_subscription_attributes"
 OFF, WIDE = SOURCE | {"State": "Disabled"}, SOURCE | {"ScalingConfig": {"MaximumConcurrency": 350}}
 RESERVED = {"ConcurrentExecutions": 900, "UnreservedConcurrentExecutions": 100}
 DENIED = {"EvalActionName": "sqs:SendMessage", "EvalResourceName": "responses", "EvalDecision": "implicitDeny"}
-WAITING = {"SubscriptionArn": "PendingConfirmation", "Endpoint": "ops@example.com"}
+WAITING, LEFT = (SUBSCRIBED | {"SubscriptionArn": state} for state in ("PendingConfirmation", "Deleted"))
 BROKEN: list[tuple[str, str, Any, str, str]] = [
     ("functions", READ, [FUNCTION, FUNCTION | {"CodeSha256": "old"}], "2 versions of the code", "deploy again"),
     ("functions", READ, FUNCTION | {"LastUpdateStatus": "InProgress"}, "not updated: payments", "wait"),
@@ -126,6 +131,8 @@ BROKEN: list[tuple[str, str, Any, str, str]] = [
     ("sources", TAKEN, [sources(SOURCE), sources()], "1 of 2 queues", "make again"),
     ("concurrency", TAKEN, sources(WIDE), "701 at once of 400", "raise the account's limit"),
     ("concurrency", LIMIT, {"AccountLimit": RESERVED}, "101 at once of 100", "lower engine_concurrency"),
+    ("concurrency", RESERVING, {"ReservedConcurrentExecutions": 0}, "none may run of payments", "delete-function-con"),
+    ("rights", ROLE, {"PolicyDocument": {"Statement": []}}, "Role: sqs:SendMessage, taken away", "give back"),
     ("rights", SIMULATED, {"EvaluationResults": [DENIED]}, "Role: sqs:SendMessage on responses", "boundary"),
     ("rights", ROLE, error("NoSuchEntity", "GetRolePolicy"), "GetRolePolicy", MADE_AGAIN),
     ("schedule", RULE, {"Name": "EveryMinute", "State": "DISABLED"}, "off: EveryMinute", "enable-rule"),
@@ -135,9 +142,11 @@ BROKEN: list[tuple[str, str, Any, str, str]] = [
     ("alarms", "describe_alarms", alarms(ActionsEnabled=False), "silenced: shop/dead", "enable-alarm-actions"),
     ("alarms", "describe_alarms", alarms(AlarmActions=[]), "silenced: shop/dead", "enable-alarm-actions"),
     ("alarms", "describe_alarms", {"MetricAlarms": [ALARM]}, "1 of 2", "make again"),
-    ("subscriptions", MAILS, {"Subscriptions": [WAITING]}, "not confirmed: ops@example.com", "confirm it"),
+    ("subscriptions", MAILS, subscribed(WAITING), "not confirmed: ops@example.com", "confirm it"),
     ("subscriptions", MAIL, {"Attributes": {"PendingConfirmation": "true"}}, "not confirmed: ops@", "confirm it"),
-    ("subscriptions", MAILS, {"Subscriptions": []}, "nobody is alerted", "alert_email"),
+    ("subscriptions", MAILS, subscribed(), "nobody hears: AlertsTopicArn, PagesTopicArn", "alert_email"),
+    ("subscriptions", MAILS, subscribed(LEFT), "nobody hears: AlertsTopicArn, PagesTopicArn", "alert_email"),
+    ("subscriptions", MAILS, [subscribed(SUBSCRIBED), subscribed()], "nobody hears: PagesTopicArn", "alert_email"),
     ("subscriptions", MAILS, error("NotFound", "ListSubscriptionsByTopic"), "NotFound", MADE_AGAIN),
     ("metrics", METRIC, {"Datapoints": []}, "0 of the last 15 minutes", "the Supervisor's log"),
     ("metrics", METRIC, error("AccessDenied", "GetMetricStatistics"), "AccessDenied", "allow it"),

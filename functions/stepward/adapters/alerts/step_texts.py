@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from stepward.adapters.alerts import defect_texts, lane_texts
 from stepward.adapters.alerts.lane_texts import command
+from stepward.domain.deployment import LONGEST_SUBJECT
 from stepward.domain.key import spoken
 from stepward.domain.messages import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits
 
-LONGEST_SUBJECT = 100
 LONGEST_REASON = 2000
 MOST_STEPS = 20
 MOST_ORDERS = 20
@@ -20,7 +20,7 @@ _PATIENT = "{} on without a command once that is deployed; no attempt is counted
 
 
 def subject(alert: Alert) -> str:
-    """One line of ASCII, at most 100 characters."""
+    """One line of ASCII, fewer than 100 characters."""
     if isinstance(alert, LaneWaits):
         return _line(lane_texts.subject(alert))
     if isinstance(alert, StepWaits):
@@ -61,7 +61,7 @@ def text(alert: Alert, workflow: str = "") -> str:
 
 
 def summary_subject(alerts: Sequence[Alert]) -> str:
-    """One line of ASCII, at most 100 characters."""
+    """One line of ASCII, fewer than 100 characters."""
     return _line(f"Stepward: {', '.join(part.headline for part in _parts(alerts))}")
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
 from stepward.adapters.dynamodb.failures import translated
-from stepward.adapters.dynamodb.tables import Indexes, M, readable
+from stepward.adapters.dynamodb.tables import Indexes, M, merged, readable
 
-T = TypeVar("T")
 PAGE = 100
 ATTENTION_KEYS = range(1, 17)
 """Keys of the attention index: each takes 1,000 writes a second, and 1 was the only one in older records."""
@@ -99,14 +97,3 @@ def _waiting(items: type[IndexedItem], key: int) -> Iterator[tuple[float, str]]:
     with translated(f"read the attention index of {items.Meta.table_name}, key {key}"):
         for item in items.attention_index.query(key, page_size=PAGE):
             yield item.since, item.order_id
-
-
-def merged(sorted_parts: Iterable[Iterator[T]], *, reverse: bool = False) -> Iterator[T]:
-    """All of these in one order; the beginning of each is read side by side, the rest when its turn comes."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only people's lists need it
-    from heapq import merge  # noqa: PLC0415
-
-    parts = list(sorted_parts)
-    with ThreadPoolExecutor(len(parts)) as threads:
-        begun = list(threads.map(lambda part: list(islice(part, 1)), parts))
-    yield from merge(*map(chain, begun, parts), reverse=reverse)

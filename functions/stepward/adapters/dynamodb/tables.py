@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
@@ -16,6 +17,7 @@ from pynamodb.models import Model
 from stepward.domain.errors import Corrupt, NotUnderstood
 
 M = TypeVar("M", bound=Model)
+T = TypeVar("T")
 Indexes = Mapping[str, Callable[[], GlobalSecondaryIndex[Any]]]
 
 MOST_CONNECTIONS = 40
@@ -72,7 +74,10 @@ class OrderItem(Model):
 
 
 class RejectItem(Model):
-    """One part of a rejected message; `key` is arrival, message id and part number, `day` its UTC date."""
+    """One part of a rejected message.
+
+    `day` is its UTC date and shard, `key` its arrival, message id and part number.
+    """
 
     day = UnicodeAttribute(hash_key=True, attr_name="Day")
     key = UnicodeAttribute(range_key=True, attr_name="Key")
@@ -142,3 +147,16 @@ def whole(number: float) -> int:
     if number != int(number):
         raise ValueError(f"{number} is not a whole number")
     return int(number)
+
+
+def merged(
+    sorted_parts: Iterable[Iterator[T]], key: Callable[[T], Any] | None = None, *, reverse: bool = False
+) -> Iterator[T]:
+    """All of these in one order; the beginning of each is read side by side, the rest when its turn comes."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only people's lists need it
+    from heapq import merge  # noqa: PLC0415
+
+    parts = list(sorted_parts)
+    with ThreadPoolExecutor(len(parts)) as threads:
+        begun = list(threads.map(lambda part: list(islice(part, 1)), parts))
+    yield from merge(*map(chain, begun, parts), key=key, reverse=reverse)

@@ -15,7 +15,7 @@ Check = Callable[[Deployed, int], Finding]
 SWEPT_WITHIN = timedelta(minutes=15)
 MOST_LISTED = 5
 GONE = frozenset({"NoSuchEntity", "NotFound"})
-CONFIRM = "open the mail of AWS and confirm it, or subscribe again if three days have passed"
+CONFIRM = "open the mail of AWS and confirm it, or subscribe again if two days have passed"
 
 
 def findings(deployed: Deployed, now: int) -> Iterator[Finding]:
@@ -61,7 +61,12 @@ def _sources(deployed: Deployed, _: int) -> Finding:
 
 
 def _concurrency(deployed: Deployed, _: int) -> Finding:
-    limits = deployed.account.client("lambda").get_account_settings()["AccountLimit"]
+    client, names = deployed.account.client("lambda"), [it["FunctionName"] for it in deployed.functions]
+    reserved = {name: client.get_function_concurrency(FunctionName=name) for name in names}
+    if stopped := [name for name, it in reserved.items() if it.get("ReservedConcurrentExecutions") == 0]:
+        mend = "let them run with `aws lambda delete-function-concurrency`"
+        return _found("concurrency", f"none may run of {_listed(stopped)}", mend, good=False)
+    limits = client.get_account_settings()["AccountLimit"]
     return room(limits["UnreservedConcurrentExecutions"], deployed.sources)
 
 
@@ -77,19 +82,28 @@ def _rights(deployed: Deployed, _: int) -> Finding:
     arns = {it["Role"].rpartition("/")[2]: it["Role"] for it in deployed.functions}
     for policy in deployed.stack.of("AWS::IAM::Policy").values():
         for role in {deployed.ids[it["Ref"]] for it in policy["Properties"]["Roles"]} & set(arns):
-            found = iam.get_role_policy(RoleName=role, PolicyName=policy["Properties"]["PolicyName"])
-            for statement in found["PolicyDocument"]["Statement"]:
+            found = iam.get_role_policy(RoleName=role, PolicyName=policy["Properties"]["PolicyName"])["PolicyDocument"]
+            gone = Counter(_actions(policy["Properties"]["PolicyDocument"])) - Counter(_actions(found))
+            denied |= {f"{role}: {action}, taken away" for action in gone}
+            for statement in found["Statement"]:
                 asked += 1
                 denied |= {f"{role}: {it}" for it in _denied(iam, arns[role], statement)}
     says = f"{asked} statements asked, denied: {_listed(sorted(denied))}"
-    mend = "look for who denies it: another policy of the role, its boundary, the organisation"
+    mend = "give back what was taken away; look for who denies the rest: another policy, a boundary, the organisation"
     return _found("rights", says, mend, good=not denied)
 
 
+def _actions(document: Mapping[str, Any]) -> Iterator[str]:
+    for statement in document["Statement"]:
+        yield from _several(statement["Action"])
+
+
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
 def _denied(iam: Any, role: str, statement: Mapping[str, Any]) -> Iterator[str]:
-    actions, resources = (
-        value if isinstance(value, list) else [value] for value in (statement["Action"], statement["Resource"])
-    )
+    actions, resources = _several(statement["Action"]), _several(statement["Resource"])
     answer = iam.simulate_principal_policy(PolicySourceArn=role, ActionNames=actions, ResourceArns=resources)
     for result in answer["EvaluationResults"]:
         if result["EvalDecision"] != "allowed":
@@ -122,13 +136,22 @@ def _alarms(deployed: Deployed, _: int) -> Finding:
 def _subscriptions(deployed: Deployed, _: int) -> Finding:
     sns = deployed.account.client("sns")
     pages = sns.get_paginator("list_subscriptions_by_topic")
-    topics = [deployed.outputs[name] for name in ("AlertsTopicArn", "PagesTopicArn")]
-    found = [it for topic in topics for page in pages.paginate(TopicArn=topic) for it in page["Subscriptions"]]
+    heard = {
+        name: [
+            it
+            for page in pages.paginate(TopicArn=deployed.outputs[name])
+            for it in page["Subscriptions"]
+            if it["SubscriptionArn"] != "Deleted"  # it has ended, and may be listed still
+        ]
+        for name in ("AlertsTopicArn", "PagesTopicArn")
+    }
+    found = [it for each in heard.values() for it in each]
     waiting = [it["Endpoint"] for it in found if _waits(sns, it["SubscriptionArn"])]
-    nobody = not found and deployed.stack.settings.get("environment") == "prod"
-    says = f"{len(found)}, not confirmed: {_listed(waiting)}" if found else "nobody is alerted"
-    mend = "name alert_email in the file of settings and deploy, or subscribe somebody" if nobody else CONFIRM
-    return _found("subscriptions", says, mend, good=not (waiting or nobody))
+    unheard = [name for name, each in heard.items() if not each]
+    needed = deployed.stack.settings.get("environment") == "prod"
+    says = f"{len(found)}, not confirmed: {_listed(waiting)}, nobody hears: {_listed(unheard)}"
+    mend = CONFIRM if waiting else "name alert_email in the file of settings and deploy, or subscribe somebody"
+    return _found("subscriptions", says, mend, good=not (waiting or (needed and unheard)))
 
 
 def _waits(sns: Any, arn: str) -> bool:
