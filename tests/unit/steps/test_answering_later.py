@@ -13,7 +13,8 @@ from stepward import UNDO, Agent, App, Call, Later, Step, Workflow, days, minute
 from stepward.app.scheduler.tokens import KEYS_LAST, REREAD_AFTER, Tokens
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import Forged
-from stepward.domain.messages import Outcome, Reply, StepRequest
+from stepward.domain.history import HistoryKind
+from stepward.domain.messages import Answered, Notice, Outcome, Reply, StepRequest
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
 from stepward.testing import Engine
@@ -23,6 +24,7 @@ from stepward.wire.order import masked
 
 carrier = Agent("carrier")
 DAY = 86_400
+DONE, LOST = {"result": {"parcel": "p-7"}}, {"error": "lost"}
 
 
 @carrier.operation
@@ -114,16 +116,57 @@ def test_an_answer_in_error_withdraws_the_alert(engine: Engine, order: Order) ->
     assert order.state == "Processed"
 
 
-def test_an_answer_after_the_undo_began_is_undone_once_more(engine: Engine, order: Order) -> None:
-    """I6: a late effect leaves nothing behind."""
+@pytest.mark.parametrize(("error", "more"), [("", 1), ("address unknown", 0)])
+def test_an_answer_after_the_undo_began_is_undone_once_more(
+    engine: Engine, order: Order, error: str, more: int
+) -> None:
+    """I6: a late effect leaves nothing behind; where it failed there is none."""
     order.undo()
     engine.clock.move(60)
     assert order.state == "Undone"
     undone = len([call for call in engine.calls if call == "ship/undo"])
-    order.answer(ship, {"parcel": "p-7"})
+    order.answer(ship, {"parcel": "p-7"}, error=error)
     engine.run()
     assert order.state == "Undone"
-    assert len([call for call in engine.calls if call == "ship/undo"]) == undone + 1
+    assert len([call for call in engine.calls if call == "ship/undo"]) == undone + more
+
+
+@pytest.mark.parametrize(("error", "follows"), [("", "bill"), ("address unknown", "ship/undo")])
+def test_an_answer_that_comes_again_asks_again_for_what_follows(
+    engine: Engine, order: Order, error: str, follows: str
+) -> None:
+    """I1: whoever took it the first time may have died before anything was sent."""
+    order.answer(ship, {"parcel": "p-7"}, error=error)
+    engine.run(lambda: follows in order.task.steps and order.step(follows).runs)
+    plan = engine.parts.store.plans[order.task.plan_id]
+    given = Answered("ship", "ship", 1, order.task.created_at, {"parcel": "p-7"}, error)
+    again = decide(order.task, plan, given, now=engine.clock.now, by="scheduler-1", timing=Timing())
+    asked = [message for message in again.messages if isinstance(message, StepRequest)]
+    assert [(each.step, each.token) for each in asked] == [(follows, order.step(follows).token)]
+    assert any(isinstance(message, Notice) for message in again.messages) == (not error)
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ([DONE, DONE], []),
+        ([DONE, {"result": {"parcel": "p-8"}}], ["completed for attempt 1; the step is Processed"]),
+        ([DONE, LOST], ["failed for attempt 1; the step is Processed"]),
+        ([LOST, LOST], ["failed for attempt 1; the step is Stopped"]),
+    ],
+    ids=["the same", "another result", "failed after all", "failed twice"],
+)
+def test_the_history_says_who_took_a_step_over_and_what_was_answered_in_vain(
+    engine: Engine, order: Order, answers: list[dict[str, Any]], says: list[str]
+) -> None:
+    """W6."""
+    for answer in answers:
+        order.answer(ship, **answer)
+        engine.clock.move(60)
+    history = [entry for _, entry in engine.parts.telemetry.history]
+    assert [entry.by for entry in history if entry.kind is HistoryKind.HANDED_OVER] == ["scheduler-0"]
+    late = [entry.note for entry in history if entry.kind is HistoryKind.LATE_REPLY]
+    assert late == [f"its service answered {said}" for said in says]
 
 
 def test_a_forged_token_costs_nothing_but_a_count(engine: Engine, order: Order) -> None:

@@ -22,9 +22,11 @@ from stepward import (
     days,
     ref,
 )
-from stepward.domain.messages import Retry
+from stepward.domain.errors import Rejected
+from stepward.domain.messages import ChildEnded, Outcome, Reply, Retry, SignalGiven
+from stepward.domain.task.decide import Event
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind
-from tests.unit.cli.lives import Life
+from tests.unit.cli.lives import APPROVED, Life
 from tests.unit.steps.test_waiting import approval, charged
 
 TIMER = Plan("shop", 1, (PlannedStep("cooling", "", "", (), 300_000, 1, kind=StepKind.TIMER),))
@@ -80,6 +82,19 @@ def test_a_wait_that_cannot_work_is_refused_at_import(wait: Signal | Step | Time
         refused = str(error)
     assert says in refused
     assert bool(says) == bool(refused)
+
+
+@pytest.mark.parametrize("wait", [TIMER, APPROVED], ids=["timer", "signal"])
+def test_what_a_wait_does_not_take_is_rejected_and_its_start_again_is_no_news(wait: Plan) -> None:
+    """I11: the message would come back for ever."""
+    life = Life(plan=wait).start(0)
+    (name, step), *_ = life.task.steps.items()
+    wrong: list[Event] = [Reply("ord-1", name, 1, step.token or "", Outcome.OK), ChildEnded("ord-1", name, 1)]
+    wrong += [SignalGiven("ord-1", name, "a-1")] if wait is TIMER else []
+    for message in wrong:
+        with pytest.raises(Rejected, match=f"'{name}' is a {wait.steps[0].kind}, which takes no"):
+            life.apply(message, 10)
+    assert life.apply(Retry("ord-1", name, 1), 10).task == life.task
 
 
 def test_a_delayed_message_that_comes_early_ends_no_timer() -> None:

@@ -135,6 +135,7 @@ def test_a_signal_before_its_turn_is_kept_and_counts_then(begin: Begin) -> None:
     assert order.state == "Processing"
     engine.run()
     assert order.result("charge") == {"charged": "early"}
+    assert order.step("approval").early is None, "it is not stored twice"
     assert [reject.reason for reject in engine.rejects] == ["signal 'approval' was given before, as a-1"]
 
 
@@ -189,27 +190,29 @@ def test_an_approval_after_a_refusal_counts(begin: Begin) -> None:
 
 
 def test_an_operator_is_reminded_and_then_the_order_is_undone(begin: Begin) -> None:
-    """W2: reminder, then the last policy."""
-    policies = [Remind(days(1), rounds=2), UNDO]
+    """W2: each reminder as often as it says, then the last policy."""
+    policies = [Remind(days(1), rounds=2), Remind(hours(1), rounds=2), UNDO]
     engine, order = begin(charged(), approval(on_timeout=policies), closed())
     engine.clock.move(2 * DAY + 300)
     assert [alert.reason for alert in engine.alerts] == ["nobody gave the signal 'approval' yet"]
     engine.clock.move(DAY + 300)
     assert len(engine.alerts) == 2
     engine.clock.move(DAY + 300)
-    assert order.state == "Undone"
+    assert (len(engine.alerts), order.state) == (3, "Processing")
+    engine.clock.move(7_500)
+    assert (len(engine.alerts), order.state) == (4, "Undone")
     engine.verdict()
 
 
-@pytest.mark.parametrize("span", [minutes(5), days(7)])
-def test_a_timer_is_never_early(begin: Begin, span: timedelta) -> None:
+@pytest.mark.parametrize(("span", "late"), [(minutes(5), 1_000), (days(7), 130_000)])
+def test_a_timer_is_never_early(begin: Begin, span: timedelta, late: int) -> None:
     """W3: short ones end by a delayed message, long ones by the Supervisor; neither is early."""
     engine, order = begin(Timer("cooling-off", span), charged())
     engine.run()
     started, ended = order.step("cooling-off").started_at, order.step("cooling-off").ended_at
     assert started is not None
     assert ended is not None
-    assert 0 <= ended - started - span.total_seconds() * 1000 <= 130_000
+    assert 0 <= ended - started - span.total_seconds() * 1000 <= late
     assert order.state == "Processed"
     engine.verdict()
 
@@ -225,12 +228,13 @@ def test_a_long_timer_costs_the_supervisor_no_look(begin: Begin) -> None:
 
 @pytest.mark.parametrize(("hours_ahead", "waits"), [(-1, 0), (5, 5 * 3600)])
 def test_a_timer_ends_at_the_orders_own_instant(begin: Begin, hours_ahead: int, waits: int) -> None:
-    """W3: a past instant ends it in the claim."""
+    """W3: a past instant ends it in the claim, without a message."""
     ends = datetime.fromtimestamp(START / 1000, UTC) + timedelta(hours=hours_ahead)
     engine, order = begin(Timer("window", until=ref.order("ends", default="none")), charged(), ends=ends.isoformat())
     engine.run()
     at = order.step("window").ended_at or 0
     assert max(0, waits) * 1000 <= at - START <= waits * 1000 + 130_000
+    assert ("step.retry" in order.timeline) == bool(waits)
     assert order.state == "Processed"
 
 

@@ -6,13 +6,38 @@ import json
 
 import pytest
 
-from stepward import Signal, Timer, days, minutes
-from stepward.domain.messages import Notice, Retry, Start
+from stepward import Signal, Timer, days, hours, minutes
+from stepward.domain.messages import Notice, Retry, SignalGiven, Start, StepRequest
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
-from tests.unit.steps.test_waiting import Approval, Begin, approval, begin, charged
+from stepward.testing import Engine
+from tests.unit.steps.test_waiting import Approval, Begin, app, approval, begin, charged
 
 __all__ = ["begin"]
+
+
+@pytest.mark.parametrize("wait", [approval(), Timer("approval", hours(1))], ids=["signal", "timer"])
+def test_a_wait_whose_start_is_lost_begins_all_the_same(wait: Signal | Timer) -> None:
+    """I1."""
+    with Engine(app(wait, charged())) as engine:
+        engine.lose("scheduler")
+        order = engine.submit(None, {"orderId": "1", "total": 10})
+        engine.clock.move(300)
+        assert order.step("approval").process_state == "Processing"
+
+
+def test_a_signal_that_comes_again_asks_again_for_what_follows(begin: Begin) -> None:
+    """I1, I8: whoever took it the first time may have died before anything was sent."""
+    engine, order = begin(approval(), charged())
+    order.signal("approval", {"by": "ann"}, id="a-1")
+    engine.run(lambda: order.step("charge").runs)
+    plan, given = engine.parts.store.plans[order.task.plan_id], SignalGiven("1", "approval", "a-1", {"by": "ann"})
+    again = decide(order.task, plan, given, now=engine.clock.now, by="scheduler-1", timing=Timing())
+    assert again.task is order.task
+    asked, notice = again.messages
+    assert isinstance(asked, StepRequest)
+    assert isinstance(notice, Notice)
+    assert asked.token == order.step("charge").token
 
 
 @pytest.mark.parametrize("waits", [[], [Timer("cooling-off", minutes(5))]], ids=["in turn", "early"])

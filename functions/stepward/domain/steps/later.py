@@ -17,11 +17,8 @@ from stepward.domain.workflow.plan import PlannedStep
 
 def hand_over(change: TaskChange, record: StepRecord) -> None:
     """Wait for the service itself, once: a second report changes nothing."""
-    planned = change.plan.by_name[record.name]
-    if not planned.answer_within:
-        change.fail(record, "its operation returned Later, and the step has no answer_within; give it one")
-    elif record.locked_by != SERVICE:
-        limit = change.now + planned.answer_within
+    if record.locked_by != SERVICE:
+        limit = change.now + change.plan.by_name[record.name].answer_within
         change.steps[record.name] = replace(record.supplied(), locked_by=SERVICE, complete_by=limit, raised=None)
         change.log(HistoryKind.HANDED_OVER, record.name, record.attempt, record.locked_by or "")
 
@@ -30,7 +27,7 @@ def hear_service(change: TaskChange, step: PlannedStep, record: StepRecord, even
     """Take the service's answer: success from any attempt, since it may keep its first token; failure from this one."""
     causation_id = f"callback {event.attempt}"
     ours = event.created_at == change.task.created_at and event.effect == step.executor(record.policy).effect
-    if not ours or event.attempt > record.attempt or record.token is None:
+    if not ours or event.attempt > record.attempt:
         _log_late(change, record, event)
         return
     match record.process_state:

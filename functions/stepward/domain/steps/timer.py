@@ -43,8 +43,6 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
     """The delayed message ends it, unless that came early."""
     if not isinstance(event, Retry):
         raise not_taken(step, event)
-    if not record.runs or record.attempt != event.attempt:
-        return
     if (record.complete_by or 0) <= change.now:
         complete(change, record, {}, f"retry {step.name} {event.attempt}")
     else:
