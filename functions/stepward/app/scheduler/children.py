@@ -13,6 +13,7 @@ from stepward.domain.steps.child import child_order
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded, Parent, Task, new_task
+from stepward.domain.task.results import readable
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.wire import strict_json
 from stepward.wire.order import sized
@@ -75,5 +76,5 @@ class Children:
 
 
 def _order(key: str, parent: Loaded, step: PlannedStep) -> Order:
-    results = {name: done.result for name, done in parent.task.steps.items() if done.result is not None}
+    results = readable(parent.task.steps, parent.plan)
     return Order.of(key, sized(strict_json.canonical(child_order(step, parent.order, results))))

@@ -54,4 +54,4 @@ def _tell(change: TaskChange, parent: Parent, *, undone: bool) -> None:
 
 def _result(change: TaskChange) -> Mapping[str, Any]:
     """The result of its last step."""
-    return change.steps[change.plan.steps[-1].name].result or {}
+    return change.results().get(change.plan.steps[-1].name, {})

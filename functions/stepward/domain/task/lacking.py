@@ -78,7 +78,8 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
         if record.process_state is ProcessState.SKIPPED:
             continue
         done = record.process_state is ProcessState.PROCESSED
-        for executor in step.executors_from(record.policy)[: 1 if done else None]:
+        of_items = [executor for part in step.parts for executor in part.executors]
+        for executor in (*step.executors_from(record.policy)[: 1 if done else None], *of_items):
             asked.update(executor.operations[done:] if executor.undo or not done else ())
         if step.child is not None:
             asked.update(step.child.operations(done=done))

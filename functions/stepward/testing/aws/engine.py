@@ -64,7 +64,7 @@ class AwsEngine(Harness):
         self.exits.enter_context(mock_aws())
         self.stack = Stack.new(agents_of(self.app.plans()), MORE)
         self.env = self.stack.env() | {"STEPWARD_WORKFLOW": self.app.keys.default}
-        if any(step.answer_within for plan in self.app.plans().values() for step in plan.steps):
+        if any(step.answer_within for plan in self.app.plans().values() for step in plan.with_parts):
             made = boto3.client("secretsmanager").create_secret(
                 Name="callbacks", SecretString="a key of this test " * 2
             )

@@ -11,6 +11,7 @@ from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest,
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.agents import Agent, Call
+from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
@@ -112,16 +113,17 @@ class Judge:
         if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
             raise Broken("I2", order_id, f"{effect} was called though attempt {call.attempt} had been ended")
         self.gate.here.deadline = self.clock(self.gate.here.instance) + round(call.remaining() * 1000)
-        slots = {executor.effect for step in plan.steps for executor in step.executors}
-        if effect.removesuffix(UNDO_SUFFIX) not in slots:
+        step = plan.by_name.get(forward_name(effect))
+        if step is None or effect.removesuffix(UNDO_SUFFIX) not in {each.effect for each in step.executors}:
             raise Broken("I4", order_id, f"{call.idempotency_key} is no key of the order")
         if effect.endswith(UNDO_SUFFIX):
             self._check("I6", order_id, self._undone_early(task, plan, effect))
             return
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
-        expected = {name for name in plan.by_name[forward_name(effect)].after if not skipped(task, name)}
+        expected = {name for name in step.after if not skipped(task, name)}
         happened |= {step.name for step in plan.steps if not step.agent}
-        if missing := expected - (happened & call.results.keys()):
+        read = {name for name in happened if (Item.read(name).part or name) in call.results}
+        if missing := expected - read:
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
 
     def heard(self, notice: Notice) -> None:
@@ -231,8 +233,7 @@ class Judge:
     def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
         if not task.undoing or not self.gate.profile.honest:
             return
-        later = plan.dependents[forward_name(effect)]
-        if remaining := {name for name in self.ledger.remaining_of(task.order_id) if forward_name(name) in later}:
+        if remaining := {name for name in self.ledger.remaining_of(task.order_id) if plan.undone_after(effect, name)}:
             yield f"{effect} came before the undo of {remaining}"
 
     def _not_ended(self, task: Task) -> Iterator[str]:
@@ -249,15 +250,15 @@ class Judge:
         meant: set[str] = set()
         if task.process_state is PROCESSED:
             meant = {
-                plan.by_name[step.name].executor(task.steps[step.name].policy).effect
-                for step in plan.steps
-                if step.agent and not skipped(task, step.name)
+                plan.by_name[name].executor(record.policy).effect
+                for name, record in task.steps.items()
+                if plan.by_name[name].agent and not record.is_compensation and not skipped(task, name)
             }
         elif task.process_state is not UNDONE:
             return
         if missing := meant - remaining:
             yield f"the order is Processed without {missing}"
-        undoable = {executor.effect for step in plan.steps for executor in step.executors if executor.undo}
+        undoable = {who.effect for name in task.steps for who in plan.by_name[name].executors if who.undo}
         for name in (remaining - meant) & undoable:
             effect = (task.order_id, name)
             known = effect in self.reported and self.ledger.remaining[effect] <= self.reported[effect]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
-from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task
+from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
 
@@ -78,6 +78,9 @@ def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRec
             case ChildEnded(step=step, error="", undone=undone) if step == forward_name(after.name):
                 return before.attempt > 0 and undone is after.is_compensation
         return False
+    if planned.kind is StepKind.EACH:
+        parts = [name for at in range(after.items) for name in planned.of_item(at)]
+        return all(name in write.after.steps and write.after.steps[name].process_state in DONE for name in parts)
     if planned.kind is StepKind.TIMER:
         limit = before.complete_by if before.process_state is PROCESSING else after.started_at
         again = isinstance(write.cause, Resubmit)
