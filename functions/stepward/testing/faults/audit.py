@@ -295,5 +295,5 @@ def waiting(task: Task) -> list[int]:
         if record.process_state is ProcessState.PROCESSING
         or (record.process_state is ProcessState.PENDING and not halted)
     ]
-    asking = [*(record.alert_by for record in task.steps.values()), task.parent and task.parent.tell_by]
+    asking = [*(record.alert_by for record in task.steps.values()), task.parent.tell_by if task.parent else None]
     return [limit for limit in (*limits, *asking) if limit is not None]
