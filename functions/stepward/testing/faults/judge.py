@@ -231,10 +231,10 @@ class Judge:
                     yield f"{after.name} is Processed without its effect"
 
     def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
-        if not task.undoing or not self.gate.profile.honest:
-            return
-        if remaining := {name for name in self.ledger.remaining_of(task.order_id) if plan.undone_after(effect, name)}:
-            yield f"{effect} came before the undo of {remaining}"
+        remaining = self.ledger.remaining_of(task.order_id) if task.undoing and self.gate.profile.honest else ()
+        undoable = (name for name in remaining if name + UNDO_SUFFIX in plan.by_name)
+        if later := {name for name in undoable if plan.undone_after(effect, name)}:
+            yield f"{effect} came before the undo of {later}"
 
     def _not_ended(self, task: Task) -> Iterator[str]:
         if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
