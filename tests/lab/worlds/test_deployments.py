@@ -33,6 +33,10 @@ BREAKS: dict[str, tuple[Sequence[int], str]] = {
     "the end of an undo is that of the parent's undo": ([17], "is Undone, and it never heard"),
     "what follows a child is asked for again": ([19], "which is handled, and no agent was asked"),
     "a child that never came is put there undone": ([102], "is Undone, and its child part is None"),
+    "the end of an item begins the next one": ([8], "is under way and waits for nothing"),
+    "an each is done once all its items are": ([8], "name='parcels'"),
+    "so many items at once": ([8], "parcels does 3 items at once, not 2"),
+    "an each ends once": ([64], "name='parcels'"),
     "a message of newer code is no reject": ([117, 201, 234], "was rejected"),
 }
 """Guards, the seeds of worlds that break in one of these without it, and what breaks there."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
 from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task
+from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
 
@@ -42,6 +43,15 @@ def outlived(task: Task, plan: Plan, tasks: Mapping[str, Task]) -> Iterator[str]
             continue
         if child is None or not (child.undoing if task.undoing else child.process_state is PROCESSED):
             yield f"it is {task.process_state}, and its child {step.name} is {child and child.process_state}"
+
+
+def crowded(task: Task, plan: Plan) -> Iterator[str]:
+    """W5: an each that has more items under way than it does at once."""
+    for step in (each for each in plan.steps if each.parts):
+        running = (name for name, record in task.steps.items() if record.process_state not in {*DONE, STOPPED})
+        items = {item.at for item in map(Item.read, running) if item.step == step.name and item.at >= 0}
+        if len(items) > step.at_once and not task.undoing:
+            yield f"{step.name} does {len(items)} items at once, not {step.at_once}"
 
 
 def waited(planned: PlannedStep, write: Write, before: StepRecord, after: StepRecord) -> bool:
