@@ -21,7 +21,7 @@ from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import outlived, skipped
+from stepward.testing.faults.waits import crowded, outlived, skipped
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -79,6 +79,7 @@ class Judge:
         self._check("I9", task.order_id, audit.listed_late(plan, task, self.timing))
         self._check("S12", task.order_id, self._freed_early(write))
         self._check("I6", task.order_id, _undone_past_return(write, plan))
+        self._check("W5", task.order_id, crowded(task, plan))
         self._check("I13", task.order_id, outlived(task, plan, self.tasks.tasks))
         self._check("I10", task.order_id, self._blamed(write, plan))
         self.freed |= {(task.order_id, *ended) for ended in audit.freed(write)}
@@ -175,9 +176,8 @@ class Judge:
 
     def _unlogged(self, write: Write) -> Iterator[str]:
         for before, after in audit.changes(write):
-            kind = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}.get(
-                after.process_state
-            )
+            kinds = {ProcessState.PROCESSING: HistoryKind.CLAIMED, PROCESSED: HistoryKind.COMPLETED}
+            kind = kinds.get(after.process_state)
             is_new = (before.process_state, before.attempt) != (after.process_state, after.attempt)
             if kind and is_new and (after.order_id, kind, after.name, after.attempt) not in self.logged:
                 yield f"{kind} {after.name} {after.attempt} was written and never logged"
