@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -17,7 +18,8 @@ FEW = {
     "stored bytes": 1024.0**3,
 }
 NOTHING = dict.fromkeys(FEW, 0.0)
-STACK = {"alarms": 40.0, "queues": 6.0, "metrics": 20.0}
+STACK = {"alarms": 40.0, "queues": 6.0, "fifo queues": 2.0, "counted queues": 5.0, "metrics": 20.0, "keys": 1.0}
+STACK |= {"dashboards": 1.0, "shown": 50.0}
 FOUND = Measured(FEW, NOTHING, STACK)
 
 
@@ -41,7 +43,11 @@ def usd(name: str, **how: float) -> float:
         ("Traces", 8 * 0.05 * 5e-6),
         ("Alarms", 4.0),
         ("Custom metrics", 6.0),
+        ("Dashboard", 3.0),
+        ("Key of the alerts", 1.0),
         ("Empty receives", 6 * 5 * 3 * 43_800 * 0.40e-6),
+        ("Empty receives, FIFO", 2 * 5 * 3 * 43_800 * 0.50e-6),
+        ("Supervisor, queues", 5 * 21_900 * 0.40e-6),
         ("Stored", 0.25),
     ],
 )
@@ -54,6 +60,16 @@ def test_a_deployment_that_asks_for_no_traces_pays_for_its_own_log_lines_only() 
 
     assert bill["Traces"] == 0
     assert bill["Logs"] == pytest.approx(3000 / 1024**3 * 0.50)
+
+
+@pytest.mark.parametrize(("shown", "dashboard"), [(50, 0), (51, 3)])
+def test_what_is_free_is_free_once_whatever_it_is_used_for(shown: float, dashboard: float) -> None:
+    bill = estimate(FEW, replace(FOUND, stack=STACK | {"shown": shown}))
+    usd = {line.name: line.usd for line in bill.per_month}
+    requests = usd["Empty receives"] + usd["Supervisor, queues"] - 1_000_000 * 0.40e-6
+    assert bill.month_beyond_free_usd == pytest.approx(
+        usd["Alarms"] - 1 + usd["Custom metrics"] - 3 + dashboard + 1 + requests + usd["Empty receives, FIFO"]
+    )
 
 
 def test_a_bill_is_the_sum_of_its_lines() -> None:

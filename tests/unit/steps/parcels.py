@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from stepward import Agent, App, Call, Each, OrderMessage, Step, Workflow, minutes, ref
+from stepward import ALERT, Agent, App, Call, Each, OrderMessage, Step, Workflow, minutes, ref
+from stepward.domain.workflow.plan import Exhausted
 from stepward.testing import Engine
 from stepward.testing.harness import Order
 
@@ -74,13 +75,14 @@ SHIP = Step(ship, undo=recall, complete_within=minutes(1))
 PACK = Step(pack, undo=unpack, complete_within=minutes(1))
 
 
-def app(*steps: Step, **wanted: Any) -> App:
+def app(*steps: Step, on_failure: Exhausted = ALERT, **wanted: Any) -> App:
     """`charge`, then `steps` for each parcel, two at once, then `close`."""
     each: dict[str, Any] = {"items": ref.order("parcels"), "at_once": 2, **wanted}
     sales = Workflow(
         "sales",
         version=1,
         order=Sale,
+        on_failure=on_failure,
         steps=[
             Step(charge, undo=refund, complete_within=minutes(1)),
             Each("parcels", steps=steps or SHIP, **each),

@@ -12,6 +12,8 @@ from typing import Any
 GIGABYTE = 1024**3
 MILLION = 1_000_000
 MINUTES_A_MONTH = 43_800
+MOST_SHOWN = 50
+"""Metrics on a dashboard that AWS's free tier covers."""
 
 Quantities = Mapping[str, float]
 A_SLOT: Quantities = dict.fromkeys(("write units", "read units", "writes waited for", "reads waited for"), 1)
@@ -42,6 +44,8 @@ class Assumptions:
     """Lambda's pollers for each queue."""
     empty_receives_a_minute: float = 3
     """Of each poller, if the queue is idle: one long poll takes 20 s."""
+    minutes_between_counts: float = 2
+    """How often the Supervisor counts what is in queues that have no alarm of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,15 @@ class Estimate:
     def month_usd(self) -> float:
         """US dollars for a month without orders."""
         return sum(line.usd for line in self.per_month)
+
+    @property
+    def month_beyond_free_usd(self) -> float:
+        """The same in an account that uses AWS's always-free tier for nothing else."""
+        used = {line.price: 0.0 for line in self.per_month}
+        for line in self.per_month:
+            used[line.price] += line.quantity
+        beyond = {name: max(0, quantity - prices()[name].get("free", 0)) for name, quantity in used.items()}
+        return sum(_line("", quantity, name).usd for name, quantity in beyond.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +156,18 @@ def run_ms(counted: Quantities, assumed: Assumptions) -> float:
 
 def _month_lines(found: Measured, assumed: Assumptions) -> list[Line]:
     stack, sweep = found.stack, found.sweep
-    receives = stack["queues"] * assumed.pollers * assumed.empty_receives_a_minute * MINUTES_A_MONTH
+    of_a_queue = assumed.pollers * assumed.empty_receives_a_minute * MINUTES_A_MONTH
+    counts = stack["counted queues"] * MINUTES_A_MONTH / assumed.minutes_between_counts
     seconds = run_ms(sweep, assumed) / 1000 * MINUTES_A_MONTH
     logged = (sweep["log bytes"] + sweep["metric bytes"] + assumed.platform_log_bytes) * MINUTES_A_MONTH
     return [
         _line("Alarms", stack["alarms"], "alarm"),
         _line("Custom metrics", stack["metrics"], "metric"),
-        _line("Empty receives", receives, "sqs request"),
+        _line("Dashboard", stack["dashboards"], "dashboard" if stack["shown"] <= MOST_SHOWN else "large dashboard"),
+        _line("Key of the alerts", stack["keys"], "key"),
+        _line("Empty receives", stack["queues"] * of_a_queue, "sqs request"),
+        _line("Empty receives, FIFO", stack["fifo queues"] * of_a_queue, "fifo request"),
+        _line("Supervisor, queues", counts, "sqs request"),
         _line("Supervisor, writes", sweep["write units"] * MINUTES_A_MONTH, "write unit"),
         _line("Supervisor, reads", sweep["read units"] * MINUTES_A_MONTH, "read unit"),
         _line("Supervisor, requests", MINUTES_A_MONTH, "invocation"),

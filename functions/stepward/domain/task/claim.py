@@ -47,7 +47,8 @@ def _undo_waits_for(change: TaskChange, compensation: str) -> Iterator[str]:
 def claim_ready(change: TaskChange, causation_id: str) -> None:
     """Claim every ready step whose backoff is over; the Supervisor has the Scheduler do it.
 
-    A step that ends with its claim lets others follow: one that is skipped, or a timer whose instant has passed.
+    A step that ends with its claim lets others follow: one that is skipped, or a timer whose instant has passed. An
+    each asks the children again that it did not ask while the task was halted.
     """
     for planned in ready(change):
         record = change.steps[planned.name]
@@ -57,6 +58,9 @@ def claim_ready(change: TaskChange, causation_id: str) -> None:
             claim(change, planned, causation_id)
         elif record.complete_by is None:
             request_claim(change, record)
+    for record in () if change.halted else tuple(change.steps.values()):
+        if record.items and record.runs and record.complete_by is None:
+            go_on(change, record.name, causation_id)
 
 
 def follow(change: TaskChange, name: str, causation_id: str) -> None:

@@ -53,6 +53,12 @@ def go_on(change: TaskChange, each: str, causation_id: str) -> None:
     import_module("stepward.domain.steps.each").go_on(change, change.plan.by_name[each], causation_id)
 
 
+def items_begun(step: PlannedStep, record: StepRecord) -> int:
+    """How many items of an each were given to children, which have to undo them."""
+    found: int = import_module("stepward.domain.steps.many").items_begun(step, record)
+    return found
+
+
 def item_of(change: TaskChange, step: PlannedStep) -> object:
     """The item that a step of an each works on, as its condition reads it."""
     return import_module("stepward.domain.steps.each").item_of(change, step.name)

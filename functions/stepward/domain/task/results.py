@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stepward.domain.task.record import StepRecord
-from stepward.domain.workflow.effects import Item
+from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import Plan, PlannedStep
 
 Result = Mapping[str, Any]
+ITEMS, PARENT_RESULTS = "~items", "~results"
+"""The fields of the order of some items that hold them, and the results of the steps before their each."""
 NOT_READ: Mapping[str, Result] = {}
 
 
@@ -31,7 +33,9 @@ def readable(
 
 
 def whole(each: PlannedStep, steps: Mapping[str, StepRecord], large: Mapping[str, Result] = NOT_READ) -> Result:
-    """The result of an each: that of each item's last step, in the order of the list; null where that was skipped."""
+    """The result of an each: that of each item's last step, or null if that was skipped; of many, their number."""
+    if (count := steps[each.name].items) > MOST_INLINE:
+        return {"count": count}
     return {"items": list(_items(each, steps, large))}
 
 

@@ -21,7 +21,8 @@ def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
     """
     begun = max([task.created_at, *(entry.at for entry in task.history if NEW_START in entry.kind.marks)])
     limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS else None
-    return now - begun - worst_case(plan, timing, None if limit is None else max(0, limit - begun))
+    turns = max(1, *(-(-record.items // MOST_INLINE) for record in task.steps.values()))
+    return now - begun - turns * worst_case(plan, timing, None if limit is None else max(0, limit - begun))
 
 
 def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:

@@ -237,9 +237,9 @@ def forward_name(compensation: str) -> str:
 
 
 def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
-    if step.child is not None:
-        name = step.name + UNDO_SUFFIX
-        return (PlannedStep(name, "", "", (), step.complete_within, step.threshold, kind=step.kind, child=step.child),)
+    if step.child is not None or step.parts:
+        undoing = PlannedStep(step.name + UNDO_SUFFIX, "", "", (), step.complete_within, step.threshold, kind=step.kind)
+        return (replace(undoing, at_once=step.at_once, child=step.child, parts=step.parts),)
     return tuple(
         PlannedStep(
             name=executor.effect + UNDO_SUFFIX,

@@ -157,7 +157,7 @@ class Judge:
         """An invocation has logged and sent what follows from its writes, unless somebody has written since."""
         for write in self.gate.here.wrote:
             task = write.after
-            if write.cause == self.gate.here.cause and self.tasks.tasks[task.order_id].revision == task.revision:
+            if write.cause is self.gate.here.cause and self.tasks.tasks[task.order_id].revision == task.revision:
                 self._check("S", task.order_id, self._unlogged(write))
         if self.gate.here.cause is not None:
             self._check("S16", self.gate.here.about, self._unasked(self.gate.here.cause))
@@ -187,8 +187,12 @@ class Judge:
         now, task = self.clock(self.gate.here.instance), self.tasks.tasks.get(cause.order_id)
         for record in task.steps.values() if task else ():
             runs = record.process_state is ProcessState.PROCESSING and now < (record.complete_by or 0)
-            asks = task and runs and self.plan(task).by_name[record.name].agent
-            if asks and self.claims[record.token or ""] == cause and record.token not in self.requested:
+            asks = task and runs and self.plan(task).by_name[record.name].agent and record.token not in self.requested
+            claimed = self.claims[record.token or ""] if asks else None
+            # A batch may hold the same message twice, and the other one may have made the claim: it asks in its turn.
+            if claimed == cause and (
+                claimed is cause or all(each.cause is not claimed for each in self.gate.here.wrote)
+            ):
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:

@@ -8,7 +8,11 @@ from stepward.cli.cost.counting import Quantities, count, counted, warm_up
 from stepward.cli.cost.estimate import MILLION, estimate, measured
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
-from tests.lab.benchmarks.cost import cost, kinds, tables
+from tests.lab.benchmarks.cost import cost
+from tests.lab.benchmarks.cost import kinds
+from tests.lab.benchmarks.cost import tables
+from tests.lab.benchmarks.cost.stack import METRICS
+from tests.lab.benchmarks.cost.stack import Watching
 from tests.lab.results import ROOT
 
 LOGGED = ("log bytes", "metric bytes")
@@ -51,6 +55,13 @@ def test_the_stored_counts_are_those_of_today(again: Callable[[], Quantities], s
     apart = {name: 0.01 * stored[name] if name in LOGGED else 0.001 for name in stored}
 
     assert {name: found[name] for name in stored if abs(found[name] - stored[name]) > apart[name]} == {}
+
+
+@pytest.mark.parametrize("watching", METRICS)
+def test_a_deployment_writes_few_metrics_if_all_goes_well(monkeypatch: pytest.MonkeyPatch, watching: Watching) -> None:
+    """S21: each costs as much as alarms on three."""
+    monkeypatch.setenv("STEPWARD_WATCHING", watching)
+    assert cost.metrics() == METRICS[watching]
 
 
 def test_three_steps_take_at_most_ten_write_units_and_five_calls_in_sequence_each() -> None:
