@@ -85,6 +85,7 @@ def test_it_shows_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
     [
         (["--steps", "101"], "equal to 100"),
         (["--workflow", "returns", "--skip", "goods"], "--skip goods: it has no condition that could fail"),
+        (["--steps", "1", "--result-bytes", "400000"], "an order ends in Error, at reserve: "),
         (["--app", "nowhere:app"], "no application 'nowhere:app'"),
         (["--app", "nowhere:app"], "or give --steps"),
         (["--workflow", "parcels"], "workflow: is 'parcels'; there are "),

@@ -51,6 +51,13 @@ def test_a_child_is_priced_with_all_that_its_order_would_decide(step: AnyStep) -
     assert count(of_child, 1)["write units"] > count(priced(FIRST), 1)["write units"] + 8
 
 
-def test_an_order_that_does_not_succeed_is_not_priced() -> None:
-    with pytest.raises(Misconfigured, match="an order ends in Error, at reserve: "):
-        count(Priced(calls_in_a_row(1), result_bytes=400_000), 1)
+@pytest.mark.parametrize(
+    ("large", "why"),
+    [
+        ({"result_bytes": 400_000}, "an order ends in Error, at reserve: "),
+        ({"items": 8000}, "an order was not accepted; it may be too large"),
+    ],
+)
+def test_an_order_that_does_not_succeed_is_not_priced(large: dict[str, int], why: str) -> None:
+    with pytest.raises(Misconfigured, match=why):
+        count(Priced(calls_in_a_row(1), **large), 1)  # type: ignore[arg-type]

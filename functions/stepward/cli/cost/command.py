@@ -14,6 +14,7 @@ from stepward.cli.cost.estimate import (
     Assumptions,
     Estimate,
     Line,
+    Quantities,
     assumptions_by_name,
     estimate,
     measured,
@@ -38,7 +39,7 @@ Recovered = Annotated[float, typer.Option(min=0, max=1, help="Share of the order
 Waits = Annotated[float, typer.Option(min=0, help="How many milliseconds an operation waits for its service.")]
 Skipped = Annotated[list[str], typer.Option("--skip", help="A step whose condition does not hold; may be repeated.")]
 Items = Annotated[int, typer.Option(min=1, max=5000, help="How many items an order has, of some 50 bytes each.")]
-Bytes = Annotated[int, typer.Option(min=0, max=200_000, help="How large each result is; over 2,000 has its own row.")]
+Bytes = Annotated[int, typer.Option(min=0, max=1_000_000, help="How large each result is; over 2,000 has its own row.")]
 
 
 def cost(  # noqa: PLR0913 - an option each
@@ -63,18 +64,12 @@ def cost(  # noqa: PLR0913 - an option each
 
     Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
     """
-    from stepward.cli.cost.counting import count  # noqa: PLC0415 - it loads the adapters of AWS
-    from stepward.cli.cost.priced import Priced, calls_in_a_row  # noqa: PLC0415 - the same
+    from stepward.cli.cost.priced import Priced, calls_in_a_row  # noqa: PLC0415 - it loads the adapters of AWS
 
     priced, paced = (Priced(calls_in_a_row(steps)), 0) if steps else _priced(app, workflow, skip)
     priced = replace(priced, items=items, result_bytes=result_bytes)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
-    try:
-        counted = count(priced, batch)
-    except Misconfigured as error:
-        complain(f"{error}; no price is known")
-        raise typer.Exit(2) from None
-    bill = estimate(counted, measured(), recoveries=recovered, assumed=assumed, paced=paced)
+    bill = estimate(_counted(priced, batch), measured(), recoveries=recovered, assumed=assumed, paced=paced)
     given: dict[str, Any] = {"orders": orders, "steps": len(priced.steps), "batch": batch, "recovered": recovered}
     given |= {"kinds": priced.kinds, "skipped": sorted(skip), "items": items, "resultBytes": result_bytes}
     if as_json:
@@ -82,6 +77,16 @@ def cost(  # noqa: PLR0913 - an option each
         return
     _show(bill, given, assumed)
     _say_what_is_taken(priced.conditions, paced)
+
+
+def _counted(priced: Priced, batch: int) -> Quantities:
+    from stepward.cli.cost.counting import count  # noqa: PLC0415 - it loads the adapters of AWS
+
+    try:
+        return count(priced, batch)
+    except Misconfigured as error:
+        complain(f"{error}; no price is known")
+        raise typer.Exit(2) from None
 
 
 def _say_what_is_taken(conditions: Sequence[str], paced: int) -> None:

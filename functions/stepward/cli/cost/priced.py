@@ -197,7 +197,10 @@ def _loaded(functions: Functions) -> Iterator[Loaded]:
 
 
 def _check_done(functions: Functions) -> None:
-    for task in (found.task for found in _loaded(functions)):
+    tasks = [found.task for found in _loaded(functions)]
+    if not tasks:
+        raise Misconfigured("an order was not accepted; it may be too large")
+    for task in tasks:
         if task.process_state is not ProcessState.PROCESSED:
             last = task.history[-1]
             raise Misconfigured(f"an order ends in {task.process_state}, at {last.step or task.order_id}: {last.note}")

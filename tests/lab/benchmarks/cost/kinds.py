@@ -8,8 +8,8 @@ import msgspec
 from stepward.cli.cost.counting import Quantities, count
 from stepward.cli.cost.priced import Priced
 from stepward.domain.timing import days, minutes
-from stepward.domain.workflow.children import Child
-from stepward.domain.workflow.definition import AnyStep, Each, Step, Workflow
+from stepward.domain.workflow.children import Child, Each
+from stepward.domain.workflow.definition import AnyStep, Step, Workflow
 from stepward.domain.workflow.refs import ref
 from stepward.domain.workflow.waits import Signal, Timer
 from stepward.wire.order import OrderMessage
