@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stepward.domain.timing import days, hours, minutes, seconds
     from stepward.domain.workflow.agents import Agent, Call, Later, Operation
     from stepward.domain.workflow.application import App
-    from stepward.domain.workflow.children import Child
+    from stepward.domain.workflow.children import Child, Each
     from stepward.domain.workflow.conditions import all_of, any_of, none_of
     from stepward.domain.workflow.definition import Fallback, RetryAfter, Step, Workflow
     from stepward.domain.workflow.plan import ALERT, UNDO
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "stepward.domain.workflow.application": "App",
-    "stepward.domain.workflow.children": "Child",
+    "stepward.domain.workflow.children": "Child Each",
     "stepward.domain.workflow.conditions": "all_of any_of none_of",
     "stepward.domain.workflow.refs": "ref",
     "stepward.domain.errors": "Misconfigured Permanent Rejected Transient WorkflowError",
@@ -52,6 +52,7 @@ __all__ = [
     "Call",
     "Child",
     "Default",
+    "Each",
     "EventMessage",
     "Fallback",
     "Ignored",

@@ -62,6 +62,11 @@ class Config:
         return self._text("STEPWARD_REJECTS_TABLE")
 
     @property
+    def rejects_bucket(self) -> str:
+        """Name of the bucket of the rejects' large bodies; empty if they are in rows."""
+        return self.env.get("STEPWARD_REJECTS_BUCKET", "")
+
+    @property
     def shared_records_table(self) -> str:
         """Name of the table of shared records."""
         return self._text("STEPWARD_SHARED_RECORDS_TABLE")

@@ -52,8 +52,10 @@ def agents_of(*frozen: Mapping[str, Plan]) -> list[str]:
 
 
 def checked(*frozen: Mapping[str, Plan]) -> list[PlannedStep]:
-    """Every step of these plans that has a check."""
-    return [step for plans in frozen for plan in plans.values() for step in plan.steps if step.check]
+    """Every step of these plans that has a check; that of an each's items by the name of the first one."""
+    plans = [plan for each in frozen for plan in each.values()]
+    named = [(plan, name) for plan in plans for step in plan.steps for name in (step.name, *step.of_item(0))]
+    return [plan.by_name[name] for plan, name in named if plan.by_name[name].check]
 
 
 def through(

@@ -18,6 +18,7 @@ from stepward.domain.key import TaskKey
 from stepward.domain.messages import DOORS, OPERATORS, SUBMITTERS, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
+from stepward.domain.task.results import whole
 from stepward.domain.workflow.agents import Operation
 from stepward.domain.workflow.definition import Workflow
 from stepward.testing.faults.diary import Diary
@@ -152,7 +153,12 @@ class Order:
 
     def result(self, operation: Operation | str) -> Mapping[str, Any]:
         """The result of a step; empty if it has none."""
-        record = self.step(operation)
+        record, plans = self.step(operation), self.engine.app.plans().values()
+        if each := next(
+            (step for plan in plans for step in plan.steps if step.parts and step.name == record.name), None
+        ):
+            large = {name: self.engine.large_result(item) for name, item in self.task.steps.items() if item.size}
+            return whole(each, self.task.steps, large)
         return self.engine.large_result(record) if record.size else record.result or {}
 
     @property

@@ -123,7 +123,7 @@ class Parts:
         return self.pulse.tap(self.services, "service", ConnectionError).call
 
     def _make_queues(self) -> None:
-        limits = (step.complete_within for plan in self.plans.values() for step in plan.steps)
+        limits = (step.complete_within for plan in self.plans.values() for step in plan.with_parts)
         longest = LONGEST_CALL_TIMES * max(limits) // SECOND
         urgent = [agent.name for agent in getattr(self.app, "agents", ()) if agent.priority_queue]
         of_agents = partial(self._queue, usual=longest, receives=RECEIVES_OF_REQUESTS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
 from stepward.domain.errors import Permanent, Transient
 from stepward.domain.key import in_idempotency_key
 from stepward.domain.workflow.agents import Agent, Call, Operation, Result
+from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, PlannedStep
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
 from stepward.testing.faults.ledger import Effect, Ledger
@@ -180,7 +181,8 @@ class Services:
 
     def is_keyless(self, effect: str) -> bool:
         """Whether the service of this effect, or of its undo, honours no keys."""
-        return any(step.name == effect.removesuffix(UNDO_SUFFIX) for step in self.checked)
+        item = Item.read(effect)
+        return any(step.name == str(replace(item, at=min(item.at, 0))) for step in self.checked)
 
     def found(self, named: Effect, service: Service, call: Call) -> Result:
         """What a check finds."""

@@ -21,6 +21,7 @@ from stepward.domain.messages import (
     ChildHeard,
     ChildSubmit,
     ChildUndo,
+    ItemRequest,
     Outcome,
     Pause,
     Reply,
@@ -85,6 +86,7 @@ _FIELDS: Mapping[str, Any] = {
     "refused": str,
     "door": str,
     "undone": bool,
+    "item": Any,
 }
 """What each field of a message may hold, whichever message it is of; a field that is not here stays with its sender."""
 _FREE = ("who", "why", "error", "reason", "refused")
@@ -109,6 +111,7 @@ _FORMS: Mapping[type[object], type[msgspec.Struct]] = {
         "step.reply": Reply,
         "step.request": StepRequest,
         "step.checked": CheckedRequest,
+        "step.item": ItemRequest,
     }.items()
 }
 _MESSAGES: Mapping[type[msgspec.Struct], type[object]] = {each: message for message, each in _FORMS.items()}
@@ -129,6 +132,8 @@ def encode(message: ToScheduler | StepRequest) -> str:
         content = {key: content[key] for key in content if key not in left_out}
     if isinstance(message, StepRequest) and not message.callback:
         del content["callback"]
+    if isinstance(message, ItemRequest) and not message.check:
+        del content["check"]
     free = {key: cleaned(content[key], MAX_ERROR_CHARACTERS) for key in _FREE if key in content}
     return strict_json.canonical(content | free, _DEEPEST)
 
@@ -141,7 +146,7 @@ def decode_for_scheduler(text: str) -> ToScheduler:
 
 def decode_request(text: str) -> StepRequest:
     """A request to an Agent; raises Rejected with field and reason, or NotUnderstood."""
-    message: StepRequest = _decoded(text, StepRequest, CheckedRequest)
+    message: StepRequest = _decoded(text, StepRequest, CheckedRequest, ItemRequest)
     return message
 
 

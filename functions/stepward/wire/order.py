@@ -26,7 +26,7 @@ MAX_ORDER_BYTES = 350_000
 _ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
 _SHORT = r"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}"
 _WORKFLOW = r"[a-z][a-z0-9_-]{0,39}"
-_KEY = rf"(?:{_WORKFLOW}~(?:{_SHORT})?~)?{_ID}(?:#[a-z0-9_-]{{1,40}}){{0,2}}"
+_KEY = rf"(?:{_WORKFLOW}~(?:{_SHORT})?~)?{_ID}(?:#[a-z0-9_-]{{1,40}}(?:\.[0-9]{{1,3}})?){{0,3}}"
 # Bounded runs: a text of nothing but backslashes must not cost the square of its length.
 _ID_SOMEWHERE = re.compile(rf'"orderId\\{{0,7}}"\s{{0,9}}:\s{{0,9}}\\{{0,7}}"({_KEY})\\{{0,7}}"')
 

@@ -45,6 +45,7 @@ CUSTOMER_QUEUES = 2  # as many of them make room for the queue and the function 
 PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for orders of high priority
 
 OLDEST_MESSAGE_S = 300
+REJECT_DAYS = 60  # past the two weeks in which rejects are listed, and the five in which a table can be restored
 OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
 SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below

@@ -24,6 +24,7 @@ from stepward.domain.messages import (
     ChildHeard,
     ChildSubmit,
     ChildUndo,
+    ItemRequest,
     LaneWaits,
     Notice,
     Outcome,
@@ -92,6 +93,7 @@ REQUEST = StepRequest(
     tenant="shop",
 )
 CHECKED = CheckedRequest(**{each.name: getattr(REQUEST, each.name) for each in fields(REQUEST)}, check="find_pay")
+ITEM = ItemRequest(**{each.name: getattr(CHECKED, each.name) for each in fields(CHECKED)}, item={"weight": 3})
 TO_SCHEDULER: Mapping[str, ToScheduler] = {
     "start": Start("ord-1"),
     "retry": Retry("ord-1", "charge", 2),
@@ -136,9 +138,8 @@ ALERTS: Mapping[str, Alert] = {
 
 def written() -> dict[str, dict[str, Any]]:
     """Every message in the form that this code writes."""
-    internal = {
-        name: encode(message) for name, message in {**TO_SCHEDULER, "request": REQUEST, "checked": CHECKED}.items()
-    }
+    requests = {"request": REQUEST, "checked": CHECKED, "item": ITEM}
+    internal = {name: encode(message) for name, message in {**TO_SCHEDULER, **requests}.items()}
     commands = {name: encode_command(command) for name, command in TO_LANES.items()}
     notices = {name: encode_notice(notice) for name, notice in NOTICES.items()}
     return {

@@ -157,7 +157,7 @@ def test_kept_messages_are_read() -> None:
     }
 
     assert {name: decode_for_scheduler(texts[name]) for name in s.TO_SCHEDULER} == s.TO_SCHEDULER
-    assert [decode_request(texts[name]) for name in ("request", "checked")] == [s.REQUEST, s.CHECKED]
+    assert [decode_request(texts[name]) for name in ("request", "checked", "item")] == [s.REQUEST, s.CHECKED, s.ITEM]
     assert {name: decode_for_lane(texts[name]) for name in s.TO_LANES} == s.TO_LANES
 
 
@@ -170,5 +170,5 @@ def test_the_samples_set_every_field(sample: Any) -> None:
 
 
 NEWER = {"check", "callback", "delay", "answer_within", "answer", "kind", "when", "until", "by"}
-NEWER |= {"child", "template", "is_child"}
+NEWER |= {"child", "template", "is_child", "items", "parts"}
 """What only other kinds of step use; their own samples set it."""

@@ -27,6 +27,7 @@ PLACES = {
     "LedgersQueueUrl": "ledgers.fifo",
     "AlertsTopicArn": "alerts",
     "LedgersBucketName": "ledgers",
+    "RejectsBucketName": "rejects",
 }
 SHORT = {r".+-dead": "dead", r"t[0-9a-f]{8}-(.+)": r"\1", r"agent-.+": "agent", r"replies-.+": "replies"}
 Rights = set[tuple[str, str]]

@@ -83,9 +83,9 @@ class Signals:
             task = parts.judge.tasks.tasks[order_id]
             record = task.steps.get(APPROVAL)
             counted = record is not None and signal_id in (record.token, record.early and record.early.signal_id)
-            ended = (each for key, each in parts.telemetry.history if key == order_id and each.attempt)
-            notes = [*task.history, *ended]  # a task keeps its newest troubles only
-            kept = any(entry.kind is HistoryKind.SIGNALLED and signal_id in entry.note for entry in notes)
+            once = (each for (key, _), each in parts.judge.reached.items() if key == order_id)
+            notes = (entry.note for each in once for entry in each.history if entry.kind is HistoryKind.SIGNALLED)
+            kept = any(signal_id in note for note in notes)  # a task forgets its oldest troubles
             told = any(f'"{signal_id}"' in body for body in rejects) or order_id in refused
             counts["signals, too late, second, or by the wrong door"] += told
             if not (counted or kept or told):

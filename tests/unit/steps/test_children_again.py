@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
-from tests.unit.steps.invoices import Invoice, Sale, app, begun, invoicing, print_it
+from tests.unit.steps.invoices import Invoice, Sale, app, begun, charge, invoicing, print_it
 
 DAY = 86_400
 SLOW = Workflow("invoicing", version=1, order=Invoice, steps=[Timer("drying", days(2)), *invoicing().steps])
@@ -115,3 +116,26 @@ def test_a_child_whose_order_cannot_be_made_is_an_error_that_names_what_is_missi
         engine.clock.move(60)
         assert order.step("invoice").error == "print_it.pages is missing, which the order of the child 'invoice' needs"
         assert len(engine.alerts) == 1
+
+
+@pytest.mark.parametrize(
+    ("asks", "says"),
+    [
+        ({"orderId": "2"}, "there is no task for '2'"),
+        ({"step": "charge"}, "'charge' is not a child of '1'"),
+        ({"step": "nothing"}, "'nothing' is not a child of '1'"),
+        ({}, ""),
+    ],
+    ids=["no order", "no child", "no step", "before its turn"],
+)
+def test_a_child_that_is_asked_for_in_vain_does_not_begin(asks: dict[str, str], says: str) -> None:
+    """I1, I3: the message may be one of an earlier order of this id, and must not come back for ever."""
+    engine, _, _ = begun(app())
+    engine.service(charge).takes(20)
+    engine.clock.move(5)
+    for kind in ("submit", "undo") if says else ("submit",):
+        message = {"type": f"child.{kind}", "orderId": "1", "step": "invoice", "attempt": 1, **asks}
+        engine.post("scheduler", json.dumps(message))
+    engine.clock.move(5)
+    assert [reject.reason for reject in engine.rejects] == ([says] * 2 if says else [])
+    assert engine.task("1#invoice") is None

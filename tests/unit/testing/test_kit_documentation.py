@@ -12,7 +12,7 @@ from tests.unit.testing.test_kit_plugin import PLUGIN
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-@pytest.mark.parametrize("page", ["testing.md", "children.md"])
+@pytest.mark.parametrize("page", ["testing.md", "children.md", "many.md"])
 def test_every_block_of_the_documentation_runs(page: str, tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
     (tmp_path / "test_documented.py").write_text("\n\n".join(blocks))

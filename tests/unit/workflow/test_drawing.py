@@ -97,7 +97,8 @@ def test_each_kind_of_step_is_drawn_in_words_of_its_own() -> None:
 
 def test_every_kind_is_drawn() -> None:
     for kind in StepKind:
-        assert as_text(Plan("one", 1, (planned("step", kind=kind),))).splitlines()[1].startswith("● step: ")
+        step = planned("step", kind=kind, items=("order", "lines"))
+        assert as_text(Plan("one", 1, (step,))).splitlines()[1].startswith("● step: ")
 
 
 def test_the_longest_names_fit_a_terminal() -> None:

@@ -23,8 +23,8 @@ _NUMBERS = {
     "NotBefore": "not_before",
 }
 _COUNTS = {"FailureCount": "failure_count", "Attempt": "attempt", "Fence": "fence"}
-_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds", "Untried": "untried", "ResultSize": "size"}
-_RARE_TEXTS = {"Lacks": "lacks"}
+_RARE_COUNTS = {"Policy": "policy", "Rounds": "rounds", "Untried": "untried", "ResultSize": "size", "Items": "items"}
+_RARE_TEXTS = {"Lacks": "lacks", "Ended": "ended"}
 """These and the rare counts are left out while they are 0 or empty, as they are on the happy path."""
 _EARLY = {"id": "signal_id", "data": "data", "refused": "refused", "who": "who"}
 _KNOWN = {"ProcessState", "Result", "Early", *_TEXTS, *_NUMBERS, *_COUNTS, *_RARE_COUNTS, *_RARE_TEXTS}

@@ -16,7 +16,7 @@ from stepward.domain.coordination.breaker import Permit, Refused
 from stepward.domain.coordination.fault import Fault, Origin, fault_of, short, without
 from stepward.domain.errors import NotUnderstood, Permanent, RetryLater, StepwardError, Transient
 from stepward.domain.history import HistoryKind, TracedEntry
-from stepward.domain.messages import CheckedRequest, Outcome, Reply, StepRequest
+from stepward.domain.messages import CheckedRequest, ItemRequest, Outcome, Reply, StepRequest
 from stepward.domain.workflow.agents import Call, Later, Operation, Result
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 from stepward.ports import Queues, Telemetry
@@ -88,7 +88,7 @@ class Serve:
         operation = self.operations.get(request.operation)
         if operation is None:
             self._put_back(request, deadline)
-        if isinstance(request, CheckedRequest) and request.check not in self.operations:
+        if isinstance(request, CheckedRequest) and request.check and request.check not in self.operations:
             self._put_back(replace(request, operation=request.check), deadline)
         fault: Fault | None = None
         tries, waited = 0, 0
@@ -132,7 +132,7 @@ class Serve:
         permit = self._permit(deadline)
         if isinstance(permit, Refused):
             return self._refused(request, permit, deadline, untried=first)
-        if isinstance(request, CheckedRequest):
+        if isinstance(request, CheckedRequest) and request.check:
             return self._call_once(request, operation, permit, deadline, first=first)
         return self._run(request, operation, permit, deadline, traced=first)
 
@@ -264,6 +264,7 @@ class Serve:
             attempt=request.attempt,
             remaining=lambda: (deadline - self.now()) / 1000,
             callback=request.callback,
+            item=request.item if isinstance(request, ItemRequest) else None,
         )
 
     def _retry_later(

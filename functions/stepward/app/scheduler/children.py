@@ -10,10 +10,13 @@ from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import child_key
 from stepward.domain.messages import ChildEnded, ChildSubmit, ChildUndo, OfChild, Start
 from stepward.domain.steps.child import child_order
+from stepward.domain.steps.each import order_of_some
+from stepward.domain.steps.many import plan_of
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded, Parent, Task, new_task
-from stepward.domain.workflow.plan import Plan, PlannedStep
+from stepward.domain.task.results import readable
+from stepward.domain.workflow.plan import Plan
 from stepward.wire import strict_json
 from stepward.wire.order import sized
 
@@ -32,33 +35,34 @@ class Children:
             return
         if (parent := store.load(message.order_id)) is None:
             raise Rejected("orderId", f"there is no task for {message.order_id!r}")
-        step = parent.plan.by_name.get(message.step)
-        if step is None or step.child is None:
+        step = parent.plan.by_name.get(message.step.partition(".")[0])
+        if step is None or not (step.child or step.parts):
             raise Rejected("step", f"{message.step!r} is not a child of {message.order_id!r}")
+        plan = step.child or plan_of(parent.plan, step)
         if isinstance(message, ChildUndo):
-            self._bury(key, parent, step, step.child)
+            self._bury(key, parent, message.step, plan)
         elif parent.task.steps[step.name].runs:
-            self._submit(key, parent, step, step.child)
+            self._submit(key, parent, message.step, plan)
 
-    def _submit(self, key: str, parent: Loaded, step: PlannedStep, plan: Plan) -> None:
+    def _submit(self, key: str, parent: Loaded, name: str, plan: Plan) -> None:
         """Put it, once; one that is there is started again, which has it tell, if it has ended."""
         transition = self.transition
         try:
-            order = _order(key, parent, step)
+            order = _order(key, parent, name)
         except Rejected as error:
             transition.apply(
-                parent.task.order_id, ChildEnded(parent.task.order_id, step.name, error=f"its order {error.reason}")
+                parent.task.order_id, ChildEnded(parent.task.order_id, name, error=f"its order {error.reason}")
             )
             return
-        outcome = transition.store.submit(order, self._task(key, parent, step, plan), plan)
+        outcome = transition.store.submit(order, self._task(key, parent, name, plan), plan)
         if outcome is Submission.ACCEPTED:
             transition.telemetry.record(key, HistoryEntry(transition.now(), HistoryKind.SUBMITTED))
         transition.queues.to_scheduler([Start(key)])
 
-    def _bury(self, key: str, parent: Loaded, step: PlannedStep, plan: Plan) -> None:
+    def _bury(self, key: str, parent: Loaded, name: str, plan: Plan) -> None:
         """Put a child that never came as one that is undone, so that a late submission finds it so."""
-        transition, task = self.transition, self._task(key, parent, step, plan)
-        event = ChildUndo(parent.task.order_id, step.name)
+        transition, task = self.transition, self._task(key, parent, name, plan)
+        event = ChildUndo(parent.task.order_id, name)
         decision = decide(
             task, plan, event, now=task.created_at, by=transition.instance, timing=transition.timing, order=None
         )
@@ -69,11 +73,13 @@ class Children:
             transition.telemetry.record(key, entry)
         transition.queues.to_scheduler([each for each in decision.messages if isinstance(each, OfChild)])
 
-    def _task(self, key: str, parent: Loaded, step: PlannedStep, plan: Plan) -> Task:
+    def _task(self, key: str, parent: Loaded, name: str, plan: Plan) -> Task:
         transition = self.transition
-        return new_task(key, plan, transition.now(), transition.timing, parent=Parent(parent.task.order_id, step.name))
+        return new_task(key, plan, transition.now(), transition.timing, parent=Parent(parent.task.order_id, name))
 
 
-def _order(key: str, parent: Loaded, step: PlannedStep) -> Order:
-    results = {name: done.result for name, done in parent.task.steps.items() if done.result is not None}
-    return Order.of(key, sized(strict_json.canonical(child_order(step, parent.order, results))))
+def _order(key: str, parent: Loaded, name: str) -> Order:
+    results, (step, _, at) = readable(parent.task.steps, parent.plan), name.partition(".")
+    planned = parent.plan.by_name[step]
+    made = order_of_some(int(at), planned, parent.order, results) if at else child_order(planned, parent.order, results)
+    return Order.of(key, sized(strict_json.canonical(made)))

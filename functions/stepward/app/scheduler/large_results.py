@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from stepward.domain.messages import Message, StepRequest
 from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.task.results import Result, readable
 from stepward.domain.workflow.plan import Plan, forward_name
 from stepward.ports import TaskStore
 
@@ -24,12 +25,12 @@ def with_large_results(messages: Sequence[Message], task: Task, plan: Plan, stor
 
 
 def _filled(request: StepRequest, task: Task, plan: Plan, store: TaskStore) -> StepRequest:
-    results, room = dict(request.results), MOST_BYTES
+    large, room = dict[str, Result](), MOST_BYTES
     for record in _before(request.step, task, plan):
         if record.size <= room:
-            results[record.name] = store.result(record)
+            large[record.name] = store.result(record)
             room -= record.size
-    return replace(request, results=results)
+    return replace(request, results={**request.results, **readable(task.steps, plan, request.step, large)})
 
 
 def _before(step: str, task: Task, plan: Plan) -> Iterator[StepRecord]:
@@ -37,6 +38,6 @@ def _before(step: str, task: Task, plan: Plan) -> Iterator[StepRecord]:
     name = forward_name(step)
     for record in task.steps.values():
         done = forward_name(record.name)
-        comes_after = name in plan.dependents[done] or (name == done and record.name != step)
+        comes_after = plan.follows(name, done) or (name == done and record.name != step)
         if record.size and comes_after and record.process_state in DONE:
             yield record

@@ -17,6 +17,7 @@ from stepward.domain.key import check_customer
 from stepward.domain.messages import (
     Answered,
     Cancel,
+    ItemRequest,
     Message,
     Notice,
     OfChild,
@@ -91,7 +92,7 @@ class Transition:
                 task, decided = decide_together(loaded.task, events, partial(self.decision, loaded))
                 if task is loaded.task or self.store.save(task, replaces=loaded.task):
                     after = replace(loaded, task=task)
-                    return [Outcome(self._complete(each.messages, loaded), each.history, after) for each in decided]
+                    return [Outcome(self._complete(each.messages, after), each.history, after) for each in decided]
             elif (outcomes := self._without_task(order_id, events)) is not None:
                 return outcomes
             race.lost()
@@ -158,12 +159,17 @@ class Transition:
         """The messages; each request with the order, and with a token if its step may be answered later."""
         order = loaded.order
         priority, tenant = order.get("priority", "normal"), order.get("customerId") or ""
-        return tuple(
+        whole = tuple(
             replace(each, order=order, priority=priority, tenant=tenant, callback=self._callback(each, loaded))
             if isinstance(each, StepRequest)
             else each
             for each in messages
         )
+        if not any(isinstance(each, ItemRequest) for each in whole):
+            return whole
+        from stepward.domain.steps.each import with_item  # few orders have any
+
+        return tuple(with_item(each, loaded) if isinstance(each, ItemRequest) else each for each in whole)
 
     def _callback(self, request: StepRequest, loaded: Loaded) -> str:
         if self.tokens is None or not loaded.plan.by_name[request.step].answer_within:

@@ -49,13 +49,19 @@ def is_complete(task: Task) -> bool:
 
 
 def in_plan_order(task: Task, plan: Plan) -> list[StepRecord]:
-    """The records of the forward steps, in the workflow's order."""
-    return [task.steps[step.name] for step in plan.steps if step.name in task.steps]
+    """The records of the forward steps, in the workflow's order; those of items after their each."""
+    names = [name for step in plan.steps for name in (step.name, *_items(task, step))]
+    return [task.steps[name] for name in names if name in task.steps]
+
+
+def _items(task: Task, step: PlannedStep) -> Iterator[str]:
+    for at in range(task.steps[step.name].items if step.name in task.steps else 0):
+        yield from step.of_item(at)
 
 
 def compensations(task: Task, plan: Plan) -> list[StepRecord]:
     """The compensations, that of the last step first: the order in which they run."""
-    rank = {step.name: number for number, step in enumerate(plan.steps)}
+    rank = {record.name: number for number, record in enumerate(in_plan_order(task, plan))}
     undoing = [record for record in task.steps.values() if record.is_compensation]
     return sorted(undoing, key=lambda record: -rank[forward_name(record.name)])
 
@@ -117,8 +123,8 @@ def _running(record: StepRecord, now: int) -> str:
 
 
 def is_wait(planned: PlannedStep) -> bool:
-    """Whether no agent does the step: it is a timer or a signal."""
-    return planned.kind in {StepKind.TIMER, StepKind.SIGNAL}
+    """Whether no agent does the step: it is a timer, a signal, or an each, whose items are steps of their own."""
+    return planned.kind in {StepKind.TIMER, StepKind.SIGNAL, StepKind.EACH}
 
 
 def _waiting(planned: PlannedStep, record: StepRecord, now: int) -> str:
@@ -126,6 +132,8 @@ def _waiting(planned: PlannedStep, record: StepRecord, now: int) -> str:
     until = day_and_time(at) if at > now else f"{day_and_time(at)}, which has passed: the Supervisor will act on it"
     if planned.kind is StepKind.TIMER:
         return f"{record.name} is a timer, and ends at {until}."
+    if planned.kind is StepKind.EACH:
+        return f"{record.name} waits for its {record.items} items, {planned.at_once} at once."
     reminded = "; the operators were reminded" if record.lacks else ""
     return f"{record.name} waits for its signal until {until}{reminded}."
 
@@ -134,6 +142,8 @@ def _begun(planned: PlannedStep) -> str:
     """What the claim of a wait did."""
     if planned.kind is StepKind.SIGNAL:
         return f"it began to wait for its signal, for {span(planned.complete_within)}"
+    if planned.kind is StepKind.EACH:
+        return f"it began with {name_of(planned.items)}, {planned.at_once} items at once"
     return f"the timer began, {span(planned.complete_within) if planned.until == () else name_of(planned.until)}"
 
 

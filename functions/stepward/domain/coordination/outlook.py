@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stepward.domain.workflow.plan import Executor
+from stepward.domain.workflow.effects import Executor
 
 USUAL_CALL = 1_000
 """Milliseconds that a call is taken to last. Slower services are found full later, when the step is overdue: a fallback

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stepward.domain.messages.alerts import AgentDefect, Alert, LaneWaits, StepFailed, StepWaits, TaskAlert
 from stepward.domain.messages.notices import Notice, Status
-from stepward.domain.messages.to_agent import CheckedRequest, StepRequest
+from stepward.domain.messages.to_agent import CheckedRequest, ItemRequest, StepRequest
 from stepward.domain.messages.to_scheduler import (
     DOORS,
     MOST_DATA_BYTES,
@@ -54,6 +54,7 @@ __all__ = [
     "ChildUndo",
     "Command",
     "Instruction",
+    "ItemRequest",
     "LaneWaits",
     "Message",
     "Notice",

@@ -44,3 +44,13 @@ class CheckedRequest(StepRequest):
     """
 
     check: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRequest(CheckedRequest):
+    """To an Agent: run one attempt of a step, or of its undo, for one item of a list; `check` may be empty.
+
+    `item` is that item, and the order comes without the list. Code that knows no items puts the message back.
+    """
+
+    item: Any = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Answered, CheckedRequest, Message, Outcome, Reply, Retry, StepRequest
+from stepward.domain.messages import Answered, CheckedRequest, ItemRequest, Message, Outcome, Reply, Retry, StepRequest
 from stepward.domain.steps.later import hand_over, hear_service
 from stepward.domain.steps.overdue import recover, remind
 from stepward.domain.steps.waits import not_taken
@@ -19,6 +20,7 @@ from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.task.undo import undo_late_effect
 from stepward.domain.task.worst_case import attempts, waits
+from stepward.domain.workflow.effects import Item
 
 if TYPE_CHECKING:
     from stepward.domain.coordination.outlook import DeadlineCheck
@@ -48,7 +50,9 @@ def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
     record = change.steps[step.name]
     executor = step.executor(record.policy)
     complete_by = record.complete_by or change.now
-    kind = partial(CheckedRequest, check=executor.check) if executor.check else StepRequest
+    kind: Callable[..., StepRequest] = partial(CheckedRequest, check=executor.check) if executor.check else StepRequest
+    if Item.read(step.name).at >= 0:
+        kind = partial(ItemRequest, check=executor.check)
     return kind(
         order_id=change.task.order_id,
         step=step.name,
@@ -60,7 +64,7 @@ def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
         idempotency_key=f"{change.task.order_id}/{executor.effect}",
         complete_by=complete_by,
         budget=complete_by - change.now,
-        results=change.results(),
+        results=change.results(step.name),
     )
 
 

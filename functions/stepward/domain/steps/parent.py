@@ -10,6 +10,7 @@ from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.messages import ChildEnded, ChildHeard, ChildUndo
 from stepward.domain.task.record import ProcessState
 from stepward.domain.task.refusals import RefusalCode
+from stepward.domain.task.results import ITEMS
 
 if TYPE_CHECKING:
     from stepward.domain.task.change import TaskChange
@@ -53,5 +54,8 @@ def _tell(change: TaskChange, parent: Parent, *, undone: bool) -> None:
 
 
 def _result(change: TaskChange) -> Mapping[str, Any]:
-    """The result of its last step."""
-    return change.steps[change.plan.steps[-1].name].result or {}
+    """The result of its last step; the parent of some items only counts them."""
+    last = change.plan.steps[-1]
+    if last.parts and last.items == ("order", ITEMS):
+        return {}
+    return change.results().get(last.name, {})

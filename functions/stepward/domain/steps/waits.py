@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from stepward.domain.errors import Rejected, Untellable
+from stepward.domain.workflow.plan import StepKind
 from stepward.domain.workflow.refs import name_of, resolve
 
 if TYPE_CHECKING:
@@ -41,4 +42,5 @@ _SAID = {"SignalGiven": "signal", "Reply": "reply", "Answered": "answer of a ser
 def not_taken(step: PlannedStep, event: object) -> Rejected:
     """The refusal of what a kind does not take."""
     name = type(event).__name__
-    return Rejected("step", f"{step.name!r} is a {step.kind}, which takes no {_SAID.get(name, name)}")
+    article = "an" if step.kind is StepKind.EACH else "a"
+    return Rejected("step", f"{step.name!r} is {article} {step.kind}, which takes no {_SAID.get(name, name)}")

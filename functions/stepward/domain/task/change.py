@@ -12,6 +12,7 @@ from stepward.domain.messages import ChildUndo, Command, Message, Resubmit, Step
 from stepward.domain.task.notices import notices
 from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
+from stepward.domain.task.results import PARENT_RESULTS, readable
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
@@ -109,9 +110,10 @@ class TaskChange:
         """How many milliseconds ago the record's complete-by passed; 0 if it has none."""
         return self.now - (record.complete_by or self.now)
 
-    def results(self) -> dict[str, Mapping[str, Any]]:
-        """The results of the steps done so far, by their names; without those that are kept in rows of their own."""
-        return {name: done.result for name, done in self.steps.items() if done.result is not None and not done.size}
+    def results(self, reader: str = "") -> dict[str, Mapping[str, Any]]:
+        """The results of the steps done so far, as this step knows them; without those in rows of their own."""
+        of_parent = (self.order or {}).get(PARENT_RESULTS, {}) if self.plan.is_child else {}
+        return {**of_parent, **readable(self.steps, self.plan, reader)}
 
     def compensations(self) -> list[str]:
         """The names of the records that undo steps."""

@@ -10,10 +10,12 @@ from stepward.domain.errors import Untellable
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
 from stepward.domain.task.change import Decision, TaskChange
-from stepward.domain.task.kinds import kind_of
+from stepward.domain.task.kinds import go_on, item_of, kind_of
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, forward_name
+from stepward.domain.workflow.values import MISSING
 
 CLAIMS_PER_THRESHOLD = 10
 
@@ -38,14 +40,15 @@ def waits_for(change: TaskChange, name: str) -> Iterator[str]:
 def _undo_waits_for(change: TaskChange, compensation: str) -> Iterator[str]:
     """The compensations of the steps that depended on its step; none before a fallback, which undoes one step only."""
     if change.undoing:
-        later = change.plan.dependents[forward_name(compensation)]
-        yield from (other for other in change.compensations() if forward_name(other) in later)
+        name, comes_after = forward_name(compensation), change.plan.undone_after
+        yield from (other for other in change.compensations() if comes_after(name, forward_name(other)))
 
 
 def claim_ready(change: TaskChange, causation_id: str) -> None:
     """Claim every ready step whose backoff is over; the Supervisor has the Scheduler do it.
 
-    A step that ends with its claim lets others follow: one that is skipped, or a timer whose instant has passed.
+    A step that ends with its claim lets others follow: one that is skipped, or a timer whose instant has passed. An
+    each asks the children again that it did not ask while the task was halted.
     """
     for planned in ready(change):
         record = change.steps[planned.name]
@@ -55,6 +58,16 @@ def claim_ready(change: TaskChange, causation_id: str) -> None:
             claim(change, planned, causation_id)
         elif record.complete_by is None:
             request_claim(change, record)
+    for record in () if change.halted else tuple(change.steps.values()):
+        if record.items and record.runs and record.complete_by is None:
+            go_on(change, record.name, causation_id)
+
+
+def follow(change: TaskChange, name: str, causation_id: str) -> None:
+    """Claim what waited for this step, which is done."""
+    if (item := Item.read(name)).at >= 0:
+        go_on(change, item.step, causation_id)
+    claim_ready(change, causation_id)
 
 
 def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
@@ -103,7 +116,8 @@ def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causa
     """Whether the step's condition holds. If not, the step is skipped; if that cannot be told, it ends in Error."""
     from stepward.domain.workflow.conditions import holds, said
 
-    match holds(planned.when, change.order or {}, change.results()):
+    item = item_of(change, planned) if Item.read(planned.name).at >= 0 else MISSING
+    match holds(planned.when, change.order or {}, change.results(planned.name), item):
         case None:
             asked = replace(record, attempt=record.attempt + 1)
             change.fail(asked, f"cannot tell whether {said(planned.when)}; a resubmission runs the step")
@@ -113,7 +127,7 @@ def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causa
                 record.supplied(), process_state=ProcessState.SKIPPED, complete_by=None, ended_at=change.now
             )
             change.log(HistoryKind.STEP_SKIPPED, record.name, note=f"it is not so that {said(planned.when)}")
-            claim_ready(change, causation_id)
+            follow(change, record.name, causation_id)
             log_if_processed(change)
             return False
     return True

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import TaskChange
-from stepward.domain.task.claim import claim_ready, log_if_processed
+from stepward.domain.task.claim import follow, log_if_processed
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.domain.task.undo import begin_undo, log_if_undone, no_return
 from stepward.domain.workflow.plan import Exhausted
@@ -32,7 +32,7 @@ def complete(
     )
     took = change.now - (record.started_at or change.now)
     change.log(HistoryKind.COMPLETED, record.name, record.attempt, record.locked_by or "", value=took)
-    claim_ready(change, causation_id)
+    follow(change, record.name, causation_id)
     log_if_undone(change)
     log_if_processed(change)
 

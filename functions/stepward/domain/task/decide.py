@@ -90,9 +90,10 @@ def decide(
 
 
 def _of_step(change: TaskChange, event: OfStep) -> None:
-    if event.step not in change.steps:
+    name = event.step.partition(".")[0] if isinstance(event, ChildEnded) else event.step
+    if name not in change.steps:
         raise Rejected("step", f"{event.step!r} is not a step of this task")
-    record = change.steps[event.step]
+    record = change.steps[name]
     match event:
         case Retry():
             _retry(change, record, event)

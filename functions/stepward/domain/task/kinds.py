@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Kind(Protocol):
     """What the engine asks of a kind of step; each kind is a module with these functions."""
 
-    def deadline(self, change: TaskChange, step: PlannedStep) -> int:
-        """When the attempt that begins now has to end (epoch ms); raises Untellable."""
+    def deadline(self, change: TaskChange, step: PlannedStep) -> int | None:
+        """When the attempt that begins now has to end (epoch ms), None if nothing waits for that; raises Untellable."""
 
     def begin(self, change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
         """Do what follows a claim; it may end the step at once."""
@@ -46,6 +46,22 @@ class Kind(Protocol):
 def kind_of(kind: StepKind) -> Kind:
     """The kind; its module is loaded when the first step of it comes, so a plan of calls costs no other."""
     return cast("Kind", import_module(f"stepward.domain.steps.{kind.value}"))
+
+
+def go_on(change: TaskChange, each: str, causation_id: str) -> None:
+    """Begin the next items of an each, or end it, since one of its items is done; few tasks have any."""
+    import_module("stepward.domain.steps.each").go_on(change, change.plan.by_name[each], causation_id)
+
+
+def items_begun(step: PlannedStep, record: StepRecord) -> int:
+    """How many items of an each were given to children, which have to undo them."""
+    found: int = import_module("stepward.domain.steps.many").items_begun(step, record)
+    return found
+
+
+def item_of(change: TaskChange, step: PlannedStep) -> object:
+    """The item that a step of an each works on, as its condition reads it."""
+    return import_module("stepward.domain.steps.each").item_of(change, step.name)
 
 
 def tell_parent(change: TaskChange, event: object) -> None:

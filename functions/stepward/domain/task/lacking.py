@@ -73,12 +73,15 @@ def needed(task: Task, plan: Plan, *, cancellable: bool = False) -> frozenset[tu
     undos = [plan.by_name[name] for name, record in task.steps.items() if record.is_compensation]
     asked = {operation for undo in undos for operation in undo.executor(0).operations}
     asked.update(*(undo.child.operations(done=True) for undo in undos if undo.child is not None))
+    of_items = [executor for undo in undos for part in undo.parts for executor in part.executors if executor.undo]
+    asked.update(*(executor.operations[1:] for executor in of_items))
     for step in () if task.undoing else plan.steps:
         record = task.steps[step.name]
         if record.process_state is ProcessState.SKIPPED:
             continue
         done = record.process_state is ProcessState.PROCESSED
-        for executor in step.executors_from(record.policy)[: 1 if done else None]:
+        of_items = [executor for part in step.parts for executor in part.executors]
+        for executor in (*step.executors_from(record.policy)[: 1 if done else None], *of_items):
             asked.update(executor.operations[done:] if executor.undo or not done else ())
         if step.child is not None:
             asked.update(step.child.operations(done=done))

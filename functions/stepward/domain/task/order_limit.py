@@ -51,7 +51,7 @@ def lift_limit(change: TaskChange) -> None:
 
 def _not_begun(change: TaskChange) -> list[StepRecord]:
     """The Pending steps; first those that nothing but the limit keeps from being claimed."""
-    forward = [change.steps[step.name] for step in change.plan.steps]
+    forward = [record for record in change.steps.values() if not record.is_compensation]
     pending = [record for record in forward if record.process_state is ProcessState.PENDING]
     return sorted(pending, key=lambda record: not all(map(change.is_done, waits_for(change, record.name))))
 

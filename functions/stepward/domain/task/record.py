@@ -69,7 +69,8 @@ class StepRecord:
     what the deployment lacks for the step, `untried` is the newest attempt that its agent did not understand. While it
     lacks something, `alert_by` is when an operator has to be alerted to that, and is absent afterwards. `early` is a
     signal that came before the step began. `size` is the bytes of a result that is kept in a row of its own, where a
-    reader finds it, and 0 of one that is kept here.
+    reader finds it, and 0 of one that is kept here. `items` is how many items an each has, once it has begun,
+    `ended` has a bit, in hex, of each of its children that has ended.
     """
 
     order_id: str
@@ -94,6 +95,8 @@ class StepRecord:
     raised: str | None = None
     early: Early | None = None
     size: int = 0
+    items: int = 0
+    ended: str = ""
 
     @property
     def runs(self) -> bool:

@@ -8,6 +8,7 @@ from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Reply
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import claim_ready, claim_token, never_asked, resend
+from stepward.domain.task.kinds import items_begun
 from stepward.domain.task.record import DONE, ProcessState, StepRecord
 from stepward.domain.workflow.plan import UNDO_SUFFIX
 
@@ -43,8 +44,10 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
 def plan_undo_of(change: TaskChange, record: StepRecord) -> None:
     """Add the record that undoes what the step's present executor did, if it can be undone."""
     name = change.plan.by_name[record.name].executor(record.policy).effect + UNDO_SUFFIX
-    if name in change.plan.by_name and name not in change.steps:
-        change.steps[name] = StepRecord(change.task.order_id, name)
+    planned = change.plan.by_name[record.name]
+    items = items_begun(planned, record) if planned.parts else 0
+    if name in change.plan.by_name and name not in change.steps and (items or not planned.parts):
+        change.steps[name] = StepRecord(change.task.order_id, name, items=items)
 
 
 def log_if_undone(change: TaskChange) -> None:

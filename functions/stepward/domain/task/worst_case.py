@@ -9,6 +9,7 @@ from stepward.domain.history import NEW_START
 from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.record import Task, TimeLimit
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.effects import MOST_INLINE
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
 
 
@@ -20,7 +21,8 @@ def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
     """
     begun = max([task.created_at, *(entry.at for entry in task.history if NEW_START in entry.kind.marks)])
     limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS else None
-    return now - begun - worst_case(plan, timing, None if limit is None else max(0, limit - begun))
+    turns = max(1, *(-(-record.items // MOST_INLINE) for record in task.steps.values()))
+    return now - begun - turns * worst_case(plan, timing, None if limit is None else max(0, limit - begun))
 
 
 def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:
@@ -35,11 +37,12 @@ def worst_case(plan: Plan, timing: Timing, within: int | None = None) -> int:
     def back(step: PlannedStep) -> int:
         if step.child is not None:
             return forward(step)
-        return attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
+        own = attempts(step, timing) if any(executor.undo for executor in step.executors) else 0
+        return own + in_turns(step, sum(map(back, step.parts)))
 
     ahead = _longest_path(plan, forward)
     if within is not None:
-        last = max(step.complete_within for step in plan.steps)
+        last = max(step.complete_within for step in plan.with_parts)
         ahead = min(ahead, within + last + 2 * _found_late(timing))
     return ahead + _longest_path(plan, back)
 
@@ -63,6 +66,11 @@ def attempts(step: PlannedStep, timing: Timing) -> int:
 
 def _found_late(timing: Timing) -> int:
     return timing.skew_margin + timing.claim_within
+
+
+def in_turns(step: PlannedStep, each: int) -> int:
+    """How long an each takes whose items take so long; it has `MOST_INLINE` at most, some at once."""
+    return each * -(-MOST_INLINE // step.at_once) if step.parts else 0
 
 
 def waits(step: PlannedStep) -> int:

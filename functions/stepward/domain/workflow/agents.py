@@ -38,6 +38,8 @@ class Call:
     """Seconds until complete-by; zero or less when it has passed."""
     callback: str = ""
     """The token with which the service may answer later: a secret. Empty if the step has no `answer_within`."""
+    item: Any = None
+    """The item of the list that a step of an Each works on; the order comes without that list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The step that is an order of another workflow, as a user writes it; and the rules that it must keep."""
+"""The steps that are more than one call, as a user writes them; and the rules that they must keep.
+
+A Child is an order of another workflow, an Each does steps of its own for every item of a list.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from typing import Any, ClassVar, Protocol
 from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import DAY_MS, milliseconds
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
-from stepward.domain.workflow.refs import Condition, Ref, as_data
+from stepward.domain.workflow.refs import Condition, Ref, as_data, default_of
+from stepward.domain.workflow.values import MISSING
 
 ASKS = 4
 """How often a child is asked whether it has ended, before its time is over."""
 DEPTH = 3
+MOST_AT_ONCE = 1_000
 LONGEST_MS = 366 * DAY_MS
 MOST_BYTES = 300_000
 """How long a plan is with those of its children, as JSON: it is one row of the state store."""
@@ -66,6 +71,82 @@ class Child:
             child=replace(self.workflow.plan(complete_within), is_child=True),
             template=tuple((name, ref.frozen) for name, ref in sorted(self.order.items())),
         )
+
+
+class Inner(Protocol):
+    """A step of an item, as far as the Each knows it."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def after(self) -> Sequence[Any] | None: ...  # noqa: D102
+    @property
+    def point_of_no_return(self) -> bool: ...  # noqa: D102
+    @property
+    def operations(self) -> Sequence[Any]: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A step that does `steps`, a Step or several one after another, for each item of a list, `at_once` at a time.
+
+    `items` is a ref to the list. Their operations find the item in `call.item`, and the order without that list; their
+    conditions read it as `ref.item("weight")`. The result is `{"items": […]}`: that of each item's last step.
+    """
+
+    name: str
+    items: Ref
+    steps: Inner | Sequence[Inner]
+    at_once: int = 10
+    when: Condition | None = None
+    after: Sequence[Any] | None = None
+
+    def __post_init__(self) -> None:
+        where = f"each {self.name!r}"
+        if not isinstance(self.items, Ref) or default_of(self.items.frozen) is not MISSING:
+            said = 'such as ref.order("parcels"), and has no default; an order without the list takes when=….exists()'
+            raise WorkflowError(f"{where}: items is a ref to a list, {said}")
+        for step in self.inner:
+            if not hasattr(step, "operation"):
+                raise WorkflowError(f"{where}: {step.name!r} is a {type(step).__name__}; an item has only Steps")
+            if step.after is not None:
+                raise WorkflowError(f"{where}: leave out after= of {step.name!r}; an item's steps follow one another")
+            if step.point_of_no_return:
+                raise WorkflowError(f"{where}: {step.name!r} is a point of no return; make it a step after the each")
+
+    @property
+    def inner(self) -> Sequence[Inner]:
+        """The steps of an item."""
+        return self.steps if isinstance(self.steps, Sequence) else [self.steps]
+
+    @property
+    def operations(self) -> Sequence[Any]:
+        """Every operation that they may ask for."""
+        return [operation for step in self.inner for operation in step.operations]
+
+    def planned(self, after: tuple[str, ...], parts: tuple[PlannedStep, ...]) -> PlannedStep:
+        """The step as plain data; `parts` are its own."""
+        return PlannedStep(
+            name=self.name,
+            agent="",
+            operation="",
+            after=after,
+            complete_within=0,
+            threshold=1,
+            at_once=self.at_once,
+            kind=StepKind.EACH,
+            when=as_data(self.when),
+            items=self.items.frozen,
+            parts=parts,
+        )
+
+
+def check_each(where: str, step: PlannedStep) -> None:
+    """Refuse an each that cannot work, with a message that names the fault; its parts are checked as any step is."""
+    if not 1 <= step.at_once <= MOST_AT_ONCE:
+        raise WorkflowError(f"{where}: at_once {step.at_once} is outside 1-{MOST_AT_ONCE}")
+    if not step.parts:
+        raise WorkflowError(f"{where}: has no step for its items; give it one, such as Step(ship)")
 
 
 def check_child(where: str, step: PlannedStep) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
-from stepward.domain.workflow.children import Child
+from stepward.domain.workflow.children import Child, Each
 from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition, as_data
 from stepward.domain.workflow.validation import (
@@ -93,7 +93,7 @@ class Step:
         return [operation for pair in both for operation in pair if operation]
 
 
-AnyStep = Step | Timer | Signal | Child
+AnyStep = Step | Timer | Signal | Child | Each
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Workflow:
         check_workflow(self.plan(), per_customer=self.per_customer)
         self._check_refs()
         begun = {(each.agent.name, each.name) for each in self._begun}
-        check_draining(self.name, self.planned()[len(self.steps) :], begun)
+        check_draining(self.name, self.planned()[len(self.plan().with_parts) :], begun)
         where, asked = f"workflow {self.name!r}", set(self._asked())
         check_unambiguous(where, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(where, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
@@ -174,9 +174,9 @@ class Workflow:
         }
 
     def planned(self, complete_within: timedelta | None = None) -> Sequence[PlannedStep]:
-        """Every step that the agents serve: those of the plan, then the draining ones."""
+        """Every step that the agents serve: those of the plan with those of items, then the draining ones."""
         drained = (_planned(step, (), complete_within) for step in self.draining)
-        return (*self.plan(complete_within).steps, *(ended(each, Exhausted.ALERT, says=True) for each in drained))
+        return (*self.plan(complete_within).with_parts, *(ended(each, Exhausted.ALERT, says=True) for each in drained))
 
     def _ended(self, complete_within: timedelta | None) -> Iterator[PlannedStep]:
         """The steps of the plan, each with what its failure leads to."""
@@ -185,15 +185,19 @@ class Workflow:
         forward = {step.name: {step.name, *dependents[step.name]} for step in planned if step.point_of_no_return}
         for step, each in zip(self.steps, planned, strict=True):
             stuck = any(each.name in names for names in forward.values())
-            yield ended(each, Exhausted.ALERT if stuck else self.on_failure, says=says(step))
+            failure = Exhausted.ALERT if stuck else self.on_failure
+            inner = zip(each.parts, getattr(step, "inner", ()), strict=True)
+            parts = tuple(ended(part, failure, says=says(own)) for part, own in inner)
+            yield replace(ended(each, failure, says=says(step)), parts=parts)
 
     def _check_refs(self) -> None:
         """Refuse refs to what is not there by then; only a workflow that has some loads what that needs."""
         plan = self.plan()
-        if any(step.when or step.until or step.template for step in plan.steps):
+        if any(step.when or step.until or step.template or step.items for step in plan.steps):
             from stepward.domain.workflow.ref_checks import check_refs
 
-            check_refs(plan, self.order, {step.name: _makers(step) for step in self.steps})
+            every = [each for step in self.steps for each in (step, *getattr(step, "inner", ()))]
+            check_refs(plan, self.order, {step.name: _makers(step) for step in every})
 
     @property
     def _begun(self) -> set[Operation]:
@@ -203,7 +207,7 @@ class Workflow:
         return [operation for step in (*self.steps, *self.draining) for operation in step.operations]
 
 
-def _makers(step: AnyStep) -> Sequence[Callable[..., Any]]:
+def _makers(step: Any) -> Sequence[Callable[..., Any]]:
     """What makes the step's result, as far as its type tells: operations, or the class of a signal's data."""
     if isinstance(step, Child):
         return _makers(step.workflow.steps[-1])
@@ -215,6 +219,8 @@ def _planned(step: AnyStep, before: Sequence[AnyStep] = (), complete_within: tim
     names = tuple(wanted if isinstance(wanted, str) else wanted.name for wanted in after)
     if isinstance(step, Step):
         return _called(step, names, complete_within)
+    if isinstance(step, Each):
+        return step.planned(names, tuple(_called(cast("Step", each), (), complete_within) for each in step.inner))
     return step.planned(names, complete_within) if isinstance(step, Child) else step.planned(names)
 
 

@@ -114,11 +114,19 @@ def _child(step: PlannedStep) -> Drawn:
     return Drawn(step.name, f"an order of {workflow}", step.after, (*_when(step), *facts), '[["{}"]]')
 
 
+def _each(step: PlannedStep) -> Drawn:
+    parts = [_call(part) for part in step.parts]
+    facts = tuple(fact for part in parts for fact in (f"{part.name}: {part.does}", *part.facts))
+    does = f"each of {name_of(step.items)}, {step.at_once} at once"
+    return Drawn(step.name, does, step.after, (*_when(step), *facts), '[["{}"]]')
+
+
 _DRAWN: Mapping[StepKind, Callable[[PlannedStep], Drawn]] = {
     StepKind.CALL: _call,
     StepKind.TIMER: _timer,
     StepKind.SIGNAL: _signal,
     StepKind.CHILD: _child,
+    StepKind.EACH: _each,
 }
 
 

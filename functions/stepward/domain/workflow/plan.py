@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from stepward.domain.errors import NotUnderstood, known
+from stepward.domain.workflow.effects import Executor, Item, Named
 from stepward.domain.workflow.values import Frozen
 
 
@@ -21,6 +22,7 @@ class StepKind(StrEnum):
     TIMER = "timer"
     SIGNAL = "signal"
     CHILD = "child"
+    EACH = "each"
 
 
 class Exhausted(StrEnum):
@@ -32,29 +34,6 @@ class Exhausted(StrEnum):
     FALLBACK = "fallback"
     REMIND = "remind"
     DEFAULT = "default"
-
-
-@dataclass(frozen=True, slots=True)
-class Executor:
-    """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own.
-
-    `check` is the agent's operation that tells whether the effect stands, if its service honours no keys.
-    `at_once` is how many requests the agent serves at once, known of those that have or are a fallback; else 0.
-    """
-
-    effect: str
-    agent: str
-    operation: str
-    undo_agent: str = ""
-    undo: str = ""
-    at_once: int = 0
-    check: str = ""
-
-    @property
-    def operations(self) -> tuple[tuple[str, str], ...]:
-        """What it asks for, forward and undo, as (agent, operation)."""
-        pairs = ((self.agent, self.operation), (self.undo_agent, self.undo), (self.agent, self.check))
-        return tuple(pair for pair in pairs if all(pair))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +62,8 @@ class PlannedStep:
     A step without an agent is a wait. `when` is the condition of the step, `until` refers to the instant at which a
     timer ends. `answer_within` (milliseconds) is how long a service may take that answers later; 0 if it may not. A
     signal is accepted only `by` one of DOORS, or by either if that is empty. A `child` is a whole plan; `template`
-    names the fields of its order, each with its ref.
+    names the fields of its order, each with its ref. An each does its `parts`, one after another, for each of `items`,
+    a ref to a list, and for `at_once` of them at a time.
     """
 
     name: str
@@ -106,6 +86,12 @@ class PlannedStep:
     by: str = ""
     child: Plan | None = None
     template: tuple[tuple[str, Frozen], ...] = ()
+    items: Frozen = ()
+    parts: tuple[PlannedStep, ...] = ()
+
+    def of_item(self, at: int) -> tuple[str, ...]:
+        """The names of the steps that do one item of an each, in their order."""
+        return tuple(str(Item(self.name, at, part.name if len(self.parts) > 1 else "")) for part in self.parts)
 
     def executor(self, policy: int) -> Executor:
         """Who does the step once `policy` of its policies are applied."""
@@ -164,8 +150,22 @@ class Plan:
     @cached_property
     def by_name(self) -> Mapping[str, PlannedStep]:
         """The steps by their names, and the compensations that undo them, by theirs."""
-        forward = {step.name: step for step in self.steps}
-        return forward | {undoing.name: undoing for step in self.steps for undoing in _compensations(step)}
+        named = {step.name: step for each in self.steps for step in (each, *_compensations(each))}
+        return Named(named, self._of_item) if any(step.parts for step in self.steps) else named
+
+    def _of_item(self, name: str) -> Iterator[tuple[str, PlannedStep]]:
+        """The steps of an item, by its record's name, and what undoes them; the first one waits as its each does."""
+        item = Item.read(name)
+        for each in self.steps if item.at >= 0 else ():
+            names = each.of_item(item.at) if each.name == item.step else ()
+            for part, own, after in zip(each.parts, names, (each.after, *((name,) for name in names)), strict=False):
+                step = replace(part, name=own, after=after)
+                yield from ((made.name, made) for made in (step, *_compensations(step)))
+
+    @cached_property
+    def with_parts(self) -> tuple[PlannedStep, ...]:
+        """Every step, each followed by the steps that do its items."""
+        return tuple(each for step in self.steps for each in (step, *step.parts))
 
     @cached_property
     def dependents(self) -> Mapping[str, frozenset[str]]:
@@ -177,6 +177,20 @@ class Plan:
                     found[wanted] = found.get(wanted, frozenset()) | {step.name} | found[step.name]
         return found
 
+    def follows(self, name: str, earlier: str) -> bool:
+        """Whether a step waits for an earlier one, directly or through others, or does the same item after it."""
+        one, other = Item.read(name), Item.read(earlier)
+        if one.part and (one.step, one.at) == (other.step, other.at):
+            parts = [part.name for part in self.by_name[one.step].parts]
+            return parts.index(one.part) > parts.index(other.part)
+        return one.step in self.dependents[other.step]
+
+    def undone_after(self, name: str, later: str) -> bool:
+        """Whether the undo of a step waits for that of a later one; an each undoes as few items at once as it does."""
+        one, other = Item.read(name), Item.read(later)
+        beyond = one.step == other.step and 0 <= one.at <= other.at - self.by_name[one.step].at_once
+        return beyond or self.follows(later, name)
+
     @cached_property
     def plan_id(self) -> str:
         """The name of the record that holds this plan: a hash of its content."""
@@ -185,13 +199,13 @@ class Plan:
     @cached_property
     def agents(self) -> tuple[str, ...]:
         """Every agent that the plan asks for work, forward or undo, sorted."""
-        executors = [executor for step in self.steps for executor in step.executors]
-        named = {executor.agent for executor in executors} | {executor.undo_agent for executor in executors}
+        executors = [each for step in self.with_parts for each in step.executors]
+        named = {agent for each in executors for agent in (each.agent, each.undo_agent)}
         return tuple(sorted(named - {""}))
 
     def operations(self, *, done: bool = False) -> Iterator[tuple[str, str]]:
         """All that it asks for, as (agent, operation), with its children; of one that is done, all that undoes it."""
-        for step in self.steps:
+        for step in self.with_parts:
             for executor in step.executors:
                 yield from executor.operations[done:] if executor.undo or not done else ()
             if step.child is not None:
@@ -203,8 +217,7 @@ class Plan:
         It leaves out defaults, so a plan that does not use a newer field has the text and hash that it always had. So
         no default may ever change.
         """
-        plain = _plain(self) | {"steps": list(map(_plain, self.steps))}
-        return json.dumps(plain, sort_keys=True, separators=(",", ":"))
+        return json.dumps(_plain(self), sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> Plan:
@@ -214,8 +227,7 @@ class Plan:
         """
         found = _known(Plan, json.loads(text))
         found["steps"] = tuple(map(_planned, found["steps"]))
-        if "on_timeout" in found:
-            found["on_timeout"] = known(Exhausted, found["on_timeout"], "a policy")
+        found["on_timeout"] = known(Exhausted, found.get("on_timeout", Exhausted.ALERT), "a policy")
         return Plan(**found)
 
 
@@ -225,9 +237,9 @@ def forward_name(compensation: str) -> str:
 
 
 def _compensations(step: PlannedStep) -> tuple[PlannedStep, ...]:
-    if step.child is not None:
-        name = step.name + UNDO_SUFFIX
-        return (PlannedStep(name, "", "", (), step.complete_within, step.threshold, kind=step.kind, child=step.child),)
+    if step.child is not None or step.parts:
+        undoing = PlannedStep(step.name + UNDO_SUFFIX, "", "", (), step.complete_within, step.threshold, kind=step.kind)
+        return (replace(undoing, at_once=step.at_once, child=step.child, parts=step.parts),)
     return tuple(
         PlannedStep(
             name=executor.effect + UNDO_SUFFIX,
@@ -249,28 +261,26 @@ def _plain(part: Plan | PlannedStep | Policy) -> dict[str, Any]:
     plain = {each.name: values[each.name] for each in fields(part) if values[each.name] != each.default}
     if "child" in plain:
         plain["child"] = json.loads(plain["child"].to_json())
-    return plain | ({"exhausted": list(map(_plain, plain["exhausted"]))} if "exhausted" in plain else {})
+    return plain | {name: list(map(_plain, plain[name])) for name in ("exhausted", "parts", "steps") if name in plain}
 
 
 def _planned(raw: Any) -> PlannedStep:
     found = _known(PlannedStep, raw)
     found["after"] = tuple(found["after"])
+    found["parts"] = tuple(map(_planned, found.get("parts", ())))
     if "exhausted" in found:
         found["exhausted"] = tuple(map(_policy, found["exhausted"]))
-    enums: dict[str, tuple[type[StrEnum], str]] = {
-        "on_permanent": (Exhausted, "a policy"),
-        "kind": (StepKind, "a step"),
-    }
-    found |= {name: known(of, found[name], what) for name, (of, what) in enums.items() if name in found}
+    for name, of, what in (("on_permanent", Exhausted, "a policy"), ("kind", StepKind, "a step")):
+        if name in found:
+            found[name] = known(of, found[name], what)
     if "when" in found:
         from stepward.domain.workflow.conditions import read_condition  # most plans have none
 
         found["when"] = read_condition(found["when"])
-    if "until" in found or "child" in found:
+    if not found.keys().isdisjoint(("until", "child", "items")):
         from stepward.domain.workflow.refs import read_ref
 
-        if "until" in found:
-            found["until"] = read_ref(found["until"])
+        found |= {name: read_ref(found[name]) for name in ("until", "items") if name in found}
         if "child" in found:
             found["child"] = Plan.from_json(json.dumps(found["child"]))
         found["template"] = tuple((name, read_ref(ref)) for name, ref in found.get("template", ()))

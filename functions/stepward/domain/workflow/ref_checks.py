@@ -8,7 +8,7 @@ from typing import Any
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.workflow.conditions import JOINS, joined
-from stepward.domain.workflow.plan import Plan
+from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.domain.workflow.refs import default_of, name_of, place_of
 from stepward.domain.workflow.shapes import UNTYPED, Shape, ShapeKind, shape_of, shape_of_result
 from stepward.domain.workflow.values import MISSING, Frozen, ValueKind, kind_of, thawed
@@ -54,7 +54,7 @@ class Scope:
 
 def check_refs(plan: Plan, order: type[Any] | None, runs: Mapping[str, Sequence[Callable[..., Any]]]) -> None:
     """Refuse a step that reads what is not there by then, or may be missing, or what it cannot use."""
-    skippable = {step.name for step in plan.steps if step.when}
+    skippable = {step.name for step in plan.with_parts if step.when}
     for step in plan.steps:
         scope = Scope.of(step.name, plan, order, runs, skippable)
         if step.when:
@@ -63,6 +63,26 @@ def check_refs(plan: Plan, order: type[Any] | None, runs: Mapping[str, Sequence[
             raise WorkflowError(f"{scope.where}: {name_of(step.until)} is {shape.kind}; a timer ends at a zoned time")
         for _, ref in step.template:
             check_ref(scope, ref)
+        if step.items:
+            _check_each(scope, step, runs, skippable)
+
+
+def _check_each(
+    scope: Scope, step: PlannedStep, runs: Mapping[str, Sequence[Callable[..., Any]]], skippable: Collection[str]
+) -> None:
+    """Refuse a list that is none, and a condition of an item's step that nobody could tell."""
+    (listed, missing), name = _read(scope, step.items), name_of(step.items)
+    if listed.kind not in {ShapeKind.LIST, ShapeKind.ANY}:
+        raise WorkflowError(f"{scope.where}: {name} is {listed.kind}; an each takes a list")
+    if missing and not step.when:
+        raise WorkflowError(f"{scope.where}: {name} may be missing; give the each a when=, such as its .exists()")
+    item = listed.element if listed.kind is ShapeKind.LIST else UNTYPED
+    results = dict(scope.results)
+    for part in step.parts:
+        inner = replace(scope, where=f"{scope.where}, its step {part.name!r}", results=results, item=item)
+        if part.when:
+            check_condition(inner, part.when)
+        results |= {part.name: replace(shape_of_result(runs.get(part.name, ())), optional=part.name in skippable)}
 
 
 def check_condition(scope: Scope, frozen: Frozen) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import LONGEST_KEY, LONGEST_TYPE, SUBMITTED
 from stepward.domain.timing import DAY_MS, LONGEST_ORDER_MS
-from stepward.domain.workflow.children import check_child
+from stepward.domain.workflow.children import check_child, check_each
+from stepward.domain.workflow.effects import MOST_INLINE
 from stepward.domain.workflow.plan import ENDS, UNDO_SUFFIX, Exhausted, Plan, PlannedStep, StepKind
 from stepward.domain.workflow.waits import check_wait
 
@@ -77,9 +79,9 @@ def check_workflow(plan: Plan, *, per_customer: bool = False) -> None:
         raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
     if plan.version < 1:
         raise WorkflowError(f"{where}: version {plan.version} is below 1")
-    if not 1 <= len(plan.steps) <= MAX_STEPS:
-        raise WorkflowError(f"{where}: {len(plan.steps)} steps; a workflow has 1 to {MAX_STEPS}")
-    for name, times in Counter(step.name for step in plan.steps).items():
+    if not 1 <= len(plan.with_parts) <= MAX_STEPS:
+        raise WorkflowError(f"{where}: {len(plan.with_parts)} steps; a workflow has 1 to {MAX_STEPS}")
+    for name, times in Counter(step.name for step in plan.with_parts).items():
         if times > 1:
             raise WorkflowError(f"{where}: {times} steps are named {name!r}; give each Step its own name=")
     for step in plan.steps:
@@ -109,18 +111,27 @@ def _check_limit(where: str, step: PlannedStep) -> None:
 def _check_step(where: str, step: PlannedStep, plan: Plan) -> None:
     if not _STEP_NAME.fullmatch(step.name):
         raise WorkflowError(f"{where}: a name is 1-40 lower-case letters, digits, '_' or '-', a letter first")
+    _check_kind(where, step, plan)
+    _check_ends(where, step)
+    for wanted in step.after:
+        if wanted not in {other.name for other in plan.steps}:
+            raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
+
+
+def _check_kind(where: str, step: PlannedStep, plan: Plan) -> None:
     if step.kind is StepKind.CALL:
         _check_call(where, step)
     elif step.child is not None:
         check_child(where, step)
         for each in step.child.steps:
             _check_idempotency_keys(f"{where}, its step {each.name!r}", each)
+    elif step.kind is StepKind.EACH:
+        check_each(where, step)
+        for part, name in zip(step.parts, step.of_item(MOST_INLINE - 1), strict=True):
+            _check_step(f"{where}, its step {part.name!r}", part, plan)
+            _check_idempotency_keys(f"{where}, its step {part.name!r}", replace(part, name=name))
     else:
         check_wait(where, step)
-    _check_ends(where, step)
-    for wanted in step.after:
-        if wanted not in {other.name for other in plan.steps}:
-            raise WorkflowError(f"{where}: waits for {wanted!r}, which is not a step of this workflow")
 
 
 def _check_limit_of_orders(where: str, plan: Plan) -> None:
@@ -194,6 +205,9 @@ def _check_order(where: str, plan: Plan) -> None:
 def _check_point_of_no_return(where: str, plan: Plan) -> None:
     for step in (step for step in plan.steps if step.point_of_no_return):
         for name in {step.name, *plan.dependents[step.name]}:
-            policies = {policy.kind for policy in plan.by_name[name].exhausted} | {plan.by_name[name].on_permanent}
+            both = (plan.by_name[name], *plan.by_name[name].parts)
+            policies = {policy.kind for each in both for policy in each.exhausted} | {
+                each.on_permanent for each in both
+            }
             if Exhausted.UNDO in policies:
                 raise WorkflowError(f"{where}, step {name!r}: asks for UNDO past the point of no return, {step.name!r}")

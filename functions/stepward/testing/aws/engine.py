@@ -22,7 +22,7 @@ from stepward.app.assembly import Application
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
 from stepward.testing.application import agents_of, through
-from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
+from stepward.testing.aws.stack import CREDENTIALS, REGION, REJECTS, SHARDS, Stack, environment
 from stepward.testing.faults.loop import SECOND, START
 from stepward.testing.faults.record import Died
 from stepward.testing.harness import Harness
@@ -64,7 +64,7 @@ class AwsEngine(Harness):
         self.exits.enter_context(mock_aws())
         self.stack = Stack.new(agents_of(self.app.plans()), MORE)
         self.env = self.stack.env() | {"STEPWARD_WORKFLOW": self.app.keys.default}
-        if any(step.answer_within for plan in self.app.plans().values() for step in plan.steps):
+        if any(step.answer_within for plan in self.app.plans().values() for step in plan.with_parts):
             made = boto3.client("secretsmanager").create_secret(
                 Name="callbacks", SecretString="a key of this test " * 2
             )
@@ -98,7 +98,8 @@ class AwsEngine(Harness):
     @property
     def rejects(self) -> list[Reject]:
         """The newest messages that could not be accepted, oldest first."""
-        return [*rejects_of(Access(REGION), self.stack.tables["rejects"]).newest(100)][::-1]
+        stored = rejects_of(Access(REGION), self.stack.tables["rejects"], partial(boto3.client, "s3"), REJECTS)
+        return [stored.whole(reject) for reject in reversed(stored.newest(100))]
 
     @property
     def notices(self) -> list[Mapping[str, Any]]:

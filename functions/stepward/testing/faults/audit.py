@@ -10,6 +10,7 @@ from stepward.domain.messages import Callback, Notice, Outcome, Reply, Resubmit,
 from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
 from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
+from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
 from stepward.testing.faults.waits import is_condition, later, waited
@@ -125,7 +126,7 @@ def _timed_out_wrongly(plan: Plan, write: Write) -> Iterator[str]:
 def _times_out(plan: Plan, task: Task) -> list[int]:
     """When the order's complete-by passes, if its policy would stop anything then."""
     limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS and not task.undoing else None
-    states = [task.steps[step.name].process_state for step in plan.steps]
+    states = [record.process_state for record in task.steps.values() if not record.is_compensation]
     begun = any(step.point_of_no_return and task.steps[step.name].attempt for step in plan.steps)
     goes_back = plan.on_timeout is Exhausted.UNDO and not begun
     stops = (
@@ -172,8 +173,7 @@ def _waits_for(plan: Plan, task: Task, name: str) -> list[str]:
     undos = [other for other, record in task.steps.items() if record.is_compensation]
     if not name.endswith(UNDO_SUFFIX):
         return [*plan.by_name[name].after, *(other for other in undos if forward_name(other) == name)]
-    later = plan.dependents[forward_name(name)] if task.undoing else frozenset()
-    return [other for other in undos if forward_name(other) in later]
+    return [other for other in undos if task.undoing and plan.undone_after(name, other)]
 
 
 def _waits_for_others(plan: Plan, task: Task, record: StepRecord) -> bool:
@@ -192,7 +192,8 @@ def _is_claim(write: Write, before: StepRecord, after: StepRecord) -> bool:
     higher = write.before.fence < after.fence <= write.after.fence
     taken = after.process_state is PROCESSING and after.attempt == before.attempt + 1
     meant = not isinstance(cause, Retry) or (cause.step, cause.attempt) == (before.name, before.attempt)
-    meant = meant or (isinstance(cause, Retry) and _is_over(write, cause.step))
+    within = isinstance(cause, Retry) and cause.step == Item.read(before.name).step
+    meant = meant or within or (isinstance(cause, Retry) and _is_over(write, cause.step))
     return free and taken and higher and meant and after.token != before.token
 
 

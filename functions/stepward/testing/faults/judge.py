@@ -11,6 +11,7 @@ from stepward.domain.messages import Alert, Notice, Outcome, Reply, StepRequest,
 from stepward.domain.task.record import ProcessState, StepRecord, Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.agents import Agent, Call
+from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults import audit
 from stepward.testing.faults.audit import BURIED, STALE_FENCE
@@ -112,16 +113,17 @@ class Judge:
         if (order_id, audit.record_of(effect), call.attempt) in self.freed and not self._may_be_late():
             raise Broken("I2", order_id, f"{effect} was called though attempt {call.attempt} had been ended")
         self.gate.here.deadline = self.clock(self.gate.here.instance) + round(call.remaining() * 1000)
-        slots = {executor.effect for step in plan.steps for executor in step.executors}
-        if effect.removesuffix(UNDO_SUFFIX) not in slots:
+        step = plan.by_name.get(forward_name(effect))
+        if step is None or effect.removesuffix(UNDO_SUFFIX) not in {each.effect for each in step.executors}:
             raise Broken("I4", order_id, f"{call.idempotency_key} is no key of the order")
         if effect.endswith(UNDO_SUFFIX):
             self._check("I6", order_id, self._undone_early(task, plan, effect))
             return
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
-        expected = {name for name in plan.by_name[forward_name(effect)].after if not skipped(task, name)}
+        expected = {name for name in step.after if not skipped(task, name)}
         happened |= {step.name for step in plan.steps if not step.agent}
-        if missing := expected - (happened & call.results.keys()):
+        read = {name for name in happened if (Item.read(name).part or name) in call.results}
+        if missing := expected - read:
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
 
     def heard(self, notice: Notice) -> None:
@@ -155,7 +157,7 @@ class Judge:
         """An invocation has logged and sent what follows from its writes, unless somebody has written since."""
         for write in self.gate.here.wrote:
             task = write.after
-            if write.cause == self.gate.here.cause and self.tasks.tasks[task.order_id].revision == task.revision:
+            if write.cause is self.gate.here.cause and self.tasks.tasks[task.order_id].revision == task.revision:
                 self._check("S", task.order_id, self._unlogged(write))
         if self.gate.here.cause is not None:
             self._check("S16", self.gate.here.about, self._unasked(self.gate.here.cause))
@@ -185,8 +187,12 @@ class Judge:
         now, task = self.clock(self.gate.here.instance), self.tasks.tasks.get(cause.order_id)
         for record in task.steps.values() if task else ():
             runs = record.process_state is ProcessState.PROCESSING and now < (record.complete_by or 0)
-            asks = task and runs and self.plan(task).by_name[record.name].agent
-            if asks and self.claims[record.token or ""] == cause and record.token not in self.requested:
+            asks = task and runs and self.plan(task).by_name[record.name].agent and record.token not in self.requested
+            claimed = self.claims[record.token or ""] if asks else None
+            # A batch may hold the same message twice, and the other one may have made the claim: it asks in its turn.
+            if claimed == cause and (
+                claimed is cause or all(each.cause is not claimed for each in self.gate.here.wrote)
+            ):
                 yield f"{record.name} was claimed by {cause}, which is handled, and no agent was asked"
 
     def _freed_early(self, write: Write) -> Iterator[str]:
@@ -229,11 +235,10 @@ class Judge:
                     yield f"{after.name} is Processed without its effect"
 
     def _undone_early(self, task: Task, plan: Plan, effect: str) -> Iterator[str]:
-        if not task.undoing or not self.gate.profile.honest:
-            return
-        later = plan.dependents[forward_name(effect)]
-        if remaining := {name for name in self.ledger.remaining_of(task.order_id) if forward_name(name) in later}:
-            yield f"{effect} came before the undo of {remaining}"
+        remaining = self.ledger.remaining_of(task.order_id) if task.undoing and self.gate.profile.honest else ()
+        undoable = (name for name in remaining if name + UNDO_SUFFIX in plan.by_name)
+        if later := {name for name in undoable if plan.undone_after(effect, name)}:
+            yield f"{effect} came before the undo of {later}"
 
     def _not_ended(self, task: Task) -> Iterator[str]:
         if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
@@ -249,15 +254,15 @@ class Judge:
         meant: set[str] = set()
         if task.process_state is PROCESSED:
             meant = {
-                plan.by_name[step.name].executor(task.steps[step.name].policy).effect
-                for step in plan.steps
-                if step.agent and not skipped(task, step.name)
+                plan.by_name[name].executor(record.policy).effect
+                for name, record in task.steps.items()
+                if plan.by_name[name].agent and not record.is_compensation and not skipped(task, name)
             }
         elif task.process_state is not UNDONE:
             return
         if missing := meant - remaining:
             yield f"the order is Processed without {missing}"
-        undoable = {executor.effect for step in plan.steps for executor in step.executors if executor.undo}
+        undoable = {who.effect for name in task.steps for who in plan.by_name[name].executors if who.undo}
         for name in (remaining - meant) & undoable:
             effect = (task.order_id, name)
             known = effect in self.reported and self.ledger.remaining[effect] <= self.reported[effect]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
-from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task
+from stepward.domain.steps.many import begun, is_many
+from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task
+from stepward.domain.workflow.effects import MOST_INLINE
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
 
@@ -37,11 +39,16 @@ def later(write: Write, before: StepRecord, after: StepRecord) -> bool:
 def outlived(task: Task, plan: Plan, tasks: Mapping[str, Task]) -> Iterator[str]:
     """I13: children that go on although their parent has ended, or that were not undone with it."""
     for step in plan.steps if task.has_ended else ():
-        record, child = task.steps[step.name], tasks.get(child_key(task.order_id, step.name))
-        if step.child is None or not record.attempt:
-            continue
-        if child is None or not (child.undoing if task.undoing else child.process_state is PROCESSED):
-            yield f"it is {task.process_state}, and its child {step.name} is {child and child.process_state}"
+        names = [step.name] if step.child and task.steps[step.name].attempt else _of_items(task, step)
+        for name, child in ((name, tasks.get(child_key(task.order_id, name))) for name in names):
+            if child is None or not (child.undoing if task.undoing else child.process_state is PROCESSED):
+                yield f"it is {task.process_state}, and its child {name} is {child and child.process_state}"
+
+
+def _of_items(task: Task, step: PlannedStep) -> Sequence[str]:
+    """The children that do items of an each, and have been asked for."""
+    record = task.steps[step.name]
+    return [f"{step.name}.{at}" for at in range(begun(step, record) if step.parts and is_many(record) else 0)]
 
 
 def waited(planned: PlannedStep, write: Write, before: StepRecord, after: StepRecord) -> bool:
@@ -78,6 +85,12 @@ def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRec
             case ChildEnded(step=step, error="", undone=undone) if step == forward_name(after.name):
                 return before.attempt > 0 and undone is after.is_compensation
         return False
+    if planned.kind is StepKind.EACH:
+        if after.items > MOST_INLINE - after.is_compensation:
+            ends = int(after.ended or "0", 16).bit_count() == -(-after.items // MOST_INLINE)
+            return ends and isinstance(write.cause, ChildEnded)
+        parts = [name for at in range(after.items) for name in planned.of_item(at)]
+        return all(name in write.after.steps and write.after.steps[name].process_state in DONE for name in parts)
     if planned.kind is StepKind.TIMER:
         limit = before.complete_by if before.process_state is PROCESSING else after.started_at
         again = isinstance(write.cause, Resubmit)
