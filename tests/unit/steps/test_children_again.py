@@ -16,13 +16,7 @@ from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
 from stepward.testing.settings import REPLY_TO
-from tests.unit.steps.invoices import Invoice
-from tests.unit.steps.invoices import Sale
-from tests.unit.steps.invoices import app
-from tests.unit.steps.invoices import begun
-from tests.unit.steps.invoices import charge
-from tests.unit.steps.invoices import invoicing
-from tests.unit.steps.invoices import print_it
+from tests.unit.steps.invoices import Invoice, Sale, app, begun, charge, invoicing, print_it
 
 DAY = 86_400
 SLOW = Workflow("invoicing", version=1, order=Invoice, steps=[Timer("drying", days(2)), *invoicing().steps])

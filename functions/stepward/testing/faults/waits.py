@@ -8,8 +8,7 @@ from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
 from stepward.domain.steps.many import begun, is_many
 from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task
-from stepward.domain.workflow.effects import Item
-from stepward.domain.workflow.effects import MOST_INLINE
+from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
 
