@@ -8,11 +8,8 @@ from stepward.cli.cost.counting import Quantities, count, counted, warm_up
 from stepward.cli.cost.estimate import MILLION, estimate, measured
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
-from tests.lab.benchmarks.cost import cost
-from tests.lab.benchmarks.cost import kinds
-from tests.lab.benchmarks.cost import tables
-from tests.lab.benchmarks.cost.stack import METRICS
-from tests.lab.benchmarks.cost.stack import Watching
+from tests.lab.benchmarks.cost import cost, kinds, tables
+from tests.lab.benchmarks.cost.stack import METRICS, Watching
 from tests.lab.results import ROOT
 
 LOGGED = ("log bytes", "metric bytes")
