@@ -71,7 +71,6 @@ def until(name: str) -> Timer:
         (approval(on_timeout=[Remind(days(0)), UNDO]), "a reminder waits up to 366 days, 1 to 100 times"),
         (approval(on_timeout=Default({"by": "x" * 2_000})), "the default answer is over 2,000 bytes"),
     ],
-    ids=repr,
 )
 def test_a_wait_that_cannot_work_is_refused_at_import(wait: Signal | Step | Timer, says: str) -> None:
     """W2, W3. Trap: a timer that ends at a time without an offset ends at another one in each process."""
