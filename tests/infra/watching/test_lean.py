@@ -5,7 +5,7 @@ from __future__ import annotations
 from stepward.domain.attention import attention
 from stepward.domain.history import HistoryEntry, HistoryKind
 from tests.infra.template import Template, target
-from tests.infra.watching.test_alarms import alarms_on
+from tests.infra.watching.test_alarms import LONGEST_DESCRIPTION, alarms_on
 from tests.lab.benchmarks.cost.stack import shown_on
 
 LONG_AGO = 86_400_000
@@ -31,6 +31,13 @@ def test_every_dead_letter_is_counted_by_the_supervisor_or_has_an_alarm(lean: Te
     events = lean.output("OrderEventsQueueUrl")
     assert named | {events} == counted - agents
     assert target(lean.environment(supervisor)["STEPWARD_LANES_QUEUE"]) == events
+
+
+def test_every_lean_alarm_says_what_is_wrong_and_when_it_is_over(lean: Template) -> None:
+    """S7, S21."""
+    for name, alarm in lean.properties("CloudWatch::Alarm").items():
+        assert alarm["OKActions"] == alarm["AlarmActions"], name
+        assert 20 < len(alarm["AlarmDescription"]) <= LONGEST_DESCRIPTION, name
 
 
 def test_what_the_engine_sums_up_rings_at_once_and_tells_or_wakes(lean: Template) -> None:

@@ -15,7 +15,7 @@ from stepward.testing.faults.waits import outlived
 from stepward.testing.seeded.instances import Instances
 from stepward.testing.seeded.people import People
 from tests.factories import planned
-from tests.lab.worlds.plans import SHORT, UNDOING, URGENT, changed, insert
+from tests.lab.worlds.plans import SHORT, UNDOING, URGENT, answered_later, changed, insert
 
 PART = "part"
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -36,7 +36,7 @@ UNDOABLE = replace(
 
 def with_children(plans: Sequence[Plan], dice: Random, *, undoable: bool) -> list[Plan]:
     """The releases with a step that is an order of its own, whose workflow each of them changes as well."""
-    parts = [UNDOABLE if undoable else FINAL]
+    parts = [answered_later(UNDOABLE if undoable else FINAL, dice)]
     for plan in plans[1:]:
         parts.append(changed(parts[-1], plan.version, dice))
     if dice.random() < DEEPER:

@@ -10,11 +10,12 @@ import pytest
 from stepward import UNDO, App, Child, Step, Timer, Workflow, days, hours, minutes, ref
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import ChildEnded
+from stepward.domain.messages import ChildEnded, Notice
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
+from stepward.testing.settings import REPLY_TO
 from tests.unit.steps.invoices import Invoice, Sale, app, begun, charge, invoicing, print_it
 
 DAY = 86_400
@@ -44,6 +45,19 @@ def test_an_end_in_vain_ends_nothing_and_is_in_the_history(undone: bool) -> None
     assert heard(engine, parent, ended)[0] == [f"its child ended {word}; the step is Pending"]
     engine.run()
     assert heard(engine, parent, ended)[0] == (["its child ended undone; the step is Processed"] if undone else [])
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_an_end_that_is_told_again_notifies_again(status: str) -> None:
+    """I8: the notice of what this very message ended may be lost."""
+    engine, parent, child = begun(app(), replyTo=REPLY_TO)
+    if status == "failed":
+        engine.run(lambda: engine.task("1#invoice") is not None)
+        child.undo("wrong address")
+    engine.run()
+    ended = ChildEnded("1", "invoice", undone=status == "failed")
+    told = decide(parent.task, app().workflows[0].plan(), ended, now=parent.task.created_at, by="", timing=Timing())
+    assert [it.status for it in told.messages if isinstance(it, Notice)] == [status]
 
 
 def test_what_a_child_has_done_is_not_the_end_of_its_undo() -> None:
