@@ -23,6 +23,7 @@ KINDS: Mapping[str, tuple[str, Sequence[str]]] = {
     "a signal": ("scheduler", [f"{_TASK}.signal"]),
     "a child": ("scheduler", [f"{_TASK}.child", f"{_TASK}.parent", "stepward.app.scheduler.children"]),
     "an each": ("scheduler", [f"{_TASK}.each"]),
+    "an each of over ten items": ("scheduler", [f"{_TASK}.many"]),
     "a call that is answered later": (
         "scheduler",
         [f"{_TASK}.later", "stepward.app.scheduler.tokens", "stepward.adapters.callback_keys"],

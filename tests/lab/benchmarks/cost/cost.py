@@ -61,9 +61,10 @@ def measure(progress: Progress) -> Result:
     progress("counting the requests of orders")
     orders = {steps: {batch: happy(steps, batch) for batch in BATCHES} for steps in STEPS}
     added = {batch: kinds.added(batch) for batch in BATCHES}
+    each = {items: kinds.an_item(items) for items in kinds.ITEMS}
     payloads = {items: happy(3, 10, items) for items in PAYLOADS}
-    results = {"counted": estimate.measured(), "orders": orders, "kinds": added, "payloads": payloads}
-    return results, [*tables.of(orders), tables.kinds(added), tables.payloads(payloads)]
+    results = {"counted": estimate.measured(), "orders": orders, "kinds": added, "items": each, "payloads": payloads}
+    return results, [*tables.of(orders), tables.kinds(added), tables.items(each), tables.payloads(payloads)]
 
 
 def metrics() -> int:

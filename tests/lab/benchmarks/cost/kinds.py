@@ -46,7 +46,7 @@ STEPS: Mapping[str, AnyStep] = {
 }
 
 
-EACH: Mapping[str, int] = {"an each of 3 items": 3, "an each of 10 items": 10}
+ITEMS = (3, 10, 11, 100, 1000)
 _EACH = Each("parcels", ref.order("items"), Step(MORE, name="parcel", complete_within=minutes(10)), at_once=5)
 
 
@@ -66,9 +66,13 @@ def added(batch: int) -> Mapping[str, Quantities]:
     """What each kind adds to an order that has as many items."""
     usual = count(with_steps(), batch)
     found = {kind: _less(count(with_steps(step), batch), usual) for kind, step in STEPS.items()}
-    for kind, items in EACH.items():
-        found[kind] = _less(count(with_steps(_EACH, items=items), batch), count(with_steps(items=items), batch))
-    return found
+    return found | {"an each of 3 items": _less(count(with_steps(_EACH), batch), usual)}
+
+
+def an_item(items: int) -> Quantities:
+    """What each of so many items of an each adds to an order, with single messages."""
+    found = _less(count(with_steps(_EACH, items=items), 1), count(with_steps(items=items), 1))
+    return {name: each / items for name, each in found.items()}
 
 
 def _less(counted: Quantities, usual: Quantities) -> Quantities:

@@ -35,15 +35,24 @@ def of(orders: Orders) -> Sequence[Table]:
 
 def kinds(found: Mapping[int, Mapping[str, Quantities]]) -> str:
     """What a step of each kind adds to an order, as the table of docs/performance.md; the counts are of batch 1."""
-    names = ("write units", "read units", "sqs requests", "invocations")
     lines = [
         "| a step more | write units | read units | SQS requests | Lambda runs | $ a million | $ in batches of 10 |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for kind, each in found[1].items():
-        figures = [*(f"{each[name]:g}" for name in names), f"{usd(each):.2f}", f"{usd(found[10][kind]):.2f}"]
-        lines.append(f"| {' | '.join([kind, *figures])} |")
+    full = found[10]
+    lines += [_of_page(kind, each, ":g", f"{usd(full[kind]):.2f}") for kind, each in found[1].items()]
     return "\n".join(lines)
+
+
+def items(found: Mapping[int, Quantities]) -> str:
+    """What an item of an each costs, by the number of items, as the rows of another table of that page."""
+    return "\n".join(_of_page(f"{number:,}", each, ":.1f") for number, each in found.items())
+
+
+def _of_page(name: str, counted: Quantities, form: str, *more: str) -> str:
+    names = ("write units", "read units", "sqs requests", "invocations")
+    figures = [f"{{{form}}}".format(counted[each]) for each in names]
+    return f"| {' | '.join([name, *figures, f'{usd(counted):.2f}', *more])} |"
 
 
 def payloads(found: Mapping[int, Quantities]) -> Table:

@@ -12,6 +12,7 @@ from tests.lab.benchmarks.cost import cost, kinds, tables
 from tests.lab.benchmarks.cost.stack import METRICS, Watching
 from tests.lab.results import ROOT
 
+PAGE = (ROOT / "docs" / "performance.md").read_text()
 LOGGED = ("log bytes", "metric bytes")
 
 
@@ -36,7 +37,18 @@ def test_what_is_counted_in_memory_is_what_the_real_functions_call(make: Callabl
 def test_the_page_has_the_price_of_each_kind_of_step() -> None:
     """`make bench ONLY=cost` prints the table."""
     found = {batch: kinds.added(batch) for batch in cost.BATCHES}
-    assert tables.kinds(found) in (ROOT / "docs" / "performance.md").read_text()
+    assert tables.kinds(found) in PAGE
+
+
+@pytest.mark.parametrize(
+    "items", [each if each <= 100 else pytest.param(each, marks=pytest.mark.lab) for each in kinds.ITEMS]
+)
+def test_an_item_of_any_list_costs_what_the_page_says_and_at_most_fifteen_write_units(items: int) -> None:
+    """W5: the price of an item does not grow with the list."""
+    found = kinds.an_item(items)
+
+    assert found["write units"] <= 15
+    assert tables.items({items: found}) in PAGE
 
 
 @pytest.mark.parametrize(
