@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from stepward.cli.cost.counting import COUNTED
 from stepward.cli.cost.estimate import Estimate, estimate, measured
 from stepward.project import Project
 from tests.lab.benchmarks.cost.stack import METRICS, Watching, counted
@@ -23,7 +24,7 @@ def month(request: pytest.FixtureRequest) -> tuple[Watching, Estimate]:
     stack = {**counted(watching), "metrics": METRICS[watching]}
     if watching == "lean":
         assert stack == found.stack, "`make bench ONLY=cost` stores new counts"
-    return watching, estimate(replace(found, stack=stack), steps=3, batch=1)
+    return watching, estimate(dict.fromkeys(COUNTED, 0.0), replace(found, stack=stack))
 
 
 def test_a_month_without_orders_keeps_its_budget_by_default(month: tuple[Watching, Estimate]) -> None:
