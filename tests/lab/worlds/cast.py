@@ -24,7 +24,7 @@ from stepward.testing.seeded.world import ORDERED_WITHIN
 from stepward.testing.settings import REPLY_TO
 from tests.factories import order_text
 from tests.lab.convoy import audit
-from tests.lab.worlds.children import Children, with_children
+from tests.lab.worlds.children import PART, Children, with_children
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
@@ -42,7 +42,8 @@ PARTED = 0.2
 """The share of worlds whose orders have a step that is an order of its own."""
 LISTED = 0.15
 """The share of worlds whose orders have steps for each item of a list."""
-MOST_ITEMS = 4
+MOST_ITEMS, MANY = 4, 0.25
+"""How many items most orders have; in this share of the worlds, this share of the orders has 11 to 25."""
 WAITING = 0.25
 """The share of worlds whose workflow waits for a time and a signal, and skips a step."""
 RATES = [*[0] * 12, 0.05, 0.2, 1]
@@ -113,7 +114,9 @@ def cast(gate: Gate) -> Ours:
     plans = with_children(plans, of_parts, undoable=undoable) if has_children else plans
     is_listed = (of_items := gate.chances.dice("parcels")).random() < LISTED
     plans = with_items(plans, of_items, undoable=undoable) if is_listed else plans
-    write = partial(_order, with_items=is_listed)
+    has_many = is_listed and of_items.random() < MANY
+    write = partial(_order, with_items=is_listed, with_many=has_many)
+    steps = [*[PART] * has_children, *["parcels.0", "parcels.1"] * has_many]
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     rate = gate.chances.dice("rate").choice(RATES)
@@ -128,7 +131,7 @@ def cast(gate: Gate) -> Ours:
         ours=lanes,
         kind=Skewed,
         signals=Signals(gate, ORDERED_WITHIN) if is_waiting else None,
-        children=Children(gate, people, ORDERED_WITHIN) if has_children else None,
+        children=Children(gate, people, ORDERED_WITHIN, steps) if steps else None,
         customers=Customers(gate, rules_of_lanes, undoable, apart),
     )
 
@@ -140,8 +143,9 @@ def report(finding: Finding) -> Iterator[str]:
     return report_of(finding, f"make simulate SEED={finding.seed}")
 
 
-def _order(key: str, dice: Random, *, with_items: bool) -> str:
+def _order(key: str, dice: Random, *, with_items: bool, with_many: bool) -> str:
     parts, known = TaskKey.read(key), {"replyTo": REPLY_TO} if dice.random() < 0.8 else dict[str, Any]()
     known |= {"priority": dice.choice(["normal", "high"]), "customerId": parts.customer_id or CUSTOMERS[0]}
-    known |= {"parcels": list(range(dice.randint(0, MOST_ITEMS)))} if with_items else {}
+    least, most = (11, 25) if with_many and dice.random() < MANY else (0, MOST_ITEMS)
+    known |= {"parcels": list(range(dice.randint(least, most)))} if with_items else {}
     return order_text(parts.order_id, **known)

@@ -67,16 +67,16 @@ def _with_part(plan: Plan, part: PlannedStep, dice: Random) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """Operators undo, pause and resume the parts of `orders`, perhaps before these are there."""
+    """Operators undo, pause and resume the orders that these `steps` are, perhaps before they are there."""
 
     gate: Gate
     people: People
     within: int
+    steps: Sequence[str]
 
     def begin(self, orders: Iterable[str]) -> None:
         """Have some operators act."""
-        for order_id in orders:
-            key = child_key(order_id, PART)
+        for key in (child_key(order_id, step) for order_id in orders for step in self.steps):
             if dice := self.gate.chances.happens(f"{key}: a command", self.gate.profile.people / 4):
                 self.people.command(dice, key, dice.randrange(self.within))
 
@@ -100,10 +100,16 @@ class Children:
 
 def _is_unheard(child: Task, steps: Mapping[str, StepRecord]) -> bool:
     """Whether the child's step does not know that the child has ended."""
-    name = child.parent.step if child.parent else ""
-    state, undo = steps[name].process_state, steps.get(name + UNDO_SUFFIX)
+    name, _, at = (child.parent.step if child.parent else "").partition(".")
+    record, undo = steps[name], steps.get(name + UNDO_SUFFIX)
     if child.process_state is PROCESSED:
-        return undo is None and state is not PROCESSED
+        return undo is None and not _knows(record, at)
     if child.process_state is not UNDONE:
         return False
-    return undo.attempt > 0 and undo.process_state is not PROCESSED if undo else state is not ERROR
+    return undo.attempt > 0 and not _knows(undo, at) if undo else record.process_state is not ERROR
+
+
+def _knows(record: StepRecord, at: str) -> bool:
+    """Whether its child has ended, the one at this place if it has several."""
+    noted = int(record.ended or "0", 16) >> int(at) & 1 if at else 0
+    return record.process_state is PROCESSED or bool(noted)

@@ -6,13 +6,16 @@ import pytest
 
 from stepward import UNDO
 from stepward.adapters.dynamodb.task_records import StepsAttribute
-from stepward.domain.messages import Outcome, Reply
+from stepward.domain.messages import ChildEnded, Notice, Outcome, Reply
 from stepward.domain.steps import each, many
 from stepward.domain.task import results
+from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
 from stepward.domain.task.record import Task
+from stepward.domain.timing import Timing
 from stepward.testing import Engine, crash_points
 from stepward.testing.faults import waits
+from stepward.testing.settings import REPLY_TO
 from stepward.wire.messages import encode
 from tests.depth import some
 from tests.unit.steps.parcels import PACK, SHIP, app, begun, close, parcels, recall, ship
@@ -236,3 +239,16 @@ def test_parcels_that_fit_have_no_children() -> None:
     assert order.result("parcels") == {"items": parcels(10)}
     assert list(engine.parts.store.tasks) == ["1"]
     assert isinstance(engine, Engine)
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_an_end_of_some_items_that_is_told_again_notifies_again(status: str) -> None:
+    """I8: the notice of what this very message ended may be lost."""
+    engine, order = begun(app(), 11, replyTo=REPLY_TO)
+    if status == "failed":
+        engine.run(lambda: engine.task("1#parcels.0") is not None)
+        engine.order("1#parcels.0").undo("wrong address")
+    engine.run()
+    ended, plan = ChildEnded("1", "parcels.0", undone=status == "failed"), engine.parts.store.plans[order.task.plan_id]
+    told = decide(order.task, plan, ended, now=order.task.created_at, by="", timing=Timing(), order=None)
+    assert [it.status for it in told.messages if isinstance(it, Notice)] == [status]

@@ -10,6 +10,7 @@ from stepward.domain.key import child_key
 from stepward.domain.messages import ChildEnded, ChildHeard, ChildSubmit, ChildUndo
 from stepward.domain.task.claim import resend
 from stepward.domain.task.complete import complete, refused
+from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.domain.task.results import ITEMS
 from stepward.domain.workflow.effects import MOST_INLINE
@@ -84,7 +85,7 @@ def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: Child
     causation_id = f"child {event.step}{UNDO_SUFFIX if record.is_compensation else ''}"
     match record.process_state:
         case ProcessState.ERROR if why and step.on_permanent is Exhausted.ALERT:
-            pass
+            change.messages.extend(status_notice(change.task, change.now))
         case ProcessState.PROCESSING | ProcessState.PENDING | ProcessState.ERROR if why:
             child = child_key(record.order_id, event.step)
             refused(change, record, f"its child {child}: {why}", causation_id)
@@ -92,6 +93,7 @@ def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: Child
             _note(change, step, record, int(event.step.partition(".")[2]), causation_id)
         case _:
             resend(change, causation_id)
+            change.messages.extend(status_notice(change.task, change.now))
 
 
 def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, causation_id: str) -> None:

@@ -21,7 +21,7 @@ from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import crowded, outlived, skipped
+from stepward.testing.faults.waits import crowded, held_up, outlived, skipped
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -240,9 +240,10 @@ class Judge:
             yield f"{effect} came before the undo of {later}"
 
     def _not_ended(self, task: Task) -> Iterator[str]:
-        if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None:
+        waits = held_up(task, self.tasks.tasks)
+        if task.process_state not in (PROCESSED, UNDONE) and task.needs_attention is None and not waits:
             yield f"stuck in {task.process_state}"
-        if task.due is not None:
+        if task.due is not None and not waits:
             yield "still due"
         for record in task.steps.values():
             if record.process_state is ERROR and f"{task.order_id}/{record.name}/{record.attempt}" not in self.alerts:

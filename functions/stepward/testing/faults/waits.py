@@ -45,6 +45,13 @@ def outlived(task: Task, plan: Plan, tasks: Mapping[str, Task]) -> Iterator[str]
                 yield f"it is {task.process_state}, and its child {name} is {child and child.process_state}"
 
 
+def held_up(task: Task, tasks: Mapping[str, Task]) -> bool:
+    """Whether it waits for a child that does some of its items, and that waits for a person: it asks on and on."""
+    children = (each for each in tasks.values() if each.parent and each.parent.order_id == task.order_id)
+    of_items = (each for each in children if each.parent and "." in each.parent.step)
+    return not task.has_ended and any(each.needs_attention is not None for each in of_items)
+
+
 def _of_items(task: Task, step: PlannedStep) -> Sequence[str]:
     """The children that do items of an each, and have been asked for."""
     record = task.steps[step.name]

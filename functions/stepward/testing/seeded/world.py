@@ -14,6 +14,7 @@ from stepward.testing.faults.gate import Chances, Gate
 from stepward.testing.faults.judge import Judge
 from stepward.testing.faults.loop import HOUR, MINUTE, SECOND, START, Loop
 from stepward.testing.faults.profile import profile
+from stepward.testing.faults.waits import held_up
 from stepward.testing.pump import Part
 from stepward.testing.seeded.cast import Cast
 from stepward.testing.seeded.instances import Instances
@@ -139,7 +140,8 @@ class World:
             self._go_on()
             if self._redrive():
                 continue
-            dues = [*(task.due for task in tasks.values() if task.due is not None), *self.cast.dues()]
+            waiting = (task for task in tasks.values() if task.due is not None and not held_up(task, tasks))
+            dues = [*(task.due or 0 for task in waiting), *self.cast.dues()]
             if not dues:
                 return
             loop.now = max(loop.now + 20 * SECOND, min(dues))
