@@ -6,11 +6,13 @@ import pytest
 
 from stepward import UNDO
 from stepward.adapters.dynamodb.task_records import StepsAttribute
-from stepward.domain.messages import Outcome, Reply
+from stepward.domain.messages import ChildEnded, Outcome, Reply
 from stepward.domain.steps import each, many
 from stepward.domain.task import results
+from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
 from stepward.domain.task.record import Task
+from stepward.domain.timing import Timing
 from stepward.testing import Engine, crash_points
 from stepward.testing.faults import waits
 from stepward.wire.messages import encode
@@ -87,6 +89,17 @@ def test_the_end_of_a_child_that_comes_twice_asks_again() -> None:
     assert order.state == "Processed"
     assert len(engine.effects) == 13
     engine.verdict()
+
+
+def test_the_end_of_each_child_is_kept_beside_the_others() -> None:
+    """I1, I3: the step ends with the last one, and not before."""
+    engine, order = begun(app(at_once=1), 21)
+    engine.run(lambda: bool(engine.effects and order.step("parcels").ended))
+    task, plan = order.task, app(at_once=1).workflows[0].plan()
+    for at, ended, state in ((2, "5", "Processing"), (2, "5", "Processing"), (1, "7", "Processed")):
+        event = ChildEnded("1", f"parcels.{at}", 1)
+        task = decide(task, plan, event, now=task.created_at, by="", timing=Timing(), order={}).task
+        assert (task.steps["parcels"].ended, str(task.steps["parcels"].process_state)) == (ended, state)
 
 
 def test_a_pause_begins_no_child_and_a_resume_goes_on() -> None:
