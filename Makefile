@@ -77,7 +77,7 @@ fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of ea
 wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run the booking application on them
 	@.venv/bin/python -m tests.lab.wheels
 
-bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup growth convoy peers recovery")
+bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")
 	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)
 
 profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes

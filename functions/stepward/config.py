@@ -36,6 +36,17 @@ class Config:
         return Deployment(self.env.get("POWERTOOLS_SERVICE_NAME", ""), self.region, self.workflow)
 
     @property
+    def full_watching(self) -> bool:
+        """Whether what belongs to the ordinary course is measured as well, and each agent's service on its own."""
+        return self._one_of("STEPWARD_WATCHING", ("lean", "full")) == "full"
+
+    @property
+    def dead_letter_queues(self) -> Mapping[str, str]:
+        """URL of each dead-letter queue that the Supervisor checks, by the name of its queue; none if alarms do."""
+        named = [each.split("=") for each in self._list("STEPWARD_DEAD_LETTERS")]
+        return {name: self._beside(queue) for name, queue in named}
+
+    @property
     def orders_table(self) -> str:
         """Name of the orders table."""
         return self._text("STEPWARD_ORDERS_TABLE")
@@ -49,6 +60,11 @@ class Config:
     def rejects_table(self) -> str:
         """Name of the table of rejects."""
         return self._text("STEPWARD_REJECTS_TABLE")
+
+    @property
+    def rejects_bucket(self) -> str:
+        """Name of the bucket of the rejects' large bodies; empty if they are in rows."""
+        return self.env.get("STEPWARD_REJECTS_BUCKET", "")
 
     @property
     def shared_records_table(self) -> str:
@@ -246,5 +262,8 @@ class Config:
         """The queues of these agents, which are where the Scheduler's is; an environment has no room for addresses."""
         if not agents:
             return {}
-        beside, prefix = self.scheduler_queue.rpartition("/")[0], self._text("STEPWARD_AGENT_PREFIX")
-        return {name: f"{beside}/{prefix}{name}{ending}" for name in agents.split(",")}
+        prefix = self._text("STEPWARD_AGENT_PREFIX")
+        return {name: self._beside(f"{prefix}{name}{ending}") for name in agents.split(",")}
+
+    def _beside(self, queue: str) -> str:
+        return f"{self.scheduler_queue.rpartition('/')[0]}/{queue}"

@@ -178,7 +178,10 @@ class Rejects(Protocol):
         """Keep it; raises Transient if it could not be kept."""
 
     def newest(self, limit: int) -> Sequence[Reject]:
-        """At most `limit` rejects, newest first."""
+        """At most `limit` rejects, newest first; those with a large body have `kept_at` in its place."""
+
+    def whole(self, reject: Reject) -> Reject:
+        """The reject with its body; raises Transient, or Corrupt if the body is gone."""
 
 
 class SharedRecords(Protocol):

@@ -42,6 +42,7 @@ class Deployment:
     shards: int
     dead_letters: Mapping[str, DeadLetters] = field(default_factory=dict)
     keys: Keys = ANY
+    rejects_bucket: str = ""
 
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, str]) -> Deployment:
@@ -66,6 +67,7 @@ class Deployment:
             shards=_whole(outputs, "Shards"),
             dead_letters=_dead_letters(outputs),
             keys=_keys(outputs),
+            rejects_bucket=outputs.get("RejectsBucketName", ""),
         )
 
 

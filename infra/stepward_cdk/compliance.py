@@ -10,7 +10,7 @@ from constructs import IConstruct
 
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
-from stepward_cdk.ledger_objects import LedgerObjects
+from stepward_cdk.objects import Objects
 
 _LOGS = "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]"
 
@@ -24,27 +24,42 @@ def acknowledge(*, functions: Functions, parts: Parts) -> None:
         if settings.tracing:
             _accept(function, "IAM5[Resource::*]", "X-Ray's write actions know no resource; a test holds it to them.")
     for worker in (functions.scheduler, functions.supervisor, functions.convoy):
-        _accept(worker.function, "IAM5[Action::kms:GenerateDataKey*]", "grant_publish covers the topic's own key only.")
+        if settings.full_watching:
+            reason = "grant_publish covers the topic's own key only."
+            _accept(worker.function, "IAM5[Action::kms:GenerateDataKey*]", reason)
     scheduler = functions.scheduler.function
     for name in settings.replies.names(_shown(scheduler, Stack.of(scheduler).partition)):
         _accept(scheduler, f"IAM5[Resource::{name}]", "The submitters' own queues; the deployment names them.")
+    for topic in () if settings.full_watching else parts.alerts.topics:
+        _accept(
+            topic, "SNS2", "SNS encrypts its disks; a key of their own costs $1 a month, and comes with watching=full."
+        )
     if parts.callback_key is not None:
         _accept(parts.callback_key.secret, "SMG4", "A rotation has to outlast every answer still due; people begin it.")
     dead = functions.supervisor.wake_up.dead
     _accept(dead, "SQS3", "It is the dead-letter queue of the schedule's target, which cdk-nag does not look at.")
-    _acknowledge_objects(functions, parts.objects)
+    _acknowledge_objects(functions, parts)
 
 
-def _acknowledge_objects(functions: Functions, objects: LedgerObjects) -> None:
-    any_object = f"IAM5[Resource::{_shown(objects, objects.bucket.bucket_arn)}/*]"
+def _acknowledge_objects(functions: Functions, parts: Parts) -> None:
     for ledger in functions.ledgers.values():
-        _accept(ledger.function, any_object, "The senders name the ledgers' objects; the function may only read them.")
+        why = "The senders name the ledgers' objects; the function may only read them."
+        _accept(ledger.function, _any_in(parts.ledgers), why)
+    for name, worker in functions.workers.items():
+        if name != "supervisor":
+            why = "Each rejected message has a name of its own; the function may only write its body."
+            _accept(worker.function, _any_in(parts.rejects), why)
     _accept(
-        objects.bucket,
+        parts.ledgers.bucket,
         "S1",
         "Only the ledger processors read it, and log each ledger. To record who uploaded what, switch on CloudTrail's "
         "data events, which say more and need no second bucket.",
     )
+    _accept(parts.rejects.bucket, "S1", "The table of rejects says what is in it, and no function reads it.")
+
+
+def _any_in(objects: Objects) -> str:
+    return f"IAM5[Resource::{_shown(objects, objects.bucket.bucket_arn)}/*]"
 
 
 def _accept(construct: IConstruct, rule: str, reason: str) -> None:

@@ -115,10 +115,15 @@ class Queues(Construct):
     @property
     def by_name(self) -> Mapping[str, WorkQueue]:
         """All queues, by the names that alarms, dashboard and command line use."""
-        engine = {"orders": self.orders, "scheduler": self.scheduler, "responses": self.responses}
         ordinary = {f"agent-{name}": work for name, work in self.agents.items()}
         urgent = {f"agent-{name}-high": work for name, work in self.priority.items()}
-        return {**engine, **ordinary, **urgent, **self.of_ledgers, "order-events": self.order_events}
+        return {**self.of_engine, **ordinary, **urgent, **self.of_ledgers}
+
+    @property
+    def of_engine(self) -> Mapping[str, WorkQueue]:
+        """The queues that each deployment has, by the same names: what is lost in them, nobody sends again."""
+        engine = {"orders": self.orders, "scheduler": self.scheduler, "responses": self.responses}
+        return {**engine, "ledgers": self.ledgers, "order-events": self.order_events}
 
     @property
     def of_agents(self) -> Sequence[WorkQueue]:

@@ -15,10 +15,10 @@ from stepward_cdk.callback_key import callback_key
 from stepward_cdk.compliance import acknowledge
 from stepward_cdk.functions.functions import Functions
 from stepward_cdk.functions.worker import Parts
-from stepward_cdk.ledger_objects import LedgerObjects
+from stepward_cdk.objects import Objects
 from stepward_cdk.queues import Queues, WorkQueue
 from stepward_cdk.settings.agent_needs import AgentNeeds, agents_of, check_addresses
-from stepward_cdk.settings.settings import OLDEST_LEDGER_S, OLDEST_MESSAGE_S, Settings
+from stepward_cdk.settings.settings import OLDEST_LEDGER_S, OLDEST_MESSAGE_S, REJECT_DAYS, Settings
 from stepward_cdk.tables import Tables
 from stepward_cdk.watching.alarms import Alarms
 from stepward_cdk.watching.alerts import Alerts
@@ -52,7 +52,8 @@ class StepwardStack(Stack):
             settings=settings,
             queues=Queues(self, "Queues", agents=agents, settings=settings),
             tables=Tables(self, "Tables", settings=settings),
-            objects=LedgerObjects(self, "Ledgers", settings=settings),
+            ledgers=Objects(self, "Ledgers", settings=settings, days=settings.ledger_days),
+            rejects=Objects(self, "Rejects", settings=settings, days=REJECT_DAYS),
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
             callback_key=callback_key(self, "CallbackKey", app=app, settings=settings),
             children=any(step.child for step in app.planned()),
@@ -62,7 +63,7 @@ class StepwardStack(Stack):
         Alarms(self, "Alarms", watched=watched, alerts=parts.alerts)
         Dashboard(self, "Board", plans=list(app.plans(settings.complete_within).values()), watched=watched)
         self._output_queues(parts.queues, settings.ledger_customers)
-        self._output_tables(parts.tables, parts.objects)
+        self._output_tables(parts)
         self._output_functions(functions)
         keys = app.keys
         named = {"names": list(keys.workflows), "perCustomer": sorted(keys.per_customer), "types": list(keys.types)}
@@ -91,7 +92,8 @@ class StepwardStack(Stack):
             }
         )
 
-    def _output_tables(self, tables: Tables, objects: LedgerObjects) -> None:
+    def _output_tables(self, parts: Parts) -> None:
+        tables = parts.tables
         self._output(
             {
                 "OrdersTableName": tables.orders.table_name,
@@ -99,7 +101,8 @@ class StepwardStack(Stack):
                 "LanesTableName": tables.lanes.table_name,
                 "RejectsTableName": tables.rejects.table_name,
                 "SharedRecordsTableName": tables.shared_records.table_name,
-                "LedgersBucketName": objects.bucket.bucket_name,
+                "LedgersBucketName": parts.ledgers.bucket.bucket_name,
+                "RejectsBucketName": parts.rejects.bucket.bucket_name,
             }
         )
 
@@ -147,6 +150,7 @@ def _watched(agents: Sequence[AgentNeeds], parts: Parts, functions: Functions) -
         deployment=Deployment(parts.settings.stack, parts.settings.region),
         expressions=parts.settings.platform == "aws",
         answered_later=parts.callback_key is not None,
+        full=parts.settings.full_watching,
     )
 
 

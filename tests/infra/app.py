@@ -14,7 +14,18 @@ from aws_cdk import aws_lambda as lambda_
 from cdk_nag import AwsSolutionsChecks
 
 from stepward_cdk.stack import StepwardStack
-from tests.infra.sample import DEVELOPMENT, PRODUCTION, PROJECT, REPLICATED, RESTORED, WIDE, application, drained, wide
+from tests.infra.sample import (
+    DEVELOPMENT,
+    LEAN,
+    PRODUCTION,
+    PROJECT,
+    REPLICATED,
+    RESTORED,
+    WIDE,
+    application,
+    drained,
+    wide,
+)
 
 STACKS = {
     "Development": (application, DEVELOPMENT),
@@ -22,6 +33,7 @@ STACKS = {
     "Replicated": (application, REPLICATED),
     "Restored": (drained, RESTORED),
     "Wide": (wide, WIDE),
+    "Lean": (application, LEAN),
 }
 
 

@@ -49,4 +49,4 @@ def _template_of(stack: str) -> Callable[[Path], Template]:
 
 template, production = _template_of("Development"), _template_of("Production")
 replicated, restored = _template_of("Replicated"), _template_of("Restored")
-wide = _template_of("Wide")
+wide, lean = _template_of("Wide"), _template_of("Lean")

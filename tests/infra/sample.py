@@ -88,6 +88,7 @@ wide = App(
 )
 WIDE = Settings(
     stack="orders-of-a-shop-with-an-agent-for-each-of-its-services-eu",
+    watching="full",
     service_urls=dict.fromkeys(SERVICES, "https://gateway.example.com"),
 )
 SOURCES = ("arn:aws:sns:eu-west-1:111122223333:orders", "arn:aws:events:eu-west-1:444455556666:rule/shop/orders")
@@ -99,6 +100,7 @@ DEVELOPMENT = Settings(
     service_urls=ADDRESSES,
     shards=6,
     batch_size=7,
+    watching="full",
     claim_within_ms=61_000,
     skew_margin_ms=6_000,
     outage_after_ms=601_000,
@@ -107,6 +109,7 @@ PRODUCTION = Settings(
     stack="orders-prod",
     environment="prod",
     alert_email="none",
+    watching="full",
     service_urls=ADDRESSES,
     complete_within_ms=30_500,
     supervise_minutes=3,
@@ -133,8 +136,10 @@ PRODUCTION = Settings(
     ledger_customers=("acme", "Acme", "a-c_me"),
     tracing=True,
 )
+LEAN = replace(DEVELOPMENT, stack="orders-lean", watching="lean", ledger_customers=("acme",))
 RESTORED = Settings(
     stack="orders-restored",
+    watching="full",
     environment="prod",
     alert_email="operator@example.com",
     service_urls=ADDRESSES,

@@ -39,6 +39,7 @@ def test_only_these_findings_are_acknowledged(report: Mapping[str, Any]) -> None
         "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]",
         "IAM5[Resource::*]",
         "IAM5[Resource::<LedgersBucket6A21F563.Arn>/*]",
+        "IAM5[Resource::<RejectsBucket6A0EBCCD.Arn>/*]",
         "IAM5[Action::kms:GenerateDataKey*]",
         "L1",
         "S1",

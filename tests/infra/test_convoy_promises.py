@@ -131,24 +131,35 @@ def test_the_largest_deployment_fits_into_one_stack(template: Template, producti
     assert CUSTOMER_QUEUES * MAX_CUSTOMERS < MAX_REQUEST_QUEUES
 
 
-@pytest.mark.parametrize(("stack", "days"), [("template", 30), ("production", 90)])
-def test_ledgers_expire_and_half_uploads_after_a_day(request: pytest.FixtureRequest, stack: str, days: int) -> None:
-    """C2: their entries are in the lanes by then."""
-    (bucket,) = request.getfixturevalue(stack).properties("S3::Bucket").values()
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+@pytest.mark.parametrize(
+    ("stack", "bucket", "days"),
+    [
+        ("template", "LedgersBucketName", 30),
+        ("production", "LedgersBucketName", 90),
+        ("production", "RejectsBucketName", 60),
+    ],
+)
+def test_ledgers_expire_and_half_uploads_after_a_day(
+    request: pytest.FixtureRequest, stack: str, bucket: str, days: int
+) -> None:
+    """C2, S18: their entries are in the lanes by then, and nobody can list the rejects any more."""
+    deployed: Template = request.getfixturevalue(stack)
+    (rule,) = deployed.properties("S3::Bucket")[deployed.output(bucket)]["LifecycleConfiguration"]["Rules"]
     uploads = {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}}
     assert rule == {"Status": "Enabled", "ExpirationInDays": days} | uploads
 
 
-def test_the_ledgers_bucket_is_private_encrypted_and_asks_for_tls(template: Template) -> None:
-    """C2: ledgers are customers' orders."""
-    ((name, bucket),) = template.properties("S3::Bucket").items()
-    assert name == template.output("LedgersBucketName")
+@pytest.mark.parametrize("output", ["LedgersBucketName", "RejectsBucketName"])
+def test_a_bucket_is_private_encrypted_and_asks_for_tls(template: Template, output: str) -> None:
+    """C2, S18: ledgers and rejects are customers' orders."""
+    assert len(template.of("S3::Bucket")) == 2
+    name = template.output(output)
+    bucket = template.properties("S3::Bucket")[name]
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
     (encryption,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert encryption == {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
-    (policy,) = template.properties("S3::BucketPolicy").values()
+    (policy,) = [it for it in template.properties("S3::BucketPolicy").values() if target(it["Bucket"]) == name]
     (deny,) = policy["PolicyDocument"]["Statement"]
     assert (deny["Effect"], deny["Action"]) == ("Deny", "s3:*")
     assert deny["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}

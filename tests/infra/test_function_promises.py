@@ -198,18 +198,20 @@ def test_a_backlog_is_more_than_the_busiest_agent_can_have_in_work(template: Tem
     assert template.environment(template.function("supervisor"))["STEPWARD_BACKLOG"] == str(courier.max_concurrency)
 
 
-def test_every_environment_fits_what_lambda_gives(template: Template, production: Template, wide: Template) -> None:
+def test_every_environment_fits_what_lambda_gives(
+    template: Template, production: Template, wide: Template, lean: Template
+) -> None:
     """S4: whatever names CloudFormation chooses."""
-    for stack in (template, production, wide):
+    for stack in (template, production, wide, lean):
         for function in stack.of("Lambda::Function"):
             given = stack.environment(function)
             assert sum(len(name) + _size(value) for name, value in given.items()) <= LAMBDAS_LIMIT, function
 
 
-def test_the_fullest_environment_fits_what_lambda_gives(production: Template) -> None:
+def test_the_fullest_environment_fits_what_lambda_gives(production: Template, lean: Template) -> None:
     """S4: with as many queues and as long a list of reply queues as are allowed, whatever CloudFormation names them."""
-    for name in ("scheduler", "supervisor"):
-        assert _fullest(production.environment(production.function(name))) <= LAMBDAS_LIMIT, name
+    for stack, name in ((production, "scheduler"), (production, "supervisor"), (lean, "supervisor")):
+        assert _fullest(stack.environment(stack.function(name))) <= LAMBDAS_LIMIT, name
 
 
 def _fullest(given: Mapping[str, Any]) -> int:

@@ -246,13 +246,16 @@ def test_a_ledger_processor_sends_to_the_lanes_and_touches_no_order(production: 
 
 
 def test_only_ledger_processors_read_the_ledgers_bucket_and_nobody_writes_to_it(production: Template) -> None:
-    """C2: listing is what makes S3 say that an object is missing, and not that all is forbidden."""
-    bucket = production.output("LedgersBucketName")
+    """C2, S18: listing makes S3 say that an object is missing. Who keeps rejects puts their bodies, and reads none."""
+    bucket, rejects = production.output("LedgersBucketName"), production.output("RejectsTableName")
     for function in production.of("Lambda::Function"):
         allowed = {bucket} if function in production.ledgers() else set()
         assert production.may(function, "s3:GetObject") == production.may(function, "s3:ListBucket") == allowed
+        keeps = {production.output("RejectsBucketName")} if rejects in production.may(function, WRITE) else set()
+        assert production.may(function, "s3:PutObject") == keeps
         actions = {action for item in production.statements(function) for action in as_list(item["Action"])}
-        assert {it for it in actions if it.startswith("s3:")} <= {"s3:GetObject", "s3:ListBucket"}, function
+        known = {"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
+        assert {it for it in actions if it.startswith("s3:")} <= known, function
 
 
 def test_the_scheduler_puts_orders_only_where_one_may_be_a_step_of_another(

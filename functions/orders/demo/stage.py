@@ -10,6 +10,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -66,7 +67,8 @@ class Stage:
         self.orders = DynamoOrders(bound(OrderItem, names.orders_table, there))
         self.store = task_store(there, orders=None, tasks=names.tasks_table, shards=names.shards)
         self.lanes = lanes_in(there, names.lanes_table, names.shards)
-        self.rejects = rejects_of(there, names.rejects_table)
+        s3 = partial(boto3.client, "s3", **access(self.endpoint))
+        self.rejects = rejects_of(there, names.rejects_table, s3, names.rejects_bucket)
         self.breakers = Breakers(shared_records_of(there, names.shared_records_table))
         self.sqs = boto3.client("sqs", **access(self.endpoint))
         self.operator = Inbox(self.endpoint, "demo-operator")
@@ -127,7 +129,7 @@ class Stage:
 
     def newest_rejects(self) -> Sequence[Reject]:
         """All rejects, the newest first."""
-        return self.rejects.newest(MOST_REJECTS)
+        return [self.rejects.whole(reject) for reject in self.rejects.newest(MOST_REJECTS)]
 
     def alerts(self) -> Sequence[str]:
         """The texts of all alerts to the operators so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 PIECE = 64 * 1024
-_GONE = frozenset({"404", "NoSuchKey", "NotFound"})
+GONE = frozenset({"404", "NoSuchKey", "NotFound"})
 _CHANGED = frozenset({"412", "PreconditionFailed"})
 _PAST_THE_END = frozenset({"416", "InvalidRange"})
 _FIX_THE_DEPLOYMENT = frozenset({"403", "AccessDenied", "NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
@@ -37,7 +37,7 @@ class S3Ledgers:
             with self._translated(key):
                 return self.client().head_object(Bucket=self.bucket, Key=key)["ETag"]
         except ClientError as error:
-            if _code(error) in _GONE:
+            if code_of(error) in GONE:
                 return None
             raise
 
@@ -47,9 +47,9 @@ class S3Ledgers:
             with self._translated(key):
                 answer = self.client().get_object(Bucket=self.bucket, Key=key, IfMatch=version, Range=f"bytes={start}-")
         except ClientError as error:
-            if _code(error) in _PAST_THE_END:
+            if code_of(error) in _PAST_THE_END:
                 return
-            gone = _code(error) in _GONE
+            gone = code_of(error) in GONE
             what = "is gone" if gone else "has changed"
             raise Rejected("objectKey", f"the object {key!r} {what} since the ledger was begun") from error
         with closing(answer["Body"]) as body:
@@ -61,23 +61,26 @@ class S3Ledgers:
         with self._translated(key):
             return next(pieces, b"")
 
-    @contextmanager
-    def _translated(self, key: str) -> Iterator[None]:
-        """Translate all errors but those about the object itself: it is gone, has changed, or has ended."""
-        try:
-            yield
-        except ClientError as error:
-            code = _code(error)
-            if code in _GONE | _CHANGED | _PAST_THE_END:
-                raise
-            if code in _FIX_THE_DEPLOYMENT:
-                raise Misconfigured(
-                    f"{self.bucket}/{key}: {code}; check that this function may list and read"
-                ) from error
-            raise Transient(f"{self.bucket}/{key}: {code}; read it again") from error
-        except BotoCoreError as error:
-            raise Transient(f"{self.bucket}/{key}: {type(error).__name__}; read it again") from error
+    def _translated(self, key: str) -> AbstractContextManager[None]:
+        return translated(f"{self.bucket}/{key}")
 
 
-def _code(error: ClientError) -> str:
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Translate all errors but those about the object itself: it is gone, has changed, or has ended."""
+    try:
+        yield
+    except ClientError as error:
+        code = code_of(error)
+        if code in GONE | _CHANGED | _PAST_THE_END:
+            raise
+        if code in _FIX_THE_DEPLOYMENT:
+            raise Misconfigured(f"{what}: {code}; check the rights of who read or wrote it") from error
+        raise Transient(f"{what}: {code}; try again") from error
+    except BotoCoreError as error:
+        raise Transient(f"{what}: {type(error).__name__}; try again") from error
+
+
+def code_of(error: ClientError) -> str:
+    """The error's code."""
     return str(error.response.get("Error", {}).get("Code", "no code"))

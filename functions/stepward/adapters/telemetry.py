@@ -12,9 +12,10 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit, SchemaValidationError
 
+from stepward.domain.attention import attention, attention_of
 from stepward.domain.errors import StepwardError
 from stepward.domain.health import Called, Health, Swept
-from stepward.domain.history import WARNING, HistoryEntry, TracedEntry
+from stepward.domain.history import ROUTINE, WARNING, HistoryEntry, HistoryKind, TracedEntry
 
 AnyMetrics = Metrics | EphemeralMetrics
 
@@ -43,7 +44,9 @@ def _line(log: Mapping[str, Any]) -> str:
 class PowertoolsTelemetry:
     """Writes each history entry as a log line and counts it; an order id is a log key, never a metric's dimension.
 
-    The metrics of a single agent are separate, in `services`, with the agent as a second dimension.
+    A metric is billed by the hour in which it is written. Without `full`, what belongs to the ordinary course is
+    logged only. The metrics of a single agent are separate, in `services`, with the agent as a second dimension; only
+    `full` telemetry has them.
     """
 
     logger: Logger = field(default_factory=_logger)
@@ -51,6 +54,7 @@ class PowertoolsTelemetry:
     services: EphemeralMetrics = field(default_factory=EphemeralMetrics)
     lock: Lock = field(default_factory=Lock)
     """Requests are served in threads, and Powertools locks nothing."""
+    full: bool = False
 
     def record(self, order_id: str, entry: HistoryEntry) -> None:
         """Log and count one history entry; see the port."""
@@ -70,17 +74,19 @@ class PowertoolsTelemetry:
         log = self.logger.warning if WARNING in entry.kind.marks else self.logger.info
         log(entry.kind.value, extra=known)
         with self.lock:
-            if entry.kind.metric:
+            if entry.kind.metric and (self.full or ROUTINE not in entry.kind.marks):
                 self._measure(entry.kind.metric, MetricUnit.Count, 1)
             if entry.kind.timer:
                 self._measure(entry.kind.timer, MetricUnit.Milliseconds, entry.value)
+            self._count(attention(entry))
 
     def swept(self, figures: Swept) -> None:
         """Log and measure a run of the Supervisor; see the port."""
         self._measure("Swept", MetricUnit.Count, figures.swept)
-        self._measure("ShardsSkipped", MetricUnit.Count, figures.skipped)
-        self._measure("Overdue", MetricUnit.Count, figures.overdue)
-        self._measure("OverdueAge", MetricUnit.Milliseconds, figures.oldest)
+        if figures.overdue:
+            self._measure("Overdue", MetricUnit.Count, figures.overdue)
+            self._measure("OverdueAge", MetricUnit.Milliseconds, figures.oldest)
+        self._count(attention_of(figures))
         if figures.listed:
             found = {"listed": figures.listed, "overdue": figures.overdue, "ms": figures.oldest}
             shards = {"swept": figures.swept, "skipped": figures.skipped, "complete": figures.complete}
@@ -88,6 +94,8 @@ class PowertoolsTelemetry:
 
     def health(self, health: Health) -> None:
         """Measure how an agent's service is doing; see the port."""
+        if not self.full:
+            return
         measured = [
             ("InFlight", MetricUnit.Count, health.in_flight),
             ("BreakerState", MetricUnit.NoUnit, health.breaker),
@@ -109,6 +117,13 @@ class PowertoolsTelemetry:
         reason = str(error) if isinstance(error, StepwardError) else type(error).__name__
         self.logger.warning("Returned", extra={"message_id": message_id, "reason": reason})
 
+    def came_back(self, messages: Mapping[str, int]) -> None:
+        """Say at once which messages keep coming back, with the receives of each: they may end the process again."""
+        if messages:
+            note = ", ".join(f"{message} was received {receives} times" for message, receives in messages.items())
+            self.record("", HistoryEntry(0, HistoryKind.CAME_BACK, note=note))
+            self.flush()
+
     def flush(self) -> None:
         """Write the metrics out."""
         for metrics in (self.metrics, self.services):
@@ -116,6 +131,10 @@ class PowertoolsTelemetry:
                 with self._harmless(metrics):
                     _summed(metrics)
                     metrics.flush_metrics()
+
+    def _count(self, amounts: Mapping[str, int]) -> None:
+        for name, amount in amounts.items():
+            self._measure(name, MetricUnit.Count, amount)
 
     def _measure(self, name: str, unit: MetricUnit, value: int, metrics: AnyMetrics | None = None) -> None:
         # Powertools writes by itself after every hundred values, so this can fail like a flush.

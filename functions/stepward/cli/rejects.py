@@ -38,6 +38,8 @@ def rejects(
     stored, workflow = connection.rejects, connection.deployment.keys.default
     found = [_named(message, stored.newest(MOST_SEARCHED))] if message else stored.newest(limit + 1)
     shown, more = found[:limit], len(found) > limit
+    if message or with_body:
+        shown = [stored.whole(each) for each in shown]
     if as_json:
         print_json({"rejects": [reject_document(each, workflow, with_body=with_body) for each in shown], "more": more})
     elif with_body:

@@ -22,10 +22,18 @@ class Mark(Flag):
     """The submitter is notified of the state that it brought the order to."""
     NEW_START = auto()
     """The time that the order may take counts from here again."""
+    ROUTINE = auto()
+    """It belongs to the ordinary course: only full watching counts it, and each log has it."""
+    TELLS = auto()
+    """One is enough to tell somebody: it concerns a single order or message, or ends by itself."""
+    WAKES = auto()
+    """One is enough to wake somebody."""
 
 
 PLAIN = Mark(0)
-WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START = Mark  # so that a row of the table stays a line
+WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START, ROUTINE, TELLS, WAKES = (
+    Mark  # so that a row of the table stays a line
+)
 
 
 class HistoryKind(StrEnum):
@@ -52,22 +60,22 @@ class HistoryKind(StrEnum):
     SUBMITTED = "Submitted", "Submitted"
     DUPLICATE = "Duplicate", "Duplicates"
     CONFLICT = "Conflict", "Conflicts", WARNING
-    REJECTED = "Rejected", "Rejected", WARNING
-    IGNORED = "Ignored", "Ignored"
-    CLAIMED = "Claimed", "Claimed", PLAIN, ("Pending", "Processing")
-    COMPLETED = "Completed", "", PLAIN, ("Processing", "Processed"), "StepTime"
-    PROCESSED = "Processed", "Processed", MILESTONE, None, "SubmissionToEnd"
-    FAILED = "Failed", "Failed", WARNING | REMEMBERED | OVERDUE | MILESTONE, ("Processing", "Error")
+    REJECTED = "Rejected", "Rejected", WARNING | TELLS
+    IGNORED = "Ignored", "Ignored", ROUTINE
+    CLAIMED = "Claimed", "Claimed", ROUTINE, ("Pending", "Processing")
+    COMPLETED = "Completed", "", PLAIN, ("Processing", "Processed")
+    PROCESSED = "Processed", "Processed", ROUTINE | MILESTONE, None, "SubmissionToEnd"
+    FAILED = "Failed", "Failed", WARNING | REMEMBERED | OVERDUE | MILESTONE | TELLS, ("Processing", "Error")
     RECOVERED = "Recovered", "Recovered", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
     UNCOUNTED = "Uncounted", "Uncounted", WARNING | REMEMBERED | OVERDUE, ("Processing", "Pending")
     EXTENDED = "Extended"
     REMINDED = "Reminded", "Reminded", WARNING | REMEMBERED | OVERDUE
     WAITING = "Waiting", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
     FELL_BACK = "FellBack", "", REMEMBERED | OVERDUE, ("Processing", "Pending")
-    HANDED_OVER = "HandedOver", "HandedOver"
-    FORGED = "Forged", "Forged", WARNING
-    STEP_SKIPPED = "StepSkipped", "StepsSkipped", PLAIN, ("Pending", "Skipped")
-    SIGNALLED = "Signalled", "Signalled", REMEMBERED
+    HANDED_OVER = "HandedOver", "HandedOver", ROUTINE
+    FORGED = "Forged", "Forged", WARNING | TELLS
+    STEP_SKIPPED = "StepSkipped", "StepsSkipped", ROUTINE, ("Pending", "Skipped")
+    SIGNALLED = "Signalled", "Signalled", REMEMBERED | ROUTINE
     UNDO_BEGUN = "UndoBegun", "", REMEMBERED | MILESTONE | NEW_START
     UNDONE = "Undone", "", REMEMBERED | MILESTONE
     TIMED_OUT = "TimedOut", "TimedOut", WARNING | REMEMBERED
@@ -83,27 +91,31 @@ class HistoryKind(StrEnum):
     EXPIRED = "Expired", "Expired"
     CALL_FAILED = "CallFailed", "CallsFailed"
     SILENT = "Silent", "Silent"
-    CORRUPT = "Corrupt", "Corrupt", WARNING
+    CORRUPT = "Corrupt", "Corrupt", WARNING | WAKES
     POSTPONED = "Postponed", "Postponed", WARNING
     NOTICE_LOST = "NoticeLost", "NoticesLost", WARNING
-    RETRY_LATER = "RetryLater", "RetryLater"
+    RETRY_LATER = "RetryLater", "RetryLater", ROUTINE
     NOT_UNDERSTOOD = "NotUnderstood", "NotUnderstood", WARNING, None, "NotUnderstoodAge"
     LACKING = "Lacking", "Lacking", WARNING | REMEMBERED
-    BREAKER_OPENED = "BreakerOpened", "BreakerOpened", WARNING
+    BREAKER_OPENED = "BreakerOpened", "BreakerOpened", WARNING | TELLS
     BREAKER_PROBING = "BreakerProbing", "BreakerProbing"
     BREAKER_CLOSED = "BreakerClosed", "BreakerClosed"
-    OVERTIME = "Overtime", "Overtime", WARNING
+    OVERTIME = "Overtime", "Overtime", WARNING | TELLS
     APPLIED = "Applied", "Applied"
-    PARKED = "Parked", "Parked"
-    BLOCKED = "Blocked", "Blocked", WARNING
+    PARKED = "Parked", "Parked", ROUTINE
+    BLOCKED = "Blocked", "Blocked", WARNING | TELLS
     SKIPPED = "Skipped", "Skipped", WARNING
     REPLACED = "Replaced"
     RETRIED = "Retried"
-    ENDED = "Ended", "Ended"
-    GAP = "Gap", "Gaps", WARNING
+    ENDED = "Ended", "Ended", ROUTINE
+    GAP = "Gap", "Gaps", WARNING | TELLS
     IDLE = "Idle", "Idle", WARNING
-    SPLIT = "Split", "Ledgers"
+    SPLIT = "Split", "Ledgers", ROUTINE
     UNLEASED = "Unleased", "Unleased", WARNING
+    CAME_BACK = "CameBack", "CameBack", WARNING | TELLS
+    DEAD_LETTERS = "DeadLetters", "DeadLetters", WARNING
+    CROWDED = "Crowded", "Crowded", WARNING | WAKES
+    UNCHECKED = "Unchecked", "Unchecked", WARNING | TELLS
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:

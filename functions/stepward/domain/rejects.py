@@ -24,3 +24,5 @@ class Reject:
     reason: str
     body: str
     order_id: str = ""
+    kept_at: str = ""
+    """Where the body is that `body` lacks because it is large; `Rejects.whole` gets it."""

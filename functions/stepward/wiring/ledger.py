@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, partial
-from typing import TYPE_CHECKING
+from functools import partial
 
 import stepward.app.ledger.split  # noqa: F401
 from stepward.adapters.lambda_.groups import GroupWorker
@@ -16,9 +15,6 @@ from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 
 def ledger(app: App, env: Mapping[str, str] = os.environ) -> Handler[GroupWorker]:
@@ -35,11 +31,6 @@ def _worker(app: App, env: Mapping[str, str]) -> GroupWorker:
         rejects=parts.rejects(),
         shared_records=parts.shared_records(),
         lane_queue=SqsLaneQueue(sqs, parts.config.lanes_queue),
-        ledgers=S3Ledgers(_s3(parts), parts.config.ledgers_bucket),
+        ledgers=S3Ledgers(parts.s3, parts.config.ledgers_bucket),
     )
     return GroupWorker(assembly.ledger().take, parts.telemetry, SqsVisibility(sqs, parts.config.lanes_queue))
-
-
-def _s3(parts: Parts) -> Callable[[], S3Client]:
-    """Makes the client when the first ledger needs it: that takes time, and few ledgers do."""
-    return cache(lambda: parts.client("s3"))

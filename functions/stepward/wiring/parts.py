@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.config import Config as ClientConfig
@@ -18,7 +19,10 @@ from stepward.config import Config
 from stepward.wiring.clock import new_id, now
 
 if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
+
+    from stepward.adapters.s3_bodies import S3Bodies
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +32,19 @@ class Parts:
     config: Config
     telemetry: PowertoolsTelemetry = field(default_factory=PowertoolsTelemetry)
     access: Access = field(init=False)
+    s3: Callable[[], S3Client] = field(init=False)
+    """Makes the client when it is first needed: that takes time, and few runs do."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "s3", cache(lambda: self.client("s3")))
         object.__setattr__(self, "access", Access(self.config.region))
         self.access.connect()
 
     @staticmethod
     def of(env: Mapping[str, str]) -> Parts:
         """The parts of a function with this environment."""
-        return Parts(Config(env))
+        config = Config(env)
+        return Parts(config, PowertoolsTelemetry(full=config.full_watching))
 
     @property
     def assembly(self) -> Assembly:
@@ -49,7 +57,7 @@ class Parts:
 
     def rejects(self) -> DynamoRejects:
         """The store of rejects."""
-        return rejects_of(self.access, self.config.rejects_table)
+        return rejects_of(self.access, self.config.rejects_table, self.s3, self.config.rejects_bucket)
 
     def shared_records(self) -> DynamoSharedRecords:
         """The store of shared records."""
@@ -76,9 +84,15 @@ class Parts:
         return ClientConfig(connect_timeout=1, read_timeout=5, retries=retries, max_pool_connections=MOST_CONNECTIONS)
 
 
-def rejects_of(access: Access, table: str) -> DynamoRejects:
-    """The rejects in the table of this name."""
-    return DynamoRejects(bound(RejectItem, table, access), now)
+def rejects_of(access: Access, table: str, s3: Callable[[], S3Client], bucket: str) -> DynamoRejects:
+    """The rejects in the table of this name, with their large bodies in this bucket if there is one."""
+
+    def bodies() -> S3Bodies:
+        from stepward.adapters.s3_bodies import S3Bodies  # noqa: PLC0415 - few rejects are large
+
+        return S3Bodies(s3, bucket)
+
+    return DynamoRejects(bound(RejectItem, table, access), now, bodies if bucket else None)
 
 
 def shared_records_of(access: Access, table: str) -> DynamoSharedRecords:

@@ -33,7 +33,7 @@ class Agent(Worker):
                 "STEPWARD_AGENT": needs.name,
                 "STEPWARD_REQUESTS_QUEUE": requests.queue.queue_url,
                 "STEPWARD_RESPONSES_QUEUE": queues.responses.queue.queue_url,
-                "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
+                **parts.for_rejecting,
                 "STEPWARD_SHARED_RECORDS_TABLE": tables.shared_records.table_name,
                 "STEPWARD_BREAKER_FAILURES": str(settings.breaker_failures),
                 "STEPWARD_BREAKER_OPEN_MS": str(settings.breaker_open_ms),
@@ -48,7 +48,7 @@ class Agent(Worker):
             self.consume(urgent, batch_size=needs.batch_size, max_concurrency=needs.priority_functions)
         allow_queue(self.function, queues.responses.queue, SEND)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)
-        allow(self.function, tables.rejects, WRITE)
+        parts.let_reject(self.function)
         self._let_read(needs.secrets)
 
     def _let_read(self, secrets: Sequence[str]) -> None:

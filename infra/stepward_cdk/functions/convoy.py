@@ -40,6 +40,6 @@ class Convoy(Worker):
         allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
         allow(self.function, tables.lanes, QUERY, READ_ONE, WRITE, WRITE_MANY)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)
-        allow(self.function, tables.rejects, WRITE)
+        parts.let_reject(self.function)
         allow_queue(self.function, queues.scheduler.queue, SEND)
         parts.alerts.grant_publish(self.function)

@@ -25,8 +25,8 @@ class Ledger(Worker):
             handler="ledger.handler",
             timeout=source.consumer_timeout,
             environment={
-                "STEPWARD_LEDGERS_BUCKET": parts.objects.bucket.bucket_name,
-                "STEPWARD_REJECTS_TABLE": tables.rejects.table_name,
+                "STEPWARD_LEDGERS_BUCKET": parts.ledgers.bucket.bucket_name,
+                **parts.for_rejecting,
                 "STEPWARD_SHARED_RECORDS_TABLE": tables.shared_records.table_name,
                 "STEPWARD_LANES_QUEUE": queues.order_events.queue.queue_url,
                 **({"STEPWARD_LEDGER_CUSTOMER": customer} if customer else {}),
@@ -36,6 +36,6 @@ class Ledger(Worker):
         # One at a time: a ledger takes as much of the function's time as there is.
         self.consume(source, batch_size=1, max_concurrency=at_once)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)
-        allow(self.function, tables.rejects, WRITE)
+        parts.let_reject(self.function)
         allow_queue(self.function, queues.order_events.queue, SEND)
-        parts.objects.grant_read(self.function)
+        parts.ledgers.grant_read(self.function)

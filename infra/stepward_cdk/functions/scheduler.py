@@ -38,7 +38,7 @@ class Scheduler(Worker):
         if parts.children:
             allow(self.function, tables.orders, WRITE)
         allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
-        allow(self.function, tables.rejects, WRITE)
+        parts.let_reject(self.function)
         allow(self.function, tables.shared_records, READ_ONE, WRITE)
         parts.alerts.grant_publish(self.function)
         if parts.callback_key is not None:

@@ -29,6 +29,6 @@ class Submission(Worker):
         self.consume(queues.orders, batch_size=settings.batch_size, max_concurrency=settings.engine_concurrency)
         allow(self.function, tables.orders, READ_ONE, WRITE)  # it reads an existing order: a duplicate or a conflict
         allow(self.function, tables.tasks, READ_ONE, WRITE)  # it reads a cancellation that came before its order
-        allow(self.function, tables.rejects, WRITE)
+        parts.let_reject(self.function)
         for queue in (queues.scheduler, queues.orders):  # it sends an order anew that fails for now
             allow_queue(self.function, queue.queue, SEND)

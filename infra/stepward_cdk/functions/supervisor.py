@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Duration
 from aws_cdk import aws_events as events
@@ -12,7 +12,7 @@ from constructs import Construct
 
 from stepward_cdk.functions.worker import Parts, Worker
 from stepward_cdk.permissions import COUNT, READ_MANY, READ_ONE, SEND, WRITE, allow, allow_query, allow_queue
-from stepward_cdk.queues import dead_letters
+from stepward_cdk.queues import Queues, dead_letters
 from stepward_cdk.settings.agent_needs import AgentNeeds
 from stepward_cdk.settings.settings import SUPERVISOR_TIMEOUT_S, WAKE_UP_RETRIES, Settings
 from stepward_cdk.tables import DUE_INDEX
@@ -42,6 +42,7 @@ class Supervisor(Worker):
                 "STEPWARD_BACKLOG": str(max(agent.requests_at_once for agent in agents)),
                 **settings.convoy.rules,
                 **parts.for_deciding,
+                **({} if settings.full_watching else _counted(queues)),
             },
         )
         allow(self.function, tables.tasks, READ_MANY, READ_ONE, WRITE)
@@ -52,8 +53,18 @@ class Supervisor(Worker):
         allow_queue(self.function, queues.scheduler.queue, SEND)
         for requests in queues.of_agents:  # it counts how many wait
             allow_queue(self.function, requests.queue, COUNT)
+        if not settings.full_watching:
+            allow_queue(self.function, queues.order_events.queue, COUNT)
+            for work in queues.of_engine.values():
+                allow_queue(self.function, work.dead, COUNT)
         parts.alerts.grant_publish(self.function)
         self.wake_up = WakeUp(self, "WakeUp", supervisor=self.function, settings=settings)
+
+
+def _counted(queues: Queues) -> Mapping[str, str]:
+    """The dead-letter queues that it checks where they have no alarms, by name: there is no room for addresses."""
+    dead = [f"{name}={work.dead.queue_name}" for name, work in queues.of_engine.items()]
+    return {"STEPWARD_DEAD_LETTERS": ",".join(dead), "STEPWARD_LANES_QUEUE": queues.order_events.queue.queue_url}
 
 
 class WakeUp(Construct):

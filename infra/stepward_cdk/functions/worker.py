@@ -12,7 +12,8 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from stepward_cdk.callback_key import CallbackKey
-from stepward_cdk.ledger_objects import LedgerObjects
+from stepward_cdk.objects import Objects
+from stepward_cdk.permissions import WRITE, allow
 from stepward_cdk.queues import Queues, WorkQueue, removal
 from stepward_cdk.settings.settings import ARCHITECTURE, LOG_RETENTION, MEMORY_MB, RUNTIME, Settings
 from stepward_cdk.tables import Tables
@@ -27,7 +28,9 @@ class Parts:
     settings: Settings
     queues: Queues
     tables: Tables
-    objects: LedgerObjects
+    ledgers: Objects
+    rejects: Objects
+    """The bodies of rejects that are too large for a row."""
     alerts: Alerts
     callback_key: CallbackKey | None = None
     children: bool = False
@@ -39,9 +42,22 @@ class Parts:
         return {
             "STEPWARD_ORDERS_TABLE": self.tables.orders.table_name,
             "STEPWARD_TASKS_TABLE": self.tables.tasks.table_name,
-            "STEPWARD_REJECTS_TABLE": self.tables.rejects.table_name,
             "STEPWARD_SCHEDULER_QUEUE": self.queues.scheduler.queue.queue_url,
+            **self.for_rejecting,
         }
+
+    @property
+    def for_rejecting(self) -> Mapping[str, str]:
+        """The variables of those that take messages: what they reject, they keep."""
+        return {
+            "STEPWARD_REJECTS_TABLE": self.tables.rejects.table_name,
+            "STEPWARD_REJECTS_BUCKET": self.rejects.bucket.bucket_name,
+        }
+
+    def let_reject(self, function: lambda_.Function) -> None:
+        """Let a function keep what it rejects; only people read that."""
+        allow(function, self.tables.rejects, WRITE)
+        self.rejects.grant_put(function)
 
     @property
     def for_deciding(self) -> Mapping[str, str]:
@@ -132,6 +148,7 @@ def _for_all(settings: Settings) -> dict[str, str]:
         "STEPWARD_CLAIM_WITHIN_MS": str(settings.claim_within_ms),
         "STEPWARD_SKEW_MARGIN_MS": str(settings.skew_margin_ms),
         "STEPWARD_OUTAGE_AFTER_MS": str(settings.outage_after_ms),
+        "STEPWARD_WATCHING": settings.watching,
         "POWERTOOLS_SERVICE_NAME": settings.stack,
         "POWERTOOLS_METRICS_NAMESPACE": "Stepward",
         "POWERTOOLS_LOG_LEVEL": "INFO",

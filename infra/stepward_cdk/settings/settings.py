@@ -45,16 +45,13 @@ CUSTOMER_QUEUES = 2  # as many of them make room for the queue and the function 
 PRIORITY_SHARE = 4  # one part in so many of an agent's concurrency is for orders of high priority
 
 OLDEST_MESSAGE_S = 300
+REJECT_DAYS = 60  # past the two weeks in which rejects are listed, and the five in which a table can be restored
 OLDEST_LEDGER_S = 1800  # a customer's ledgers wait for each other, and a large one takes several runs
-OVERDUE_AGE_MS = 300_000
-NOT_UNDERSTOOD_AGE_MS = 300_000  # a deployment updates all functions within a few minutes
-UNCOUNTED_IN_FIVE_MINUTES = 100  # so many steps that no agent took are an outage
 SILENT_MINUTES = 5
 ERRORS_IN_FIVE_MINUTES = 5  # a batch in which every record failed counts as one: a single bad order stays below
 STACK_IN_QUEUE_NAMES = 38  # characters: SQS takes 80 in all, and an agent's part may have 42
 RETURNED_PERIODS = 6  # half an hour of 5 minutes each: a message that waits a while for something is no news
 CONCURRENCY_PERCENT = 80
-FIFO_IN_FLIGHT = 100_000  # SQS takes 120,000
 OWN_NAME_KEEPS = 24  # the least characters of the stack's name that CloudFormation leaves in a queue's name
 LEASE_PERIODS = 2  # within which a Supervisor that died is replaced
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}")
@@ -130,12 +127,16 @@ class Settings:
         "whether every service that this deployment calls is a stand-in, so that `stepward verify` may run orders",
         usual=False,
     )
+    watching: Literal["lean", "full"] = _says(
+        "`full`: an alarm for each part, metrics of each agent, and a key for the alerts; `lean` costs less", "lean"
+    )
     tracing: bool = _says("whether X-Ray traces the functions; each trace is billed", usual=False)
 
     def __post_init__(self) -> None:
         matches("stack", self.stack, _STACK, "the name of a stack: up to 60 letters, digits and '-', a letter first")
         one_of("environment", self.environment, "dev", "prod")
         one_of("platform", self.platform, "aws", "local")
+        one_of("watching", self.watching, "lean", "full")
         if self.complete_within_ms:
             within("complete_within_ms", self.complete_within_ms, SHORTEST_ATTEMPT_MS, LONGEST_ATTEMPT_MS)
         within("claim_within_ms", self.claim_within_ms, 1000, LONGEST_ATTEMPT_MS)
@@ -176,6 +177,11 @@ class Settings:
     def lasting(self) -> bool:
         """Whether resources with data outlive the stack and are protected from deletion."""
         return self.environment == "prod"
+
+    @property
+    def full_watching(self) -> bool:
+        """Whether each part has alarms of its own."""
+        return self.watching == "full"
 
     def queue_name(self, part: str) -> str:
         """A name for a queue whose address is derived from it; a long stack name is cut, and stays its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aws_cdk import Duration
@@ -10,14 +10,18 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from constructs import Construct
 
-from stepward_cdk.settings.settings import (
-    CONCURRENCY_PERCENT,
-    ERRORS_IN_FIVE_MINUTES,
+from stepward.domain.attention import (
+    ENOUGH,
     FIFO_IN_FLIGHT,
     NOT_UNDERSTOOD_AGE_MS,
     OVERDUE_AGE_MS,
-    RETURNED_PERIODS,
     UNCOUNTED_IN_FIVE_MINUTES,
+)
+from stepward.domain.history import TELLS, HistoryKind
+from stepward_cdk.settings.settings import (
+    CONCURRENCY_PERCENT,
+    ERRORS_IN_FIVE_MINUTES,
+    RETURNED_PERIODS,
 )
 from stepward_cdk.watching.alerts import Alerts
 from stepward_cdk.watching.watched import Watched, age, depth, function_sum, hidden, lambda_metric, returned
@@ -39,43 +43,58 @@ _WAITING = {
     "order-events": "a hot order, or a convoy that cannot keep up? Past 120,000 waiting events SQS hides other orders",
     "ledgers": "a large ledger, or one that keeps failing? The customer's other ledgers wait behind it",
 }
-_TELLS = {"Rejected", "Failed", "BreakerOpened", "Blocked", "Gaps", "Overtime"}
+_DEAD = "Messages could not be processed; see `stepward dead-letters list`, and the Supervisor's log for whose they are"
+_LEAN = {
+    "Tells": "Orders, messages or agents' services are in trouble; see `stepward list --needs-attention`, `stepward "
+    "convoy list`, `stepward rejects`, `stepward agents`, and the dashboard for what it is",
+    "Wakes": "Work is held up; see the dashboard for what it is: steps that stay overdue or that no agent takes, "
+    "records or messages that cannot be read, messages that keep coming back, a queue that is almost full",
+}
+_TELLS = {kind.metric for kind in HistoryKind if TELLS in kind.marks} | {"Tells"}
 """These concern single orders or messages, or end by themselves: they tell somebody, and all others wake somebody."""
 _ANY = 1
 _MOST_METRICS = 10
 
 
 class Alarms(Construct):
-    """One alarm for each thing that can go wrong with each part."""
+    """In full, one alarm for each thing that can go wrong with each part; else one for each that nothing else shows."""
 
     def __init__(self, scope: Construct, construct_id: str, *, watched: Watched, alerts: Alerts) -> None:
         super().__init__(scope, construct_id)
         self._wakes, self._tells = actions.SnsAction(alerts.pages), actions.SnsAction(alerts.topic)
         self._deployment, self._expressions = watched.deployment, watched.expressions
-        self._watch_dead_letters(watched)
-        self._watch_queues(watched)
-        self._watch_functions(watched)
-        self._watch_account(watched, alerts)
-        self._watch_engine(watched)
+        self._watch_ages(watched)
+        self._watch_sweeps_and_alerts(watched, alerts)
+        if watched.full:
+            self._watch_dead_letters(watched)
+            self._watch_queues(watched)
+            self._watch_functions(watched)
+            self._watch_account(watched)
+            self._watch_engine(watched)
+        else:
+            self._watch_lean(watched)
 
     def _watch_dead_letters(self, watched: Watched) -> None:
         """Agents share alarms, each of as many as one can add up: hardly anything ends in their dead letters."""
         of_agents = [name for name in watched.queues if name.startswith("agent-")]
-        for name in watched.queues:
-            if name not in of_agents:
-                dead = depth(watched.dead[name])
-                self._when(f"{name}-dead", dead, _ANY, f"Messages for {name} could not be processed")
+        self._watch_dead(watched, [name for name in watched.queues if name not in of_agents])
         for first in range(0, len(of_agents), _MOST_METRICS):
             some = of_agents[first : first + _MOST_METRICS]
             which = f"Messages for one of {', '.join(some)} could not be processed; see `stepward dead-letters list`"
             number = f"-{first // _MOST_METRICS + 1}" if first else ""
             self._when(f"agents-dead{number}", _sum([depth(watched.dead[name]) for name in some]), _ANY, which)
 
-    def _watch_queues(self, watched: Watched) -> None:
+    def _watch_dead(self, watched: Watched, names: Iterable[str]) -> None:
+        for name in names:
+            self._when(f"{name}-dead", depth(watched.dead[name]), _ANY, f"Messages for {name} could not be processed")
+
+    def _watch_ages(self, watched: Watched) -> None:
         for name, work in watched.queues.items():
             oldest = watched.oldest_s[name]
             because = _WAITING.get("ledgers" if name.startswith("ledgers") else name, "does their function keep up?")
             self._when(f"{name}-age", age(work.queue), oldest, f"Messages for {name} wait over {oldest} s: {because}")
+
+    def _watch_queues(self, watched: Watched) -> None:
         for name, mapping in watched.mappings.items():
             keep = f"Messages of {name} keep coming back for half an hour; the log of their function says why"
             self._when(f"{name}-returned", returned(mapping), _ANY, keep, RETURNED_PERIODS, tells=True)
@@ -90,13 +109,16 @@ class Alarms(Construct):
                 died = f"{name} died in the middle of a ledger and will resume it; if it dies again, see its log"
                 self._when(f"{name}-errors", errors, _ANY, died)
             else:
-                self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
+                self._watch_errors(name, errors)
         for name in ("convoy", *watched.ledgers):  # the others may loop, or take no messages
             dropped = function_sum(watched.functions[name], "RecursiveInvocationsDropped")
             self._when(f"{name}-dropped", dropped, _ANY, f"Lambda took {name} for a runaway loop and dropped messages")
 
-    def _watch_account(self, watched: Watched, alerts: Alerts) -> None:
-        """What functions, tables and mails get from the account; no function has concurrency of its own."""
+    def _watch_errors(self, name: str, errors: cloudwatch.IMetric) -> None:
+        self._when(f"{name}-errors", errors, ERRORS_IN_FIVE_MINUTES, f"{name} keeps failing; see its log", 2)
+
+    def _watch_account(self, watched: Watched) -> None:
+        """What functions and tables get from the account; no function has concurrency of its own."""
         limit = "; raise the account's limit, or lower engine_concurrency"
         throttles = lambda_metric("Throttles", "Sum")
         self._when("throttled", throttles, _ANY, f"Functions of this account are throttled{limit}", 3)
@@ -105,12 +127,25 @@ class Alarms(Construct):
         self._when("concurrency", used, CONCURRENCY_PERCENT, f"{CONCURRENCY_PERCENT}% of all functions run{limit}", 2)
         slow = "DynamoDB throttles the tables, and messages come back; is one order, or one shard, too busy?"
         self._when("tables-throttled", _sum(watched.throttles), _ANY, slow, 2)
+
+    def _watch_sweeps_and_alerts(self, watched: Watched, alerts: Alerts) -> None:
+        """What is to see all else, and what is to say it."""
+        silent = "No shard is swept, so nothing overdue is recovered; look at the Supervisor's schedule and its log"
+        self._unless("Swept", watched.engine("Swept", period=watched.silence), silent)
         lost = _sum([topic.metric_number_of_notifications_failed(statistic="Sum") for topic in alerts.topics])
         self._when("alerts-lost", lost, _ANY, "Alerts or alarms could not be delivered; check the subscriptions")
 
+    def _watch_lean(self, watched: Watched) -> None:
+        """What the functions cannot say of themselves, and what they do say in two metrics."""
+        for name, function in watched.functions.items():
+            if name.startswith("agent-"):
+                self._watch_errors(name, function_sum(function, "Errors"))
+        self._watch_dead(watched, [name for name in watched.queues if name.startswith("ledgers-")])
+        self._when("DeadLetters", watched.engine("DeadLetters", period=watched.silence), _ANY, _DEAD)
+        for name, description in _LEAN.items():
+            self._when(name, watched.engine(name), ENOUGH, description, tells=name in _TELLS)
+
     def _watch_engine(self, watched: Watched) -> None:
-        silent = "No shard is swept, so nothing overdue is recovered; look at the Supervisor's schedule and its log"
-        self._unless("Swept", watched.engine("Swept", period=watched.silence), silent)
         for metric, description in _ENGINE.items():
             self._when(metric, watched.engine(metric), _ANY, description, tells=metric in _TELLS)
         overdue = f"Steps stay overdue for more than {OVERDUE_AGE_MS // 1000} s: is the Supervisor keeping up?"

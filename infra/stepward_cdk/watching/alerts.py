@@ -21,22 +21,15 @@ PUBLISHING_SERVICES = ("cloudwatch.amazonaws.com", "events.amazonaws.com")
 
 
 class Alerts(Construct):
-    """Two encrypted topics, `topic` to tell people and `pages` to wake them, and the deployment's event bus.
+    """Two topics, `topic` to tell people and `pages` to wake them, and the deployment's event bus.
 
-    The functions publish to the first, CloudWatch's alarms to both. One key is enough for both.
+    The functions publish to the first, CloudWatch's alarms to both. Full watching encrypts them with a key of their
+    own, one for both: AWS's own key of SNS lets no alarm in. Without it SNS encrypts its disks, as it always does.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, workflow: str) -> None:
         super().__init__(scope, construct_id)
-        key = kms.Key(
-            self,
-            "Key",
-            description=f"Encrypts the alerts of {settings.stack}",
-            enable_key_rotation=True,
-            removal_policy=removal(settings),
-        )
-        for service in PUBLISHING_SERVICES:
-            key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
+        key = self._key(settings) if settings.full_watching else None
         self.topics = [
             sns.Topic(self, name, master_key=key, enforce_ssl=True, display_name=settings.stack)
             for name in ("Topic", "Pages")
@@ -54,6 +47,18 @@ class Alerts(Construct):
             "STEPWARD_EVENT_BUS": settings.event_bus,
             "STEPWARD_WORKFLOW": workflow,
         }
+
+    def _key(self, settings: Settings) -> kms.Key:
+        key = kms.Key(
+            self,
+            "Key",
+            description=f"Encrypts the alerts of {settings.stack}",
+            enable_key_rotation=True,
+            removal_policy=removal(settings),
+        )
+        for service in PUBLISHING_SERVICES:
+            key.grant(iam.ServicePrincipal(service), "kms:Decrypt", "kms:GenerateDataKey*")
+        return key
 
     def grant_publish(self, function: lambda_.Function) -> None:
         """Let a function publish to the topic and to the bus."""

@@ -26,8 +26,8 @@ class Watched:
     `mappings` are the event source mappings of the engine's own functions, by queue: what an agent returns ends by its
     complete-by. `oldest_s` is how long a message of a queue may wait, in seconds; `silence` is how long nothing may be
     swept; `throttles` are of the tables that every order needs. Without `expressions` only single metrics are watched,
-    since the local cloud knows no others. The engine's own metrics name the deployment,
-    `deployment`, so that no other one in the account adds to them.
+    since the local cloud knows no others. `full` watches each part by alarms of its own. The engine's own metrics name
+    the deployment, `deployment`, so that no other one in the account adds to them.
     """
 
     queues: Mapping[str, WorkQueue]
@@ -42,6 +42,7 @@ class Watched:
     deployment: Deployment
     expressions: bool = True
     answered_later: bool = False
+    full: bool = False
 
     def engine(
         self, name: str, statistic: str = "Sum", label: str | None = None, period: Duration = FIVE_MINUTES

@@ -16,6 +16,7 @@ from stepward.adapters.dynamodb.orders import DynamoOrders
 from stepward.adapters.dynamodb.rejects import DynamoRejects
 from stepward.adapters.dynamodb.tables import Access, RejectItem, bound
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.adapters.s3_bodies import S3Bodies
 from stepward.domain.submission import Order
 from stepward.domain.task.record import Task, new_task
 from stepward.domain.timing import Timing
@@ -125,7 +126,13 @@ class DynamoWorld:
         return _store(self.tables, self.access)
 
     def rejects(self, now: Callable[[], int]) -> DynamoRejects:
-        return DynamoRejects(bound(RejectItem, self.tables.rejects, self.access), now)
+        return DynamoRejects(bound(RejectItem, self.tables.rejects, self.access), now, self.bodies)
+
+    def bodies(self) -> S3Bodies:
+        """Large bodies in a bucket of their own, named like the table."""
+        s3 = boto3.client("s3", endpoint_url=self.access.endpoint, region_name=REGION)
+        s3.create_bucket(Bucket=self.tables.rejects)
+        return S3Bodies(lambda: s3, self.tables.rejects)
 
     def raw(self, order_id: str) -> Any:
         """The task's item as it is stored; None if there is none."""

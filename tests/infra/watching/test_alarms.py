@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stepward.adapters import telemetry
+from stepward.domain import attention
 from stepward.domain.errors import Misconfigured
 from stepward.domain.history import HistoryKind
 from stepward_cdk.settings.settings import Settings
@@ -272,16 +273,18 @@ def test_the_dashboard_shows_how_the_service_of_every_agent_is_doing(template: T
         assert set(zip(metric[2:-1:2], metric[3:-1:2], strict=True)) == {("service", "orders-dev"), ("agent", agent)}
 
 
-def test_every_metric_that_is_watched_is_one_that_the_engine_counts(template: Template) -> None:
+@pytest.mark.parametrize("stack", ["template", "lean"])
+def test_every_metric_that_is_watched_is_one_that_the_engine_counts(request: pytest.FixtureRequest, stack: str) -> None:
     """S21: an alarm on a misspelt name is never raised."""
+    template: Template = request.getfixturevalue(stack)
     counted = {name for kind in HistoryKind for name in (kind.metric, kind.timer)}
-    measured = Path(telemetry.__file__).read_text(encoding="utf-8")
+    measured = "".join(Path(str(it.__file__)).read_text(encoding="utf-8") for it in (telemetry, attention))
     watched = {metric["MetricName"] for _, metric in template.watched() if metric["Namespace"] == "Stepward"}
     (board,) = template.properties("CloudWatch::Dashboard").values()
     graphs = joined(board["DashboardBody"])["widgets"]
     shown = [metric for graph in graphs for metric in graph["properties"].get("metrics", [])]
     watched |= {metric[1] for metric in shown if metric[0] == "Stepward"}
-    assert "CallSucceeded" in watched
+    assert ("CallSucceeded" if stack == "template" else "SubmissionToEnd") in watched
     assert [name for name in sorted(watched - counted) if f'"{name}"' not in measured] == []
 
 

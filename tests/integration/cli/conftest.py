@@ -73,6 +73,7 @@ def outputs(access: Access, prefix: str) -> dict[str, str]:
         "DeadLetterQueueUrls": json.dumps(dead),
         "CustomerLedgerQueueUrls": json.dumps({"big-shop": queue("BigShop")}),
         "LedgersBucketName": prefix,
+        "RejectsBucketName": prefix,
         "AlertsTopicArn": "arn:aws:sns:us-east-1:000000000000:alerts",
         "SupervisorFunctionName": "supervisor",
         "Shards": "4",

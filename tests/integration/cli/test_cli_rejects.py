@@ -36,6 +36,17 @@ def test_the_body_of_a_reject_comes_back_byte_for_byte(run: Run, shop: Shop) -> 
     assert "bödy" not in run("rejects", "m1").stdout
 
 
+def test_a_large_body_is_shown_and_saved_like_any_other(run: Run, shop: Shop) -> None:
+    """S18: from its object in the bucket."""
+    large = Reject("m-large", "orders", shop.connection.now(), "items", "is missing", "ö" * 10_000)
+    shop.connection.rejects.keep(large)
+
+    assert shop.connection.rejects.newest(1)[0].kept_at
+    assert "10,000 characters" in run("rejects", "m-large").stdout
+    assert run("rejects", "m-large", "--body").stdout_bytes == large.body.encode()
+    assert json.loads(run("rejects", "--body", "--json").stdout)["rejects"][0]["body"] == large.body
+
+
 def test_a_reject_that_is_not_there_or_not_clear_is_refused(run: Run, shop: Shop) -> None:
     store_rejects(shop, 2)
 

@@ -10,6 +10,7 @@ import pytest
 from orders import app
 from orders.fulfilment import fulfilment
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
+from stepward.cli.cost.item_size import KB, size_of, units_of_index, units_of_write
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import ANY, Keys
@@ -23,7 +24,6 @@ from stepward.domain.workflow.definition import Step, Workflow
 from stepward.domain.workflow.plan import Plan
 from stepward.wire.order import Accepted, accept
 from tests.contract.worlds.store_worlds import NOW, TIMING, DynamoWorld, changed, submitted, task_in
-from tests.integration.dynamodb.item_size import KB, size_of, units_of_index, units_of_write
 
 ORDER_ID = "7f3c9a52-6d1e-4b8a-9c47-0e5d2f1a8b63"
 DAY_S = 86_400

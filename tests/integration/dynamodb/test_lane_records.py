@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepward.adapters.dynamodb.lane_records import EventText, key_of, position_in
+from stepward.cli.cost.item_size import KB, size_of
 from stepward.domain.convoy.change import RECENT_BYTES
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import Lane
@@ -15,7 +16,6 @@ from stepward.domain.errors import Corrupt
 from stepward.wire.order_event import event_of
 from tests.contract.worlds.lane_worlds import ORDER_ID, DynamoLaneWorld, applied, eventful, stored
 from tests.contract.worlds.store_worlds import NOW
-from tests.integration.dynamodb.item_size import KB, size_of
 
 ABSENT = Lane(ORDER_ID)
 HEAD = {"Revision": {"N": "1"}, "WriteId": {"S": "w"}, "TouchedAt": {"N": "1"}}

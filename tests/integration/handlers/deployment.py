@@ -24,7 +24,7 @@ from stepward.app.agent.breakers import Breakers
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.task.record import StepRecord, Task
 from stepward.local.access import REGION
-from stepward.testing.aws.stack import Stack
+from stepward.testing.aws.stack import REJECTS, Stack
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.lanes import lanes_in
@@ -108,8 +108,12 @@ class Deployment:
         return found
 
     def rejects(self) -> list[dict[str, Any]]:
-        """Every row of rejects: the samples are older than what people are shown."""
+        """Every row of rejects, with its body: the samples are older than what people are shown."""
         rows = cast("list[dict[str, Any]]", self.dynamodb.scan(TableName=self.tables.rejects)["Items"])
+        for row in rows:
+            if "BodyKey" in row:
+                found = boto3.client("s3").get_object(Bucket=REJECTS, Key=row["BodyKey"]["S"])
+                row["Body"] = {"B": found["Body"].read()}
         return sorted(rows, key=lambda row: row["Key"]["S"])
 
     def task(self, order_id: str = ORDER_ID) -> Task:

@@ -111,8 +111,11 @@ def test_a_message_that_cannot_be_hidden_still_comes_back(deployment: Deployment
 
 
 @pytest.mark.usefixtures("services")
-def test_the_health_of_a_service_is_measured_for_its_agent(deployment: Deployment, log: Log) -> None:
+def test_full_watching_measures_the_health_of_a_service_for_its_agent(
+    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """S22: beside the engine's own metrics, whose dimension stays the service alone."""
+    monkeypatch.setenv("STEPWARD_WATCHING", "full")
     agent.handler(received(deployment, request("ord-1"), request("ord-2")), None)
 
     (written,) = [line for line in log.read() if "InFlight" in line]

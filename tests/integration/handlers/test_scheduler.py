@@ -113,8 +113,8 @@ def test_the_last_reply_ends_the_task(deployment: Deployment, log: Log) -> None:
     task = deployment.task()
     assert (task.process_state, task.due) == (ProcessState.PROCESSED, None)
     metrics = log.metrics()
-    assert metrics["Processed"] == [1.0]
-    assert metrics["SubmissionToEnd"][0] >= 0
+    (took,) = metrics["SubmissionToEnd"]  # its number is that of the orders that ended
+    assert took >= 0
 
 
 def test_a_permanent_fault_ends_in_error_and_an_operator_is_alerted_once(deployment: Deployment) -> None:

@@ -1,8 +1,14 @@
-"""A batch sends together what its messages ask for, and gives back those whose messages do not get out."""
+"""A batch sends together what its messages ask for, gives back what does not get out, and keeps the bad."""
 
 import json
 import threading
+from types import ModuleType
 
+import pytest
+
+import agent
+import convoy
+import ledger
 import scheduler
 import submission
 from stepward.adapters.lambda_.batch import BatchWorker
@@ -14,11 +20,12 @@ from stepward.domain.messages import Outcome, Reply
 from stepward.domain.task.record import ProcessState
 from stepward.testing.memory.task_store import MemoryRejects
 from stepward.testing.memory.telemetry import MemoryTelemetry
-from tests.integration.handlers.deployment import PLENTY, Deployment, batch, failed, order_body
+from tests.integration.handlers.deployment import PLENTY, Deployment, batch, failed, order_body, sample
 from tests.unit.sqs.flaky_sqs import FlakySqs
 
 ORDERS = ["ord-0", "ord-1", "ord-2"]
 PATIENCE_S = 30
+LARGE = "no JSON " * 2_000
 
 
 def test_what_cannot_be_sent_brings_its_messages_back_and_the_next_delivery_sends_it(deployment: Deployment) -> None:
@@ -57,3 +64,31 @@ def test_an_answer_does_not_wait_for_a_neighbour_that_takes_its_time() -> None:
 
     assert failed(worker.answer(batch("sqs-scheduler-start.json", ["slow", "quick"]), lambda: PATIENCE_S * 1000)) == []
     assert [json.loads(body)["orderId"] for call in sqs.calls for body in call] == ["quick", "slow"]
+
+
+@pytest.mark.parametrize(
+    ("function", "event"),
+    [
+        (submission, "sqs-order-plain.json"),
+        (scheduler, "sqs-scheduler-start.json"),
+        (agent, "sqs-agent-request.json"),
+        (ledger, "sqs-ledger.json"),
+        (convoy, "sqs-order-events.json"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_large_message_that_is_rejected_is_kept_in_the_bucket(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, function: ModuleType, event: str
+) -> None:
+    """S18, K4."""
+    monkeypatch.setenv("STEPWARD_AGENT", "payments")
+    monkeypatch.setenv("STEPWARD_REQUESTS_QUEUE", deployment.queues["agent-payments"])
+    record = sample(event)["Records"][0] | {"body": LARGE}
+    if "MessageGroupId" in record["attributes"]:
+        record["attributes"]["MessageGroupId"] = "no/order"
+
+    assert failed(function.handler({"Records": [record]}, PLENTY)) == []
+
+    (row,) = deployment.rejects()
+    assert "BodyKey" in row
+    assert row["Body"]["B"].decode() == LARGE

@@ -102,7 +102,7 @@ def test_an_overdue_step_is_recovered_and_the_scheduler_is_asked_to_retry(deploy
     (recovered,) = [line for line in lines if line.get("message") == "Recovered"]
     assert (recovered["from"], recovered["to"], recovered["attempt"]) == ("Processing", "Pending", 1)
     (metrics,) = [line for line in lines if "_aws" in line]
-    measured = {"Swept": SHARDS, "ShardsSkipped": 0, "Recovered": 1, "Overdue": 1, "OverdueAge": MARGIN}
+    measured = {"Swept": SHARDS, "Recovered": 1, "Overdue": 1, "OverdueAge": MARGIN}
     assert {name: metrics[name] for name in measured} == {name: [float(value)] for name, value in measured.items()}
 
 
@@ -193,15 +193,38 @@ def test_many_overdue_tasks_are_recovered_in_one_run(deployment: Deployment) -> 
     assert {deployment.step("reserve", name).failure_count for name in names} == {1}
 
 
-def test_a_sweep_that_found_nothing_still_writes_its_metrics(deployment: Deployment, log: Log) -> None:
-    """S12: an alarm fires when they are missing."""
+def test_a_sweep_that_found_nothing_writes_one_metric(deployment: Deployment, log: Log) -> None:
+    """S12: an alarm fires when it is missing, and each metric is billed for the hour in which it comes."""
     running = run_into(deployment)
     log.read()
 
     sweep(running)
 
     metrics = log.metrics()
-    assert (metrics["Swept"], metrics["Overdue"]) == ([float(SHARDS)], [0.0])
+    (directive,) = metrics["_aws"]["CloudWatchMetrics"]
+    assert [metric["Name"] for metric in directive["Metrics"]] == ["Swept"]
+    assert metrics["Swept"] == [float(SHARDS)]
+
+
+def test_the_supervisor_finds_dead_letters_where_no_alarm_watches_their_queues(
+    deployment: Deployment, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S22: their queues are where the Scheduler's is; a queue that is gone is told, and stops no sweep."""
+    monkeypatch.setenv("STEPWARD_DEAD_LETTERS", "orders=orders-dead,responses=responses-dead,scheduler=gone-dead")
+    for name in ("orders-dead", "responses-dead"):
+        queue = deployment.sqs.create_queue(QueueName=name)["QueueUrl"]
+        if name == "orders-dead":
+            deployment.sqs.send_message(QueueUrl=queue, MessageBody="poison")
+    running = run_into(deployment)
+    log.read()
+
+    assert sweep(running + MARGIN)["overdue"] == 1
+
+    lines = log.read()
+    assert [line["reason"] for line in lines if line.get("message") == "DeadLetters"] == ["orders: 1"]
+    assert ["gone-dead" in line["reason"] for line in lines if line.get("message") == "Unchecked"] == [True]
+    (metrics,) = [line for line in lines if "_aws" in line]
+    assert (metrics["DeadLetters"], metrics["Tells"]) == ([1.0], [100.0])
 
 
 def test_a_shard_that_another_supervisor_holds_is_left_to_it(deployment: Deployment, log: Log) -> None:

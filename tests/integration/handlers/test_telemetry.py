@@ -2,20 +2,23 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
+import convoy
+import ledger
 import scheduler
 import submission
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, PLENTY, Deployment, batch, failed, order_body, sample
 
-PLAIN = "sqs-order-plain.json"
+PLAIN, START = "sqs-order-plain.json", "sqs-scheduler-start.json"
 
 
 def test_a_state_change_is_one_line_with_the_same_keys_everywhere(deployment: Deployment, log: Log) -> None:
     submission.handler(sample(PLAIN), PLENTY)
-    scheduler.handler(sample("sqs-scheduler-start.json"), PLENTY)
+    scheduler.handler(sample(START), PLENTY)
 
     lines = [line for line in log.read() if line.get("task") == ORDER_ID]
 
@@ -47,10 +50,52 @@ def test_metrics_have_the_service_as_their_only_dimension(deployment: Deployment
     assert directive["Namespace"] == "Stepward"
     assert directive["Dimensions"] == [["service"]]
     names = {metric["Name"] for metric in directive["Metrics"]}
-    assert names == {"Submitted", "Duplicates", "Rejected"}
-    assert {name: written[name] for name in names} == {"Submitted": [1.0], "Duplicates": [1.0], "Rejected": [1.0]}
+    counts = {"Submitted": [1.0], "Duplicates": [1.0], "Rejected": [1.0]}
+    assert {name: written[name] for name in names} == counts | {"Tells": [100.0]}
     assert "ord-1" not in json.dumps(written)
     assert deployment.order_ids() == {"ord-1"}
+
+
+@pytest.mark.usefixtures("deployment")
+@pytest.mark.parametrize("watching", ["lean", "full"])
+def test_what_belongs_to_the_ordinary_course_is_measured_by_full_watching_only(
+    log: Log, monkeypatch: pytest.MonkeyPatch, watching: str
+) -> None:
+    """S21: a metric costs more a month than all alarms of a queue; the log has each entry either way."""
+    monkeypatch.setenv("STEPWARD_WATCHING", watching)
+    submission.handler(sample(PLAIN), PLENTY)
+    scheduler.handler(sample(START), PLENTY)
+
+    lines = log.read()
+    measured = {
+        metric["Name"] for line in lines if "_aws" in line for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]
+    }
+    assert measured == {"Submitted"} | ({"Claimed"} if watching == "full" else set())
+    assert [line["message"] for line in lines if line.get("task") == ORDER_ID] == ["Submitted", "Claimed"]
+
+
+@pytest.mark.usefixtures("deployment")
+@pytest.mark.parametrize("receives", [9, 10])
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(submission, PLAIN), (scheduler, START), (convoy, "sqs-order-events.json"), (ledger, "sqs-ledger.json")],
+    ids=["submission", "scheduler", "convoy", "ledger"],
+)
+def test_a_message_that_keeps_coming_back_is_told_before_it_can_end_the_process_again(
+    log: Log, function: Any, name: str, receives: int
+) -> None:
+    """S22: whatever brings it back."""
+    event = sample(name)
+    event["Records"][0]["attributes"]["ApproximateReceiveCount"] = str(receives)
+
+    function.handler(event, PLENTY)
+
+    told, *lines = log.read()
+    assert (told["message"] == "CameBack") is (receives == 10)
+    if receives == 10:
+        measured = lines[0]
+        assert "was received 10 times" in told["reason"]
+        assert (measured["CameBack"], measured["Tells"], measured["Wakes"]) == ([1.0], [100.0], [20.0])
 
 
 def test_metrics_of_one_batch_do_not_reach_the_next(deployment: Deployment, log: Log) -> None:

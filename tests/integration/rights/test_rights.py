@@ -27,18 +27,26 @@ PLACES = {
     "LedgersQueueUrl": "ledgers.fifo",
     "AlertsTopicArn": "alerts",
     "LedgersBucketName": "ledgers",
+    "RejectsBucketName": "rejects",
 }
-SHORT = {r"t[0-9a-f]{8}-(.+)": r"\1", r"agent-.+": "agent", r"replies-.+": "replies"}
+SHORT = {r".+-dead": "dead", r"t[0-9a-f]{8}-(.+)": r"\1", r"agent-.+": "agent", r"replies-.+": "replies"}
 Rights = set[tuple[str, str]]
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("function", sorted(NAMES.values()))
 @pytest.mark.usefixtures("every_test_of_the_functions")
-def test_a_function_may_do_what_its_code_does_and_nothing_else(production: Template, function: str) -> None:
+def test_a_function_may_do_what_its_code_does_and_nothing_else(
+    production: Template, lean: Template, function: str
+) -> None:
     """S8, S22: what a right is for is seen in a test of the function, or the right goes."""
     done = {(action, _short(name)) for who, action, name in used if who == function}
-    may = {right for made in _functions(production, function) for right in _rights(production, made)}
+    may = {
+        right
+        for template in (production, lean)
+        for made in _functions(template, function)
+        for right in _rights(template, made)
+    }
     assert done - may == set(), "calls without a right"
     assert may - done == set(), "rights without a call"
 
@@ -61,6 +69,8 @@ def _place(template: Template, action: str, resource: object) -> str:
     if action in {"events:PutEvents", "secretsmanager:GetSecretValue"}:
         return ""
     logical = target(resource)
+    if logical in {target(it["RedrivePolicy"]["deadLetterTargetArn"]) for it in template.source_queues().values()}:
+        return "dead"
     queues = dict.fromkeys(template.customers().values(), "ledgers.fifo")
     known = {template.output(output): name for output, name in PLACES.items()} | queues
     if logical in template.of("SQS::Queue"):

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-from tests.lab.benchmarks import engine, growth, startup
+from tests.lab.benchmarks import engine, growth, loading, startup
 from tests.lab.benchmarks.convoy import convoys
 from tests.lab.benchmarks.cost import cost
 from tests.lab.results import ROOT, Machine, Progress, Result, store
@@ -16,6 +16,7 @@ PARTS: Mapping[str, Callable[[Progress], Result]] = {
     "cost": cost.measure,
     "engine": engine.measure,
     "startup": startup.measure,
+    "loading": loading.measure,
     "growth": growth.measure,
     "convoy": convoys.measure,
 }

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from stepward.app.assembly import Assembly
 from stepward.app.intake import Received
+from stepward.cli.cost.priced import AGENTS, order_text
 from stepward.domain.errors import Transient
 from stepward.domain.messages import Outcome, Reply, Start
 from stepward.domain.submission import Order
@@ -20,7 +21,7 @@ from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.queues import MemoryQueues
 from stepward.testing.memory.task_store import MemoryTaskStore
 from stepward.wire.messages import decode_request, encode
-from tests.lab.benchmarks.workload import AGENTS, order_text, side_by_side
+from tests.lab.benchmarks.workload import side_by_side
 from tests.lab.results import table
 
 READ, WRITE, APART = (4.0, 8.0), (5.0, 9.0), 2.0

@@ -16,6 +16,7 @@ from aws_lambda_powertools import Logger, Metrics
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Intake
+from stepward.cli.cost.priced import AGENTS, order_id, order_text
 from stepward.domain.health import Health
 from stepward.domain.history import HistoryEntry
 from stepward.domain.task.record import Task
@@ -28,7 +29,7 @@ from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.poller import Poller
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.wiring.clock import now
-from tests.lab.benchmarks.workload import AGENTS, line, order_id, order_text
+from tests.lab.benchmarks.workload import line
 from tests.lab.results import Progress, Result, table
 
 WARM_UP = 50

@@ -9,6 +9,7 @@ import boto3
 from rich.table import Table
 
 from stepward.adapters.dynamodb.indexes import shard_of
+from stepward.cli.cost.priced import AGENTS, Priced, calls_in_a_row, order_text
 from stepward.domain.messages import Start
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded, Task, new_task
@@ -19,7 +20,7 @@ from stepward.testing.settings import Settings
 from tests.lab.benchmarks import contention
 from tests.lab.benchmarks.cloud import SHARDS, Cloud, cloud
 from tests.lab.benchmarks.engine import Speed, speed
-from tests.lab.benchmarks.workload import AGENTS, line, order_text
+from tests.lab.benchmarks.workload import line
 from tests.lab.results import Progress, Result, table
 
 T0 = 1_800_000_000_000
@@ -108,7 +109,7 @@ def _sweep(store: IndexedStore, tasks: int, overdue: int, late: Task) -> Sweep:
 
 def on_moto(tasks: int, overdue: Sequence[int]) -> Sequence[Sweep]:
     """Sweeps by the real function on moto: its requests to AWS, and how AWS bills them."""
-    with cloud(line(3), 1) as deployed:
+    with cloud(Priced(calls_in_a_row(3)), 1) as deployed:
         model = _claimed(deployed)
         _put(deployed, [_moved(model, f"ord-{number:07d}", late=False) for number in range(tasks)])
         deployed.supervise()

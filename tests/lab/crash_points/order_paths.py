@@ -100,6 +100,8 @@ BILLING = Plan(
 )
 PART = replace(SIGNAL, name="part", threshold=4, on_permanent=Exhausted.UNDO, kind=StepKind.CHILD, child=BILLING)
 REFUSED = replace(BILLING, steps=(BILLING.steps[0], replace(BILLING.steps[1], on_permanent=Exhausted.UNDO)))
+PACKING = planned("pack", undo="unpack", **STEP)
+ITEMS = replace(TIMER, name="parcels", complete_within=0, at_once=2, kind=StepKind.EACH, parts=(PACKING,))
 ELSEWHERE = (falls_back("other", undo="give_back"), ALERTS)
 WAITS = (waits(120 * SECOND, 2), ALERTS)
 CHARGE, SHIP = frozenset({"charge"}), frozenset({"ship"})
@@ -155,6 +157,13 @@ SCENARIOS = {
         UNDONE,
         before_charge(replace(PART, child=REFUSED)),
         declines=frozenset({"post"}),
+    ),
+    "items undone": Scenario(
+        "what comes after the items of a list declines: they are undone in reverse",
+        UNDONE,
+        before_charge(replace(ITEMS, items=("order", "parcels"))),
+        [order_text(replyTo=REPLY_TO, parcels=[1, 2, 3])],
+        declines=SHIP,
     ),
     "failing undo": Scenario(
         "an undo declines, and an operator resubmits it",

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
+from typing import Any
 from zlib import crc32
 
 from stepward.domain.history import HistoryKind
 from stepward.domain.key import ANY, Keys, TaskKey
 from stepward.domain.messages import LaneWaits
 from stepward.domain.rejects import Reject
+from stepward.domain.workflow.effects import Item
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Gate
 from stepward.testing.seeded.cast import SETTINGS, Cast
@@ -26,7 +28,7 @@ from tests.lab.worlds.children import Children, with_children
 from tests.lab.worlds.customers import OWNERS, Customers
 from tests.lab.worlds.lanes import Lanes, rules
 from tests.lab.worlds.newer import Skewed
-from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases, waiting
+from tests.lab.worlds.plans import FAMILIES, LINE, answered_later, checked, releases, waiting, with_items
 from tests.lab.worlds.signals import Signals
 from tests.planned_app import PlannedApp
 
@@ -38,6 +40,9 @@ COUNTED = {HistoryKind.STEP_SKIPPED, HistoryKind.HANDED_OVER, HistoryKind.FORGED
 """What the figures of a world say of its log."""
 PARTED = 0.2
 """The share of worlds whose orders have a step that is an order of its own."""
+LISTED = 0.15
+"""The share of worlds whose orders have steps for each item of a list."""
+MOST_ITEMS = 4
 WAITING = 0.25
 """The share of worlds whose workflow waits for a time and a signal, and skips a step."""
 RATES = [*[0] * 12, 0.05, 0.2, 1]
@@ -76,7 +81,11 @@ class Ours(Cast):
 
     def verdict(self) -> None:
         kinds = (entry.kind for _, entry in self.parts.telemetry.history if entry.kind in COUNTED)
-        self.parts.gate.diary.counts.update(f"{kind} in the log" for kind in kinds)
+        counts = self.parts.gate.diary.counts
+        counts.update(f"{kind} in the log" for kind in kinds)
+        records = [each for task in self.parts.store.tasks.values() for each in task.steps.values()]
+        items = [each for each in records if Item.read(each.name).at >= 0 and each.token]
+        counts.update(f"items, {'undo ' * each.is_compensation}{each.process_state}" for each in items)
         if self.signals is not None:
             self.signals.verdict(self.parts)
         if self.children is not None:
@@ -102,10 +111,13 @@ def cast(gate: Gate) -> Ours:
     undoable = family is not LINE
     has_children = (of_parts := gate.chances.dice("an order has a part")).random() < PARTED
     plans = with_children(plans, of_parts, undoable=undoable) if has_children else plans
+    is_listed = (of_items := gate.chances.dice("parcels")).random() < LISTED
+    plans = with_items(plans, of_items, undoable=undoable) if is_listed else plans
+    write = partial(_order, with_items=is_listed)
     apart = gate.chances.dice("customers are told apart").random() < APART
     keys = Keys((first.workflow,), frozenset({first.workflow})) if apart else ANY
     rate = gate.chances.dice("rate").choice(RATES)
-    rules_of_lanes, people = rules(gate.chances.dice("rules of lanes")), People(gate, undoable, _order, keys)
+    rules_of_lanes, people = rules(gate.chances.dice("rules of lanes")), People(gate, undoable, write, keys)
     lanes = Lanes(shard_of=lambda order_id: crc32(order_id.encode()) % SETTINGS.shards, rules=rules_of_lanes, gate=gate)
     return Ours(
         releases=[PlannedApp(plan, keys=keys, rate=rate) for plan in plans],
@@ -128,7 +140,8 @@ def report(finding: Finding) -> Iterator[str]:
     return report_of(finding, f"make simulate SEED={finding.seed}")
 
 
-def _order(key: str, dice: Random) -> str:
-    parts, known = TaskKey.read(key), {"replyTo": REPLY_TO} if dice.random() < 0.8 else {}
-    customer_id = parts.customer_id or CUSTOMERS[0]
-    return order_text(parts.order_id, priority=dice.choice(["normal", "high"]), customerId=customer_id, **known)
+def _order(key: str, dice: Random, *, with_items: bool) -> str:
+    parts, known = TaskKey.read(key), {"replyTo": REPLY_TO} if dice.random() < 0.8 else dict[str, Any]()
+    known |= {"priority": dice.choice(["normal", "high"]), "customerId": parts.customer_id or CUSTOMERS[0]}
+    known |= {"parcels": list(range(dice.randint(0, MOST_ITEMS)))} if with_items else {}
+    return order_text(parts.order_id, **known)

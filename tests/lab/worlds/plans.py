@@ -1,6 +1,6 @@
 """The workflows of the worlds, and their next releases, which are deployed while orders are in flight."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -192,3 +192,22 @@ def insert(steps: Steps, place: int, wait: PlannedStep) -> None:
         elif not before and not step.after:
             steps[index] = replace(step, after=(wait.name,))
     steps.insert(place, replace(wait, after=before))
+
+
+PARCELS = ("order", "parcels")
+PACKING = planned("pack", undo="unpack", **SHORT, **UNDOING), planned("label", undo="unlabel", **SHORT)
+
+
+def with_items(plans: Sequence[Plan], dice: Random, *, undoable: bool) -> list[Plan]:
+    """The releases with steps for each of an order's parcels, which each release changes as well."""
+    steps = PACKING[: dice.choice([1, 2])]
+    packing = Plan("packing", 1, steps if undoable else tuple(planned(step.name, **SHORT) for step in steps))
+    made = []
+    for plan in plans:
+        packing = changed(packing, plan.version, dice) if plan.version > 1 else packing
+        parts = tuple(replace(step, after=()) for step in packing.steps)
+        each = PlannedStep("parcels", "", "", (), 0, 1, at_once=dice.choice([1, 2]), kind=StepKind.EACH, parts=parts)
+        ready = list(plan.steps)
+        insert(ready, dice.randint(0, len(ready)), replace(each, items=PARCELS, when=("exists", PARCELS)))
+        made.append(replace(plan, steps=tuple(ready)))
+    return made

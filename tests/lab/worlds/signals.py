@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from stepward.domain.history import HistoryKind
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import TaskKey
 from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.testing.faults.broken import Broken
@@ -79,13 +79,15 @@ class Signals:
         counts["signals, that refused"] += sum(entry.note.startswith("no to ") for entry in signalled)
         rejects = [reject.body for reject in parts.rejects.kept.values()]
         refused = {key for key, entry in parts.telemetry.history if entry.kind is HistoryKind.REFUSED}
+        stood = dict[str, set[HistoryEntry]]()  # ever: a task keeps its newest troubles only
+        for (key, _), reached in parts.judge.reached.items():
+            stood.setdefault(key, set()).update(reached.history)
         for signal_id, order_id in ((each, self.given[each]) for each in sorted(self.heard & self.given.keys())):
             task = parts.judge.tasks.tasks[order_id]
             record = task.steps.get(APPROVAL)
             counted = record is not None and signal_id in (record.token, record.early and record.early.signal_id)
-            ended = (each for key, each in parts.telemetry.history if key == order_id and each.attempt)
-            notes = [*task.history, *ended]  # a task keeps its newest troubles only
-            kept = any(entry.kind is HistoryKind.SIGNALLED and signal_id in entry.note for entry in notes)
+            notes = [entry.note for entry in stood[order_id] if entry.kind is HistoryKind.SIGNALLED]
+            kept = any(signal_id in note for note in notes)
             told = any(f'"{signal_id}"' in body for body in rejects) or order_id in refused
             counts["signals, too late, second, or by the wrong door"] += told
             if not (counted or kept or told):

@@ -1,4 +1,6 @@
-"""D1, I10, W1: worlds miss the lines that keep deployments and other customers from harming an order in flight.
+"""D1, I1, I10, I13, W1: worlds miss the lines that keep an order in flight from harm.
+
+Deployments and other customers would harm it, and a child or a parent that goes its own way.
 
 With these lines, the same worlds break no invariant: `test_seeds` lives through them.
 """
@@ -26,6 +28,15 @@ BREAKS: dict[str, tuple[Sequence[int], str]] = {
     "another customer's cancellation": ([6], "another customer has cancelled it"),
     "another customer's event": ([3], "'op': 'create'"),
     "a lane knows its customer": ([0], "nobody sent event 1"),
+    "a child is due until its parent has heard": ([11], "is due at None and waits until"),
+    "a child hears that its parent knows": ([11], "still due"),
+    "the end of an undo is that of the parent's undo": ([17], "is Undone, and it never heard"),
+    "what follows a child is asked for again": ([19], "which is handled, and no agent was asked"),
+    "a child that never came is put there undone": ([102], "is Undone, and its child part is None"),
+    "the end of an item begins the next one": ([8], "is under way and waits for nothing"),
+    "an each is done once all its items are": ([8], "name='parcels'"),
+    "so many items at once": ([8], "parcels does 3 items at once, not 2"),
+    "an each ends once": ([64], "name='parcels'"),
     "a message of newer code is no reject": ([117, 201, 234], "was rejected"),
 }
 """Guards, the seeds of worlds that break in one of these without it, and what breaks there."""

@@ -1,8 +1,9 @@
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from stepward.cli.cost.estimate import Assumptions, Measured, estimate, measured, prices, run_ms
+from stepward.cli.cost.estimate import Assumptions, Measured, estimate, prices, run_ms
 
 FEW = {
     "write units": 10.0,
@@ -16,18 +17,17 @@ FEW = {
     "metric bytes": 1000.0,
     "stored bytes": 1024.0**3,
 }
-MANY = {name: value * 3 for name, value in FEW.items()}
-BATCHED = FEW | {"sqs requests": 6.0, "invocations": 0.8, "invocations of agent": 0.3}
 NOTHING = dict.fromkeys(FEW, 0.0)
-STACK = {"alarms": 40.0, "queues": 6.0, "metrics": 20.0}
-FOUND = Measured({3: {1: FEW, 10: BATCHED}, 9: {1: MANY, 10: MANY}}, FEW, NOTHING, STACK)
+STACK = {"alarms": 40.0, "queues": 6.0, "fifo queues": 2.0, "counted queues": 5.0, "metrics": 20.0, "keys": 1.0}
+STACK |= {"dashboards": 1.0, "shown": 50.0}
+FOUND = Measured(FEW, NOTHING, STACK)
 
 
 WATCHED = Assumptions(platform_log_bytes=340, traced=0.05)
 
 
 def usd(name: str, **how: float) -> float:
-    bill = estimate(FOUND, **({"steps": 3, "batch": 1, "assumed": WATCHED} | how))  # type: ignore[arg-type]
+    bill = estimate(FEW, FOUND, **({"assumed": WATCHED} | how))  # type: ignore[arg-type]
     return next(line.usd for line in (*bill.per_order, *bill.per_month, *bill.storage) if line.name == name)
 
 
@@ -43,7 +43,11 @@ def usd(name: str, **how: float) -> float:
         ("Traces", 8 * 0.05 * 5e-6),
         ("Alarms", 4.0),
         ("Custom metrics", 6.0),
+        ("Dashboard", 3.0),
+        ("Key of the alerts", 1.0),
         ("Empty receives", 6 * 5 * 3 * 43_800 * 0.40e-6),
+        ("Empty receives, FIFO", 2 * 5 * 3 * 43_800 * 0.50e-6),
+        ("Supervisor, queues", 5 * 21_900 * 0.40e-6),
         ("Stored", 0.25),
     ],
 )
@@ -52,14 +56,24 @@ def test_each_line_is_its_quantity_at_its_price(name: str, expected: float) -> N
 
 
 def test_a_deployment_that_asks_for_no_traces_pays_for_its_own_log_lines_only() -> None:
-    bill = {line.name: line.usd for line in estimate(FOUND, steps=3, batch=1).per_order}
+    bill = {line.name: line.usd for line in estimate(FEW, FOUND).per_order}
 
     assert bill["Traces"] == 0
     assert bill["Logs"] == pytest.approx(3000 / 1024**3 * 0.50)
 
 
+@pytest.mark.parametrize(("shown", "dashboard"), [(50, 0), (51, 3)])
+def test_what_is_free_is_free_once_whatever_it_is_used_for(shown: float, dashboard: float) -> None:
+    bill = estimate(FEW, replace(FOUND, stack=STACK | {"shown": shown}))
+    usd = {line.name: line.usd for line in bill.per_month}
+    requests = usd["Empty receives"] + usd["Supervisor, queues"] - 1_000_000 * 0.40e-6
+    assert bill.month_beyond_free_usd == pytest.approx(
+        usd["Alarms"] - 1 + usd["Custom metrics"] - 3 + dashboard + 1 + requests + usd["Empty receives, FIFO"]
+    )
+
+
 def test_a_bill_is_the_sum_of_its_lines() -> None:
-    bill = estimate(FOUND, steps=3, batch=1)
+    bill = estimate(FEW, FOUND)
 
     assert bill.order_usd == pytest.approx(sum(line.usd for line in bill.per_order))
 
@@ -69,21 +83,6 @@ def test_functions_are_billed_for_their_calls_their_computing_and_what_operation
     assumed = Assumptions(run_ms=1, message_ms=2, read_ms=3, write_ms=4, transaction_ms=5, operation_ms=100)
 
     assert run_ms(counted, assumed) == 8 * 1 + 8 * 2 + 4 * 3 + 3 * 4 + 1 * 5 + 3 * 100
-
-
-def test_between_two_measured_numbers_of_steps_lies_a_straight_line() -> None:
-    assert FOUND.order(6, 1)["write units"] == pytest.approx(20)
-
-
-def test_what_a_batch_shares_falls_with_its_size() -> None:
-    assert FOUND.order(3, 2)["invocations"] == pytest.approx(0.8 / 2 * 10)
-    assert FOUND.order(3, 5)["invocations"] == pytest.approx(0.8 / 5 * 10)
-
-
-@pytest.mark.parametrize("steps", [0, 10])
-def test_steps_that_nobody_measured_are_refused(steps: int) -> None:
-    with pytest.raises(ValueError, match="1 to 9 were measured"):
-        FOUND.order(steps, 1)
 
 
 def test_recoveries_add_their_share() -> None:
@@ -97,18 +96,15 @@ def test_every_price_has_its_source_and_its_date() -> None:
         assert price["usd"] > 0
 
 
-def test_what_is_measured_covers_one_to_thirty_steps() -> None:
-    assert measured().steps[0] == 1
-    assert measured().steps[-1] == 30
-
-
-def test_a_step_of_an_agent_with_a_rate_or_with_a_check_costs_more() -> None:
-    """W7, W8: a write, and of a rate a read, at most; the calls of a batch share those of a rate."""
-    plain, more = (
-        {line.name: line.quantity for line in estimate(FOUND, steps=3, batch=1, paced=paced, checked=1).per_order}
-        for paced in (0, 2)
+def test_a_call_of_an_agent_with_a_rate_costs_more() -> None:
+    """W8: a write and a read, at most; the calls of a batch share them."""
+    without, paced = (
+        {line.name: line.quantity for line in estimate(FEW, FOUND, paced=paced).per_order} for paced in (0, 2)
     )
-    without = {line.name: line.quantity for line in estimate(FOUND, steps=3, batch=1).per_order}
-    assert {name for name in plain if more[name] != plain[name]} == {"DynamoDB writes", "DynamoDB reads", "Lambda time"}
-    assert more["DynamoDB writes"] - plain["DynamoDB writes"] == more["DynamoDB reads"] - plain["DynamoDB reads"] == 2
-    assert plain["DynamoDB writes"] - without["DynamoDB writes"] == 1
+    assert {name for name in paced if paced[name] != without[name]} == {
+        "DynamoDB writes",
+        "DynamoDB reads",
+        "Lambda time",
+    }
+    assert paced["DynamoDB writes"] - without["DynamoDB writes"] == 2
+    assert paced["DynamoDB reads"] - without["DynamoDB reads"] == 2

@@ -189,6 +189,15 @@ def test_an_entry_without_an_order_is_kept_with_field_and_reason_and_stops_nobod
     assert {reject.source for reject in world.rejects.kept.values()} == {"ledger of c1"}
 
 
+def test_a_long_entry_without_an_order_is_kept_whole(world: ConvoyWorld) -> None:
+    """S18: it can be mended, and sent again."""
+    long = {"note": "x" * 400_000, "op": "add"}
+    world.run(long)
+
+    (reject,) = world.rejects.kept.values()
+    assert json.loads(reject.body) == long
+
+
 def test_an_entry_that_cannot_be_kept_as_it_is_stops_its_order(world: ConvoyWorld) -> None:
     """C6: it must not vanish."""
     text = '{"ledgerId":"L1","customerId":"c1","entries":[{"orderId":"A","sequence":1,"op":"create","total":NaN}]}'

@@ -20,12 +20,14 @@ from stepward import (
     ref,
 )
 from stepward.domain.key import child_key
-from stepward.domain.messages import ChildEnded, ChildHeard, Notice, StepRequest
+from stepward.domain.messages import ChildEnded, ChildHeard, StepRequest
+from stepward.domain.submission import Order
 from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
+from stepward.domain.task.record import Parent, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Exhausted, Plan
-from stepward.testing.settings import REPLY_TO
+from stepward.testing.faults.pulse import Kill, Kind
 from tests.unit.steps.invoices import Invoice, app, begun, close, invoicing, number, print_it, shred
 
 DAY = 86_400
@@ -82,6 +84,25 @@ def test_a_child_that_never_came_is_put_there_undone() -> None:
     engine.verdict()
 
 
+def test_a_child_that_comes_while_it_is_buried_is_undone_as_it_is() -> None:
+    """I13: the Scheduler that submits it has read its parent before the undo began."""
+    engine, parent, child = begun(app())
+    engine.run(lambda: bool(engine.effects))
+    engine.lose("scheduler")
+    engine.clock.move(30)
+
+    def comes() -> None:
+        made = invoicing().plan()
+        task = new_task(child.order_id, made, engine.clock.now, Timing(), parent=Parent("1", "invoice"))
+        engine.parts.store.submit(Order.of(child.order_id, "{}"), task, made)
+
+    engine.pulse.kills.append(Kill("scheduler", 1, Kind.SUPERSEDED, "store.submit", comes))
+    parent.undo()
+    engine.clock.move(DAY)
+    assert parent.state == child.state == "Undone"
+    assert engine.effects == ["charge", "charge/undo"]
+
+
 def test_what_is_lost_is_asked_again_and_a_child_that_has_ended_tells_again() -> None:
     """I1: a quarter of its time at most goes by. Trap: a parent that never hears of its child."""
     engine, parent, child = begun(app())
@@ -107,19 +128,6 @@ def test_an_end_that_is_told_again_asks_again_for_what_follows() -> None:
     told = decide(parent.task, plan, ended, now=parent.task.created_at, by="", timing=Timing(), order={})
     asked = [message for message in told.messages if isinstance(message, StepRequest)]
     assert [(each.step, each.token) for each in asked] == [("close", parent.step("close").token)]
-
-
-@pytest.mark.parametrize("status", ["completed", "failed"])
-def test_an_end_that_is_told_again_notifies_again(status: str) -> None:
-    """I8: the notice of what this very message ended may be lost."""
-    engine, parent, child = begun(app(), replyTo=REPLY_TO)
-    if status == "failed":
-        engine.run(lambda: engine.task("1#invoice") is not None)
-        child.undo("wrong address")
-    engine.run()
-    ended = ChildEnded("1", "invoice", undone=status == "failed")
-    told = decide(parent.task, app().workflows[0].plan(), ended, now=parent.task.created_at, by="", timing=Timing())
-    assert [it.status for it in told.messages if isinstance(it, Notice)] == [status]
 
 
 def test_a_child_that_takes_too_long_is_an_alert_and_its_end_still_counts() -> None:

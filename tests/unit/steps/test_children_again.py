@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 from stepward import UNDO, App, Child, Step, Timer, Workflow, days, hours, minutes, ref
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import ChildEnded
+from stepward.domain.messages import ChildEnded, Notice
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
-from tests.unit.steps.invoices import Invoice, Sale, app, begun, invoicing, print_it
+from stepward.testing.settings import REPLY_TO
+from tests.unit.steps.invoices import Invoice, Sale, app, begun, charge, invoicing, print_it
 
 DAY = 86_400
 SLOW = Workflow("invoicing", version=1, order=Invoice, steps=[Timer("drying", days(2)), *invoicing().steps])
@@ -43,6 +45,19 @@ def test_an_end_in_vain_ends_nothing_and_is_in_the_history(undone: bool) -> None
     assert heard(engine, parent, ended)[0] == [f"its child ended {word}; the step is Pending"]
     engine.run()
     assert heard(engine, parent, ended)[0] == (["its child ended undone; the step is Processed"] if undone else [])
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_an_end_that_is_told_again_notifies_again(status: str) -> None:
+    """I8: the notice of what this very message ended may be lost."""
+    engine, parent, child = begun(app(), replyTo=REPLY_TO)
+    if status == "failed":
+        engine.run(lambda: engine.task("1#invoice") is not None)
+        child.undo("wrong address")
+    engine.run()
+    ended = ChildEnded("1", "invoice", undone=status == "failed")
+    told = decide(parent.task, app().workflows[0].plan(), ended, now=parent.task.created_at, by="", timing=Timing())
+    assert [it.status for it in told.messages if isinstance(it, Notice)] == [status]
 
 
 def test_what_a_child_has_done_is_not_the_end_of_its_undo() -> None:
@@ -115,3 +130,26 @@ def test_a_child_whose_order_cannot_be_made_is_an_error_that_names_what_is_missi
         engine.clock.move(60)
         assert order.step("invoice").error == "print_it.pages is missing, which the order of the child 'invoice' needs"
         assert len(engine.alerts) == 1
+
+
+@pytest.mark.parametrize(
+    ("asks", "says"),
+    [
+        ({"orderId": "2"}, "there is no task for '2'"),
+        ({"step": "charge"}, "'charge' is not a child of '1'"),
+        ({"step": "nothing"}, "'nothing' is not a child of '1'"),
+        ({}, ""),
+    ],
+    ids=["no order", "no child", "no step", "before its turn"],
+)
+def test_a_child_that_is_asked_for_in_vain_does_not_begin(asks: dict[str, str], says: str) -> None:
+    """I1, I3: the message may be one of an earlier order of this id, and must not come back for ever."""
+    engine, _, _ = begun(app())
+    engine.service(charge).takes(20)
+    engine.clock.move(5)
+    for kind in ("submit", "undo") if says else ("submit",):
+        message = {"type": f"child.{kind}", "orderId": "1", "step": "invoice", "attempt": 1, **asks}
+        engine.post("scheduler", json.dumps(message))
+    engine.clock.move(5)
+    assert [reject.reason for reject in engine.rejects] == ([says] * 2 if says else [])
+    assert engine.task("1#invoice") is None

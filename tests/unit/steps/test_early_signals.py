@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from stepward import Step, hours
+from stepward.app.scheduler.wishes import Wishes
+from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import OPERATORS, SignalGiven
 from stepward.domain.wish import LASTS
@@ -141,3 +143,11 @@ def test_a_signal_whose_order_never_comes_is_told_and_dropped(engine: Engine) ->
     unmet = [entry for _, entry in engine.parts.telemetry.history if entry.kind is HistoryKind.UNMET]
     assert [(entry.step, entry.note) for entry in unmet] == [("approval", "no such order came in 30 days: a-1")]
     assert engine.parts.store.wish("1") is None
+
+
+def test_a_signal_that_the_index_lists_too_early_is_kept(engine: Engine) -> None:
+    """I9, I11: the Supervisor may have read of an older one, which this one has replaced."""
+    engine.post("orders", json.dumps({"orderId": "1", **GIVEN}))
+    engine.clock.move(0)
+    assert Wishes(engine.parts.store, lambda: engine.clock.now).take("1", DeadlineCheck()) == ()
+    assert engine.parts.store.wish("1")

@@ -76,7 +76,8 @@ class OrderItem(Model):
 class RejectItem(Model):
     """One part of a rejected message.
 
-    `day` is its UTC date and shard, `key` its arrival, message id and part number.
+    `day` is its UTC date and shard, `key` its arrival, message id and part number; `kept_at` the key of the object that
+    is its body, if that is large.
     """
 
     day = UnicodeAttribute(hash_key=True, attr_name="Day")
@@ -86,6 +87,7 @@ class RejectItem(Model):
     reason = UnicodeAttribute(attr_name="Reason")
     order_id = UnicodeAttribute(attr_name="OrderID", null=True)
     body = BinaryAttribute(attr_name="Body", legacy_encoding=False)
+    kept_at = UnicodeAttribute(attr_name="BodyKey", null=True)
 
 
 class SharedRecordItem(Model):

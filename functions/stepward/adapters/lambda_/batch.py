@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from stepward.adapters.lambda_.record import LONGEST_BACKOFF_S, SqsRecord, records_of
+from stepward.adapters.lambda_.record import LONGEST_BACKOFF_S, SqsRecord, often_received, records_of
 from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
@@ -72,6 +72,8 @@ class BatchWorker:
         Raises Rejected if it is no event of SQS.
         """
         records = records_of(event)
+        if self.lasting:
+            self.telemetry.came_back(often_received(records))
         if self.outbox is not None:
             self.outbox.discard()
         acts = self.intake.accepting([record.message for record in records], remaining)

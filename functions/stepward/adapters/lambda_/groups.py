@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stepward.adapters.lambda_.batch import BatchAnswer, answered
-from stepward.adapters.lambda_.record import SqsRecord, records_of
+from stepward.adapters.lambda_.record import SqsRecord, often_received, records_of
 from stepward.adapters.sqs.visibility import SqsVisibility
 from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.intake import Received
@@ -36,8 +36,13 @@ class GroupWorker:
     together: bool = False
 
     def answer(self, event: Mapping[str, Any], remaining: Callable[[], int]) -> BatchAnswer:
-        """Work on every group of `event`, with `remaining` milliseconds to the end of the invocation."""
-        groups = _groups(event)
+        """Work on every group of `event`, with `remaining` milliseconds to the end of the invocation.
+
+        Raises Rejected if it is no event of SQS.
+        """
+        records = records_of(event)
+        self.telemetry.came_back(often_received(records))
+        groups = _groups(records)
         if self.together and len(groups) > 1:
             with ThreadPoolExecutor(max_workers=len(groups)) as threads:
                 failed = list(threads.map(lambda group: self._work(group, remaining), groups))
@@ -73,9 +78,9 @@ class GroupWorker:
             self.telemetry.returned(records[0].message_id, error)
 
 
-def _groups(event: Mapping[str, Any]) -> list[list[SqsRecord]]:
-    """The records by message group, each in its order; raises Rejected if it is no event of SQS."""
+def _groups(records: Sequence[SqsRecord]) -> list[list[SqsRecord]]:
+    """The records by message group, each in its order."""
     groups: dict[str, list[SqsRecord]] = {}
-    for record in records_of(event):
+    for record in records:
         groups.setdefault(record.group or record.message_id, []).append(record)
     return list(groups.values())

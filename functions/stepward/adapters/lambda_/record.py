@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from stepward.app.intake import Received
+from stepward.domain.attention import RECEIVES
 from stepward.domain.errors import Rejected
 
 LONGEST_BACKOFF_S = 300
@@ -75,6 +76,11 @@ def records_of(event: object) -> list[SqsRecord]:
             '"eventSourceARN"}, ...]}; send the message to the function\'s queue, and Lambda makes the event',
         )
     return [SqsRecord(record) for record in records]
+
+
+def often_received(records: Iterable[SqsRecord]) -> dict[str, int]:
+    """The records that keep coming back, by queue and message id, with the receives of each."""
+    return {f"{record.queue}/{record.message_id}": record.receives for record in records if record.receives >= RECEIVES}
 
 
 def _is_of_sqs(record: object) -> bool:

@@ -15,6 +15,7 @@ from stepward.wire.messages import encode
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef, SendMessageBatchResultTypeDef
 
 
@@ -64,17 +65,19 @@ class SqsQueues:
             return None
         urgent = self.priority_queues.get(agent)
         try:
-            return self._count(self.agents[agent]) + (self._count(urgent) if urgent else 0)
+            return counted(self.client, self.agents[agent]) + (counted(self.client, urgent) if urgent else 0)
         except NoSuchQueue:
             self.gone.add(agent)
             return None
 
-    def _count(self, queue_url: str) -> int:
-        with translated(queue_url):
-            answer = self.client.get_queue_attributes(
-                QueueUrl=queue_url, AttributeNames=["ApproximateNumberOfMessages"]
-            )
-        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
+def counted(client: SQSClient, queue_url: str, *, hidden: bool = False) -> int:
+    """How many messages wait in a queue, or are `hidden`, by SQS's estimate; raises Transient or Misconfigured."""
+    name: QueueAttributeNameType = "ApproximateNumberOfMessages"
+    if hidden:
+        name = "ApproximateNumberOfMessagesNotVisible"
+    with translated(queue_url):
+        return int(client.get_queue_attributes(QueueUrl=queue_url, AttributeNames=[name])["Attributes"][name])
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ CHUNK = 500
 """Entries that are sent before the progress is saved; after a death at most so many are sent again."""
 TIME_TO_FINISH = 10_000
 """Milliseconds in which a chunk can be sent and its progress saved."""
-LONGEST_REJECT = 300_000
+LONGEST_REJECT = 1_048_576
+"""As long as a message can be, so nothing that came in one is cut."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,9 @@
-"""Estimates what orders cost on AWS, from measured requests, dated prices and named assumptions."""
+"""Estimates what orders cost on AWS, from counted requests, dated prices and named assumptions."""
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -13,12 +12,12 @@ from typing import Any
 GIGABYTE = 1024**3
 MILLION = 1_000_000
 MINUTES_A_MONTH = 43_800
+MOST_SHOWN = 50
+"""Metrics on a dashboard that AWS's free tier covers."""
 
 Quantities = Mapping[str, float]
 A_SLOT: Quantities = dict.fromkeys(("write units", "read units", "writes waited for", "reads waited for"), 1)
 """What a call of an agent with a rate costs besides; the calls of a batch share it. `test_paced_serving` counts it."""
-A_ROW: Quantities = dict.fromkeys(("write units", "writes waited for"), 1)
-"""What the first call of a step with a check costs besides. `test_asking_first` counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,8 @@ class Assumptions:
     """Lambda's pollers for each queue."""
     empty_receives_a_minute: float = 3
     """Of each poller, if the queue is idle: one long poll takes 20 s."""
+    minutes_between_counts: float = 2
+    """How often the Supervisor counts what is in queues that have no alarm of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +76,23 @@ class Estimate:
         """US dollars for a month without orders."""
         return sum(line.usd for line in self.per_month)
 
+    @property
+    def month_beyond_free_usd(self) -> float:
+        """The same in an account that uses AWS's always-free tier for nothing else."""
+        used = {line.price: 0.0 for line in self.per_month}
+        for line in self.per_month:
+            used[line.price] += line.quantity
+        beyond = {name: max(0, quantity - prices()[name].get("free", 0)) for name, quantity in used.items()}
+        return sum(_line("", quantity, name).usd for name, quantity in beyond.items())
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The benchmark's counts: of an order by steps and batch size, of one recovery, of one sweep, and of the stack."""
+    """The benchmark's counts: of one recovery, of one sweep, and of the stack."""
 
-    orders: Mapping[int, Mapping[int, Quantities]]
     recovery: Quantities
     sweep: Quantities
     stack: Quantities
-
-    @property
-    def steps(self) -> Sequence[int]:
-        """The numbers of steps that were measured."""
-        return sorted(self.orders)
-
-    def order(self, steps: int, batch: int) -> Quantities:
-        """The counts of one order; linear between the measured steps, and in 1/batch; raises ValueError outside."""
-        if not 1 <= steps <= self.steps[-1]:
-            raise ValueError(f"{steps} steps: 1 to {self.steps[-1]} were measured")
-        above = self.steps[bisect_left(self.steps, steps)]
-        below = max((known for known in self.steps if known <= steps), default=above)
-        share = (steps - below) / (above - below) if above > below else 0.0
-        return _between(self._batched(below, batch), self._batched(above, batch), share)
-
-    def _batched(self, steps: int, batch: int) -> Quantities:
-        alone, full = min(self.orders[steps]), max(self.orders[steps])
-        share = (1 / alone - 1 / batch) / (1 / alone - 1 / full)
-        return _between(self.orders[steps][alone], self.orders[steps][full], share)
-
-
-def _between(low: Quantities, high: Quantities, share: float) -> Quantities:
-    names = dict.fromkeys([*low, *high])
-    return {name: low.get(name, 0) * (1 - share) + high.get(name, 0) * share for name in names}
 
 
 @cache
@@ -120,35 +105,23 @@ def prices() -> Mapping[str, Mapping[str, Any]]:
 @cache
 def measured() -> Measured:
     """The benchmark's counts, from its file."""
-    raw = json.loads(_read("measured.json"))
-    orders = {
-        int(steps): {int(batch): counted for batch, counted in by_batch.items()}
-        for steps, by_batch in raw["orders"].items()
-    }
-    return Measured(orders, raw["recovery"], raw["sweep"], raw["stack"])
+    return Measured(**json.loads(_read("measured.json")))
 
 
 def estimate(
-    found: Measured,
-    *,
-    steps: int,
-    batch: int,
-    recoveries: float = 0,
-    assumed: Assumptions | None = None,
-    paced: int = 0,
-    checked: int = 0,
+    counted: Quantities, found: Measured, *, recoveries: float = 0, assumed: Assumptions | None = None, paced: int = 0
 ) -> Estimate:
-    """The bill of an order of `steps` steps, of which `paced` have an agent with a rate, and `checked` a check.
+    """The bill of an order that takes what was `counted`; `paced` of its calls are those of an agent with a rate.
 
     `recoveries` is the share of orders in which a step runs again.
     """
     assumed = assumed or Assumptions()
-    parts = [(found.order(steps, batch), 1.0), (found.recovery, recoveries), (A_SLOT, paced), (A_ROW, checked)]
+    parts = [(counted, 1.0), (found.recovery, recoveries), (A_SLOT, paced)]
     names = dict.fromkeys(name for part, _ in parts for name in part)
-    counted = {name: sum(part.get(name, 0) * times for part, times in parts) for name in names}
-    gigabytes = counted["stored bytes"] / GIGABYTE
+    total = {name: sum(part.get(name, 0) * times for part, times in parts) for name in names}
+    gigabytes = total["stored bytes"] / GIGABYTE
     storage = (_line("Stored", gigabytes, "stored gigabyte"), _line("Restorable", gigabytes, "restorable gigabyte"))
-    return Estimate(tuple(_order_lines(counted, assumed)), tuple(_month_lines(found, assumed)), storage)
+    return Estimate(tuple(_order_lines(total, assumed)), tuple(_month_lines(found, assumed)), storage)
 
 
 def _order_lines(counted: Quantities, assumed: Assumptions) -> list[Line]:
@@ -183,13 +156,18 @@ def run_ms(counted: Quantities, assumed: Assumptions) -> float:
 
 def _month_lines(found: Measured, assumed: Assumptions) -> list[Line]:
     stack, sweep = found.stack, found.sweep
-    receives = stack["queues"] * assumed.pollers * assumed.empty_receives_a_minute * MINUTES_A_MONTH
+    of_a_queue = assumed.pollers * assumed.empty_receives_a_minute * MINUTES_A_MONTH
+    counts = stack["counted queues"] * MINUTES_A_MONTH / assumed.minutes_between_counts
     seconds = run_ms(sweep, assumed) / 1000 * MINUTES_A_MONTH
     logged = (sweep["log bytes"] + sweep["metric bytes"] + assumed.platform_log_bytes) * MINUTES_A_MONTH
     return [
         _line("Alarms", stack["alarms"], "alarm"),
         _line("Custom metrics", stack["metrics"], "metric"),
-        _line("Empty receives", receives, "sqs request"),
+        _line("Dashboard", stack["dashboards"], "dashboard" if stack["shown"] <= MOST_SHOWN else "large dashboard"),
+        _line("Key of the alerts", stack["keys"], "key"),
+        _line("Empty receives", stack["queues"] * of_a_queue, "sqs request"),
+        _line("Empty receives, FIFO", stack["fifo queues"] * of_a_queue, "fifo request"),
+        _line("Supervisor, queues", counts, "sqs request"),
         _line("Supervisor, writes", sweep["write units"] * MINUTES_A_MONTH, "write unit"),
         _line("Supervisor, reads", sweep["read units"] * MINUTES_A_MONTH, "read unit"),
         _line("Supervisor, requests", MINUTES_A_MONTH, "invocation"),

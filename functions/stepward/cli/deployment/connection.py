@@ -61,7 +61,7 @@ def connect(target: Target) -> Connection:
     return Connection(
         deployment=parts,
         store=task_store(access, orders=parts.orders_table, tasks=parts.tasks_table, shards=parts.shards),
-        rejects=rejects_of(access, parts.rejects_table),
+        rejects=rejects_of(access, parts.rejects_table, account.s3, parts.rejects_bucket),
         queues=SqsQueues(sqs, parts.scheduler_queue_url, parts.responses_queue_url, {}),
         sender=SqsSender(sqs),
         sqs=sqs,

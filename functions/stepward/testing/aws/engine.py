@@ -22,7 +22,7 @@ from stepward.app.assembly import Application
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import StepRecord, Task
 from stepward.testing.application import agents_of, through
-from stepward.testing.aws.stack import CREDENTIALS, REGION, SHARDS, Stack, environment
+from stepward.testing.aws.stack import CREDENTIALS, REGION, REJECTS, SHARDS, Stack, environment
 from stepward.testing.faults.loop import SECOND, START
 from stepward.testing.faults.record import Died
 from stepward.testing.harness import Harness
@@ -98,7 +98,8 @@ class AwsEngine(Harness):
     @property
     def rejects(self) -> list[Reject]:
         """The newest messages that could not be accepted, oldest first."""
-        return [*rejects_of(Access(REGION), self.stack.tables["rejects"]).newest(100)][::-1]
+        stored = rejects_of(Access(REGION), self.stack.tables["rejects"], partial(boto3.client, "s3"), REJECTS)
+        return [stored.whole(reject) for reject in reversed(stored.newest(100))]
 
     @property
     def notices(self) -> list[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ REGION, ACCOUNT, SHARDS = "us-east-1", "123456789012", 2
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": REGION}
 TABLES = ("orders", "tasks", "rejects", "shared_records", "lanes")
 QUEUES = ("scheduler", "responses", "inbox", "order-events.fifo")
-BUCKET = "ledgers"
+BUCKET, REJECTS = "ledgers", "rejects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Stack:
         topic = sns.create_topic(Name="alerts")["TopicArn"]
         inbox = sqs.get_queue_attributes(QueueUrl=queues["inbox"], AttributeNames=["QueueArn"])
         sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=inbox["Attributes"]["QueueArn"])
-        boto3.client("s3").create_bucket(Bucket=BUCKET)
+        for bucket in (BUCKET, REJECTS):
+            boto3.client("s3").create_bucket(Bucket=bucket)
         return Stack(tables, queues, topic)
 
     def env(self) -> dict[str, str]:
@@ -54,6 +55,7 @@ class Stack:
             **{f"STEPWARD_{kind.upper()}_TABLE": name for kind, name in self.tables.items()},
             "STEPWARD_LANES_QUEUE": self.queues["order-events"],
             "STEPWARD_LEDGERS_BUCKET": BUCKET,
+            "STEPWARD_REJECTS_BUCKET": REJECTS,
             "STEPWARD_SCHEDULER_QUEUE": self.queues["scheduler"],
             "STEPWARD_RESPONSES_QUEUE": self.queues["responses"],
             "STEPWARD_AGENTS": ",".join(agents),

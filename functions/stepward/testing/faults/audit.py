@@ -274,14 +274,14 @@ def _failed(
     """1 if this change ended an attempt that ran past complete-by, unless it is uncounted; that has an end."""
     if write.cause is not None or before.process_state is not PROCESSING or after.process_state is PROCESSING:
         return 0
+    entries = [it for it in write.after.history if (it.step, it.attempt) == (after.name, after.attempt)]
     if after.process_state is STOPPED:
-        return int(write.after.undoing.startswith((f"{after.name}: no answer", f"{after.name}: its service took")))
+        own = (f"{after.name}: no answer", f"{after.name}: its service took")
+        failed = any(entry.kind is HistoryKind.FAILED for entry in entries)  # and another one began the undo
+        return int(failed or write.after.undoing.startswith(own))
     if before.locked_by == SERVICE:
         return int(before.untried != before.attempt)  # the service had all of answer_within, whatever was out
-    entries = (
-        entry for entry in reversed(write.after.history) if (entry.step, entry.attempt) == (after.name, after.attempt)
-    )
-    entry = next(entry for entry in entries if OVERDUE in entry.kind.marks)
+    entry = next(entry for entry in reversed(entries) if OVERDUE in entry.kind.marks)
     lenient = before.attempt - before.failure_count <= UNCOUNTED_PER_THRESHOLD * threshold
     uncounted = entry.kind is HistoryKind.UNCOUNTED and (trouble or before.untried == before.attempt or after.lacks)
     return 0 if uncounted or (entry.value > timing.outage_after and lenient) else 1
@@ -296,5 +296,5 @@ def waiting(task: Task) -> list[int]:
         if record.process_state is ProcessState.PROCESSING
         or (record.process_state is ProcessState.PENDING and not halted)
     ]
-    alerting = [record.alert_by for record in task.steps.values()]
-    return [limit for limit in (*limits, *alerting) if limit is not None]
+    asking = [*(record.alert_by for record in task.steps.values()), task.parent.tell_by if task.parent else None]
+    return [limit for limit in (*limits, *asking) if limit is not None]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepward.domain.messages import ToScheduler
 from stepward.domain.task.record import Task
+from stepward.domain.workflow.plan import Plan
 
 
 class Died(BaseException):
@@ -19,3 +21,9 @@ class Write:
     before: Task
     after: Task
     cause: ToScheduler | None
+
+    def past_return(self, plan: Plan) -> Iterator[str]:
+        """I6: the points of no return that had begun before the undo that this write begins."""
+        for step in plan.steps if self.after.undoing and not self.before.undoing else ():
+            if step.point_of_no_return and self.before.steps[step.name].attempt:
+                yield f"it is undone though {step.name}, past which it only goes forward, had begun"

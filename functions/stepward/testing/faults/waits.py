@@ -8,7 +8,7 @@ from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
 from stepward.domain.steps.many import begun, is_many
 from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task
-from stepward.domain.workflow.effects import MOST_INLINE
+from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
 
@@ -49,6 +49,15 @@ def _of_items(task: Task, step: PlannedStep) -> Sequence[str]:
     """The children that do items of an each, and have been asked for."""
     record = task.steps[step.name]
     return [f"{step.name}.{at}" for at in range(begun(step, record) if step.parts and is_many(record) else 0)]
+
+
+def crowded(task: Task, plan: Plan) -> Iterator[str]:
+    """W5: an each that has more items under way than it does at once."""
+    for step in (each for each in plan.steps if each.parts):
+        running = (name for name, record in task.steps.items() if record.process_state not in {*DONE, STOPPED})
+        items = {item.at for item in map(Item.read, running) if item.step == step.name and item.at >= 0}
+        if len(items) > step.at_once and not task.undoing:
+            yield f"{step.name} does {len(items)} items at once, not {step.at_once}"
 
 
 def waited(planned: PlannedStep, write: Write, before: StepRecord, after: StepRecord) -> bool:

@@ -142,3 +142,7 @@ class MemoryRejects:
     def newest(self, limit: int) -> list[Reject]:
         """The newest rejects, newest first; see the port."""
         return [self.kept[key] for key in sorted(self.kept, reverse=True)[:limit]]
+
+    def whole(self, reject: Reject) -> Reject:
+        """The reject itself; see the port."""
+        return reject

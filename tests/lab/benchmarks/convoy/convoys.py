@@ -5,10 +5,10 @@ from itertools import product
 
 from rich.table import Table
 
-from stepward.cli.cost.estimate import MILLION, Measured, estimate, measured, prices
+from stepward.cli.cost.counting import COUNTED
+from stepward.cli.cost.estimate import MILLION, estimate, measured, prices
 from tests.lab.benchmarks.convoy.lane_cloud import Counted, counted
 from tests.lab.benchmarks.convoy.lane_memory import Beside, Pace, beside, pace
-from tests.lab.benchmarks.cost.cost import MEASURED
 from tests.lab.results import Progress, Result, table
 
 BATCHES = (1, 10)
@@ -37,24 +37,14 @@ def measure(progress: Progress) -> Result:
 
 def priced(found: Sequence[Counted]) -> Mapping[str, float]:
     """US dollars for a million entries, by "kind orders batch"."""
-    by_batch: dict[tuple[str, int], dict[int, Mapping[str, float]]] = {}
-    for each in found:
-        by_batch.setdefault((each.what, each.orders), {})[each.batch] = each.billed
-    return {
-        f"{what} {orders} {batch}": million_usd(batches, batch)
-        for (what, orders), batches in by_batch.items()
-        for batch in batches
-    }
+    return {f"{each.what} {each.orders} {each.batch}": million_usd(each.billed) for each in found}
 
 
-def million_usd(batches: Mapping[int, Mapping[str, float]], batch: int) -> float:
-    """US dollars for a million entries in batches of `batch`; `batches` is what each takes, by batch size."""
-    known = measured()
-    whole = {size: dict.fromkeys(MEASURED, 0.0) | dict(billed) for size, billed in batches.items()}
-    one = estimate(Measured({1: whole}, {}, known.sweep, known.stack), steps=1, batch=batch).order_usd
-    price = prices()["fifo request"]
-    fifo: float = whole[batch]["fifo requests"] * price["usd"] / price["per"]
-    return (one + fifo) * MILLION
+def million_usd(billed: Mapping[str, float]) -> float:
+    """US dollars for a million entries; `billed` is what each takes."""
+    counted, price = dict.fromkeys(COUNTED, 0.0) | dict(billed), prices()["fifo request"]
+    fifo: float = counted["fifo requests"] * price["usd"] / price["per"]
+    return (estimate(counted, measured()).order_usd + fifo) * MILLION
 
 
 def _pace_table(paces: Sequence[Pace]) -> Table:

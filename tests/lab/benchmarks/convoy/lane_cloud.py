@@ -12,6 +12,10 @@ from typing import Any
 import boto3
 
 from orders import app
+from stepward.cli.cost.billing import requests_of
+from stepward.cli.cost.functions import FUNCTION, bill_log, forget_loggers
+from stepward.cli.cost.meter import Meter
+from stepward.cli.cost.priced import AGENTS
 from stepward.local.cloud import local_cloud
 from stepward.testing.aws.stack import CREDENTIALS, Stack, environment
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
@@ -21,10 +25,8 @@ from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.clock import now
 from stepward.wiring.convoy import convoy
 from stepward.wiring.ledger import ledger
-from tests.lab.benchmarks.cloud import FUNCTION, bill_log, forget_loggers
-from tests.lab.benchmarks.cost.billing import requests_of
-from tests.lab.benchmarks.cost.meter import Meter, metered
-from tests.lab.benchmarks.workload import AGENTS, adds, creates, ledgers
+from tests.lab.benchmarks.cost.meter import metered
+from tests.lab.benchmarks.workload import adds, creates, ledgers
 
 CALLS = ("GetItem", "Query", "PutItem", "BatchWriteItem", "TransactWriteItems")
 FEW = 100

@@ -11,6 +11,7 @@ from typing import Any
 import orders
 from orders.messages import OrderSubmitted
 from stepward.adapters.lambda_.groups import GroupWorker
+from stepward.cli.cost.priced import AGENTS, order_id
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue
@@ -19,7 +20,7 @@ from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.poller import Poller
 from stepward.wiring.clock import now
 from tests.lab.benchmarks.engine import MemoryLog
-from tests.lab.benchmarks.workload import AGENTS, adds, creates, ledgers, line, order_id
+from tests.lab.benchmarks.workload import adds, creates, ledgers, line
 from tests.unit.engine.world import Clock
 
 CONSUMERS = 8

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from stepward.cli.cost.estimate import Assumptions, run_ms
+from stepward.cli.cost.priced import order_id
 from tests.lab.benchmarks.convoy.convoys import million_usd
 from tests.lab.benchmarks.convoy.lane_memory import beside, pace
-from tests.lab.benchmarks.workload import LONGEST_LEDGER, adds, ledgers, order_id
+from tests.lab.benchmarks.workload import LONGEST_LEDGER, adds, ledgers
 
 BILLED = {"write units": 2.0, "read units": 1.0, "fifo requests": 2.0, "invocations": 1.0, "messages": 1.0}
 
@@ -51,4 +52,4 @@ def test_a_million_entries_cost_their_requests_and_the_time_that_functions_wait(
     expected = 2 * 0.625 + 0.125 + 2 * 0.50 + 0.20 + seconds * 0.5 * 0.0000133334e6
     expected += assumed.platform_log_bytes / 1024**3 * 0.50e6 + assumed.traced * 5
 
-    assert million_usd({1: BILLED, 10: BILLED}, 1) == pytest.approx(expected)
+    assert million_usd(BILLED) == pytest.approx(expected)

@@ -1,15 +1,13 @@
-"""Counts what AWS would bill for orders under the real functions, and writes the counts for `stepward cost`."""
+"""Counts what AWS would bill for orders, and what no plan tells, which it writes for `stepward cost`."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from stepward.cli.cost import estimate
-from tests.integration.dynamodb.item_size import INDEX_OVERHEAD, size_of
-from tests.lab.benchmarks.cloud import Cloud, cloud
-from tests.lab.benchmarks.cost import tables
-from tests.lab.benchmarks.cost.billing import Bill
-from tests.lab.benchmarks.workload import line, order_text
+from stepward.cli.cost.counting import COUNTED, Quantities, count, per_order, warm_up
+from stepward.cli.cost.priced import Priced, calls_in_a_row
+from tests.lab.benchmarks.cloud import cloud
+from tests.lab.benchmarks.cost import kinds, tables
 from tests.lab.results import Progress, Result
 
 STEPS = (1, 2, 3, 5, 10, 20, 30)
@@ -17,101 +15,62 @@ BATCHES = (1, 10)
 PAYLOADS = (1, 3, 30, 300)
 TARGET = Path(estimate.__file__).parent / "measured.json"
 RECOVERED_AFTER_S = 700
-MEASURED = (
-    "write units",
-    "read units",
-    "sqs requests",
-    "fair requests",
-    "messages",
-    "invocations",
-    "invocations of agent",
-    "reads waited for",
-    "writes waited for",
-    "transactions waited for",
-    "sends waited for",
-    "log bytes",
-    "metric bytes",
-    "stored bytes",
-)
-
-Quantities = Mapping[str, float]
 
 
 def happy(steps: int, batch: int, items: int = 3) -> Quantities:
-    """What one order of `steps` steps and `items` lines takes if nothing goes wrong and batches are full."""
-    with cloud(line(steps), batch) as deployed:
-        warm_up(deployed)
-        deployed.send([order_text(number, items) for number in range(1, batch + 1)])
-        deployed.run()
-        return _per_order({**deployed.meter.bill.totals, "stored bytes": _stored(deployed.meter.bill)}, batch)
+    """What one order of `steps` calls in a row and `items` lines takes if nothing goes wrong and batches are full."""
+    return count(Priced(calls_in_a_row(steps), items=items), batch)
 
 
 def recovered() -> Quantities:
     """What an order takes in addition if an agent dies once: its message comes back, the Supervisor finds the step."""
-    with cloud(line(3), 1) as deployed:
-        warm_up(deployed)
-        deployed.send([order_text(1)])
+    app = Priced(calls_in_a_row(3))
+    with cloud(app, 1) as deployed:
+        warm_up(deployed, app)
+        deployed.send([app.text(1)])
         deployed.crashes = 1
         deployed.run()
         deployed.wait(RECOVERED_AFTER_S)
         deployed.supervise()
         deployed.run()
-        total = _per_order(deployed.meter.bill.totals, 1)
+        total = per_order(deployed.meter.bill.totals, 1)
     usual, idle = happy(3, 1), swept()
-    return _per_order({name: total[name] - usual[name] - idle[name] for name in MEASURED if name != "stored bytes"}, 1)
+    return per_order({name: total[name] - usual[name] - idle[name] for name in COUNTED if name != "stored bytes"}, 1)
 
 
 def swept() -> Quantities:
     """What one run of the Supervisor takes if nothing is overdue."""
-    with cloud(line(3), 1) as deployed:
+    with cloud(Priced(calls_in_a_row(3)), 1) as deployed:
         deployed.supervise()
         deployed.meter.reset()
         deployed.wait(60)
         deployed.supervise()
-        return _per_order(deployed.meter.bill.totals, 1)
+        return per_order(deployed.meter.bill.totals, 1)
 
 
 def measure(progress: Progress) -> Result:
     """What AWS would bill; it also writes the file that `stepward cost` reads."""
-    orders: dict[str, dict[str, Quantities]] = {}
-    for steps in STEPS:
-        progress(f"counting the requests of an order of {steps} steps")
-        orders[str(steps)] = {str(batch): happy(steps, batch) for batch in BATCHES}
     progress("counting the requests of a recovery, and of a sweep")
-    found = {"orders": orders, "recovery": recovered(), "sweep": swept()}
+    found = {"recovery": recovered(), "sweep": swept()}
     progress("counting what the stack holds")
     from tests.lab.benchmarks.cost import stack  # noqa: PLC0415 - the CDK takes seconds to import
 
     counts = {"stack": {**stack.counted(), "metrics": metrics()}, **found}
     TARGET.write_text(json.dumps(counts, indent=1) + "\n")
     estimate.measured.cache_clear()
-    measured, payloads = estimate.measured(), {}
-    for items in PAYLOADS:
-        progress(f"counting the requests of an order of {items} lines")
-        payloads[items] = happy(3, 10, items)
-    return {"counted": measured, "payloads": payloads}, [*tables.of(measured), tables.payloads(payloads)]
+    progress("counting the requests of orders")
+    orders = {steps: {batch: happy(steps, batch) for batch in BATCHES} for steps in STEPS}
+    added = {batch: kinds.added(batch) for batch in BATCHES}
+    payloads = {items: happy(3, 10, items) for items in PAYLOADS}
+    results = {"counted": estimate.measured(), "orders": orders, "kinds": added, "payloads": payloads}
+    return results, [*tables.of(orders), tables.kinds(added), tables.payloads(payloads)]
 
 
 def metrics() -> int:
     """How many metrics a deployment with three agents writes if nothing goes wrong."""
-    with cloud(line(3), 1) as deployed:
-        deployed.send([order_text(1)])
+    app = Priced(calls_in_a_row(3))
+    with cloud(app, 1) as deployed:
+        deployed.send([app.text(1)])
         deployed.run()
         deployed.supervise()
         return len(deployed.metrics)
-
-
-def warm_up(deployed: Cloud) -> None:
-    """Run one uncounted order: it writes the plan, which is written once per deployment."""
-    deployed.send([order_text(999)])
-    deployed.run()
-    deployed.meter.reset()
-
-
-def _stored(bill: Bill) -> float:
-    rows = [item for (_, key), item in bill.items.items() if key.endswith(tuple(f"{n:012d}" for n in range(1, 999)))]
-    return sum(size_of(row) + INDEX_OVERHEAD for row in rows)
-
-
-def _per_order(totals: Mapping[str, float], orders: int) -> Quantities:
-    return {name: round(totals.get(name, 0) / orders, 3) for name in MEASURED}

@@ -3,8 +3,9 @@
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from aws_cdk import App
 from aws_cdk import aws_lambda as lambda_
@@ -13,24 +14,53 @@ from orders import app as application
 from stepward.project import Project
 from stepward_cdk.settings.chosen import in_file
 from stepward_cdk.stack import StepwardStack
+from tests.infra.template import Template, joined
+
+Watching = Literal["lean", "full"]
+METRICS: Mapping[Watching, int] = {"lean": 3, "full": 20}
+"""Metrics that a deployment with three agents writes if all goes well; `test_counted_requests` counts them."""
 
 
-def counted() -> Mapping[str, float]:
-    """How many metrics the alarms of the sample workflow's stack watch, and how many queues Lambda polls."""
+def counted(watching: Watching = "lean") -> Mapping[str, float]:
+    """What of the sample workflow's stack is billed by the month.
+
+    That are the metrics that alarms watch, the queues that Lambda polls, those that the Supervisor counts, dashboards,
+    the metrics on them, and keys.
+    """
     with tempfile.TemporaryDirectory() as out:
         code = Path(out) / "code"
         code.mkdir()
         (code / "submission.py").write_text("")
         context = json.loads((Project.here().root / "cdk.json").read_text())["context"]
-        settings = in_file(Project.here().environment("dev"))
+        settings = replace(in_file(Project.here().environment("dev")), watching=watching)
         app, asset = App(context=context, outdir=f"{out}/cdk.out"), lambda_.Code.from_asset(str(code))
         StepwardStack(app, "Cost", app=application, settings=settings, code=asset)
         app.synth()
         template = json.loads((Path(out) / "cdk.out" / "Cost.template.json").read_text())
-    found = template["Resources"].values()
-    alarms = [each["Properties"] for each in found if each["Type"] == "AWS::CloudWatch::Alarm"]
-    queues = [each for each in found if each["Type"] == "AWS::Lambda::EventSourceMapping"]
-    return {"alarms": sum(map(billed, alarms)), "queues": len(queues)}
+    return counted_in(Template(template))
+
+
+def counted_in(template: Template) -> Mapping[str, float]:
+    """The same of one template."""
+    found = [each["Type"] for each in template.body["Resources"].values()]
+    fifo = [queue for queue in template.source_queues().values() if queue.get("FifoQueue")]
+    named = template.environment(template.function("supervisor")).get("STEPWARD_DEAD_LETTERS")
+    boards = template.properties("CloudWatch::Dashboard").values()
+    return {
+        "alarms": sum(map(billed, template.properties("CloudWatch::Alarm").values())),
+        "queues": len(template.source_queues()) - len(fifo),
+        "fifo queues": len(fifo),
+        "counted queues": json.dumps(named).count("=") + 1 if named else 0,
+        "dashboards": len(boards),
+        "shown": sum(len(shown_on(board)) for board in boards),
+        "keys": found.count("AWS::KMS::Key"),
+    }
+
+
+def shown_on(board: Mapping[str, Any]) -> list[list[Any]]:
+    """The metrics of a dashboard, each as often as it is shown."""
+    graphs = joined(board["DashboardBody"])["widgets"]
+    return [metric for graph in graphs for metric in graph["properties"].get("metrics", [])]
 
 
 def billed(alarm: Mapping[str, Any]) -> int:

@@ -4,28 +4,46 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from stepward.cli.cost.estimate import MILLION, Measured, Quantities, estimate
+from stepward.cli.cost.counting import Quantities
+from stepward.cli.cost.estimate import MILLION, estimate, measured
 from tests.lab.results import table
 
 _NAMES = ("write units", "read units", "sqs requests", "invocations", "messages")
 _COLUMNS = ("", "write units", "read units", "SQS requests", "invocations", "messages")
+_MORE = ("log bytes", "$ / million")
+
+Orders = Mapping[int, Mapping[int, Quantities]]
+"""The counts of an order, by its steps and the size of batches."""
 
 
-def of(found: Measured) -> Sequence[Table]:
-    """What orders of every measured number of steps cost, alone and in full batches; the bill of three steps."""
-    usd = {
-        (steps, batch): estimate(found, steps=steps, batch=batch).order_usd * MILLION
-        for steps, by_batch in found.orders.items()
-        for batch in by_batch
-    }
+def usd(counted: Quantities) -> float:
+    """US dollars for a million orders, or steps, that take so much each."""
+    return estimate(counted, measured()).order_usd * MILLION
+
+
+def of(orders: Orders) -> Sequence[Table]:
+    """What orders of so many steps cost, alone and in full batches; the bill of three steps."""
     rows = [
-        [f"{steps} steps, batch {batch}", *_billed(found.orders[steps][batch]), f"{usd[steps, batch]:,.2f}"]
-        for steps, batch in usd
+        _row(f"{steps} steps, batch {batch}", counted)
+        for steps, by_batch in orders.items()
+        for batch, counted in by_batch.items()
     ]
-    recovery = estimate(found, steps=3, batch=1, recoveries=1).order_usd * MILLION - usd[3, 1]
-    rows.append(["one recovery more", *_billed(found.recovery), f"{recovery:,.2f}"])
-    title, more = "Billed per order, us-east-1", ("log bytes", "$ / million")
-    return [table(title, *_COLUMNS, *more, rows=rows, boxed=False), _lines(found)]
+    rows.append(_row("one recovery more", measured().recovery))
+    title = "Billed per order, us-east-1"
+    return [table(title, *_COLUMNS, *_MORE, rows=rows, boxed=False), _lines(orders[3])]
+
+
+def kinds(found: Mapping[int, Mapping[str, Quantities]]) -> str:
+    """What a step of each kind adds to an order, as the table of docs/performance.md; the counts are of batch 1."""
+    names = ("write units", "read units", "sqs requests", "invocations")
+    lines = [
+        "| a step more | write units | read units | SQS requests | Lambda runs | $ a million | $ in batches of 10 |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for kind, each in found[1].items():
+        figures = [*(f"{each[name]:g}" for name in names), f"{usd(each):.2f}", f"{usd(found[10][kind]):.2f}"]
+        lines.append(f"| {' | '.join([kind, *figures])} |")
+    return "\n".join(lines)
 
 
 def payloads(found: Mapping[int, Quantities]) -> Table:
@@ -33,13 +51,17 @@ def payloads(found: Mapping[int, Quantities]) -> Table:
     return table("A 3-step order of so many lines, batch 10", *_COLUMNS, rows=rows, boxed=False)
 
 
+def _row(name: str, counted: Quantities) -> Sequence[str]:
+    return [name, *_billed(counted), f"{usd(counted):,.2f}"]
+
+
 def _billed(counted: Quantities) -> Sequence[str]:
     logged = counted["log bytes"] + counted["metric bytes"]
-    return [*(f"{counted[name]:g}" for name in _NAMES), f"{logged:,.0f}"]
+    return [*(f"{round(counted[name], 3):g}" for name in _NAMES), f"{logged:,.0f}"]
 
 
-def _lines(found: Measured) -> Table:
-    alone, full = (estimate(found, steps=3, batch=batch) for batch in (1, 10))
+def _lines(by_batch: Mapping[int, Quantities]) -> Table:
+    alone, full = (estimate(by_batch[batch], measured()) for batch in (1, 10))
     lines = zip(alone.per_order, full.per_order, strict=True)
     rows = [(one.name, f"{one.usd * MILLION:,.2f}", f"{ten.usd * MILLION:,.2f}") for one, ten in lines]
     made = table("A million 3-step orders, us-east-1", "", "batch 1, $", "batch 10, $", rows=rows, boxed=False)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.benchmarks.cost.billing import Bill, requests_of, units_of_indexes, units_of_query, units_of_reads
+from stepward.cli.cost.billing import Bill, requests_of, units_of_indexes, units_of_query, units_of_reads
 
 KB = 1024
 LISTED = {"Shard": {"N": "1"}, "Due": {"N": "5"}}

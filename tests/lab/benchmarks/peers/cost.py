@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stepward.cli.cost import estimate
+from stepward.cli.cost.counting import count
 from stepward.cli.cost.estimate import Line
+from stepward.cli.cost.priced import Priced, calls_in_a_row
 
 FILE = Path(__file__).with_name("prices.json")
 """The public list prices of the peers (us-east-1, before any free tier), each with its source and its date."""
@@ -188,4 +190,4 @@ def _bill(given: Assumptions, batch: int) -> Bill:
 
 def _estimate(given: Assumptions, batch: int, operation_ms: float) -> estimate.Estimate:
     assumed = replace(estimate.Assumptions(), memory_mb=given.memory_mb, operation_ms=operation_ms)
-    return estimate.estimate(estimate.measured(), steps=given.steps, batch=batch, assumed=assumed)
+    return estimate.estimate(count(Priced(calls_in_a_row(given.steps)), batch), estimate.measured(), assumed=assumed)

@@ -1,8 +1,10 @@
 """A trip in memory, on the engine's testing kit."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +16,14 @@ from booking.trip import (
     book_hotel,
     charge,
     find_hotel,
+    issue_ticket,
     send_check_in,
     send_itinerary,
     trip,
     write_itinerary,
 )
-from stepward import App, Later
+from stepward import App, Call, Later, Permanent
+from stepward.domain.workflow.plan import StepKind
 from stepward.testing import Engine, crash_points
 
 TRIP = json.loads((Path(__file__).parents[1] / "trip.json").read_text())
@@ -53,8 +57,9 @@ def test_a_trip_is_booked_paid_insured_and_confirmed(engine: Engine) -> None:
     engine.run()
     assert order.state == engine.order("trip-1#insurance").state == "Processed"
     assert set(engine.effects[1:3]) == BOOKED
-    assert (engine.effects[0], engine.effects[3:6]) == ("book_flight", ["charge", "quote", "insure"])
-    assert engine.effects[6:] == ["write_itinerary", "send_itinerary", "send_check_in"]
+    assert (engine.effects[0], engine.effects[3]) == ("book_flight", "charge")
+    assert set(engine.effects[4:7]) == {f"tickets[{number}]" for number in range(3)}
+    assert engine.effects[7:] == ["quote", "insure", "write_itinerary", "send_itinerary", "send_check_in"]
     assert (order.step(send_check_in).started_at or 0) >= opens.timestamp() * 1000
     engine.verdict()
 
@@ -97,6 +102,28 @@ def test_a_declined_card_undoes_every_booking(engine: Engine) -> None:
     assert order.state == "Undone"
     assert set(engine.effects[3:5]) == {f"{each}/undo" for each in BOOKED}
     assert engine.effects[5:] == ["book_flight/undo"]
+
+
+def test_a_traveller_who_gets_no_ticket_stops_the_whole_trip(engine: Engine) -> None:
+    def issue(call: Call) -> Mapping[str, Any]:
+        if call.item["name"] == "Jean":
+            raise Permanent("the name is not that of the passport")
+        return {"ticket": f"t-{call.item['name']}"}
+
+    engine.service(issue_ticket).returns(issue)
+    order = engine.submit(trip, TRIP)
+    engine.run()
+    assert order.state == "Undone"
+    assert {"tickets[0]/undo", "tickets[1]/undo", "charge/undo", "book_flight/undo"} < set(engine.effects)
+    assert "quote" not in engine.effects
+    engine.verdict()
+
+
+def test_the_booking_uses_every_kind_of_step() -> None:
+    planned = [step for workflow in booking.workflows for step in workflow.planned()]
+    assert {step.kind for step in planned} == set(StepKind)
+    assert any(step.check for step in planned)
+    assert any(step.answer_within for step in planned)
 
 
 def test_a_trip_without_the_insurance_that_was_wanted_is_undone_and_paid_back(engine: Engine) -> None:

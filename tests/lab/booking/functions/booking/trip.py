@@ -1,4 +1,4 @@
-"""A trip: approved if it is dear, booked side by side, paid, insured if wanted, and accompanied by two e-mails."""
+"""A trip: approved if dear, booked side by side, paid, ticketed, insured if wanted, accompanied by two e-mails."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from stepward import (
     Agent,
     Call,
     Child,
+    Each,
     Later,
     OrderMessage,
     Remind,
@@ -30,11 +31,18 @@ DEAR = 500_000
 """The price, in cents, above which somebody has to approve a trip."""
 
 
+class Traveller(msgspec.Struct, frozen=True):
+    """Who gets a ticket."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+
+
 class Trip(OrderMessage, frozen=True, kw_only=True):
     """The message that asks for a trip; `price` is in cents."""
 
     destination: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     nights: Annotated[int, msgspec.Meta(ge=1, le=60)]
+    travellers: Annotated[list[Traveller], msgspec.Meta(min_length=1, max_length=100)]
     price: Annotated[int, msgspec.Meta(ge=1)]
     check_in_opens: Annotated[datetime, msgspec.Meta(tz=True)]
     needs_visa: bool = False
@@ -60,6 +68,16 @@ def book_flight(call: Call) -> Mapping[str, Any]:
 @flights.operation
 def cancel_flight(call: Call) -> Mapping[str, Any]:
     return post("flights/cancel", call)
+
+
+@flights.operation
+def issue_ticket(call: Call) -> Mapping[str, Any]:
+    return post("flights/issue", call, booking=call.results["book_flight"]["reference"], name=call.item["name"])
+
+
+@flights.operation
+def void_ticket(call: Call) -> Mapping[str, Any]:
+    return post("flights/void", call)
 
 
 @hotels.operation
@@ -169,6 +187,12 @@ trip = Workflow(
             after=[book_hotel, rent_car, ask_for_visa],
             complete_within=minutes(1),
             on_permanent=UNDO,
+        ),
+        Each(
+            "tickets",
+            ref.order("travellers"),
+            Step(issue_ticket, undo=void_ticket, complete_within=minutes(1), on_permanent=UNDO),
+            at_once=2,
         ),
         Child(
             "insurance",

@@ -1,4 +1,4 @@
-"""The bucket for ledgers that are too large for a message."""
+"""The buckets: for ledgers that are too large for a message, and for rejects that are too large for a row."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from stepward_cdk.queues import removal
 from stepward_cdk.settings.settings import Settings
 
 
-class LedgerObjects(Construct):
-    """A private bucket whose objects expire: by then their entries are in the lanes.
+class Objects(Construct):
+    """A private bucket whose objects expire after `days`.
 
     The stack never empties it. In development the bucket is deleted with the stack if it is empty; if not, the deletion
     fails and says so.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, days: int) -> None:
         super().__init__(scope, construct_id)
         self.bucket = s3.Bucket(
             self,
@@ -30,11 +30,17 @@ class LedgerObjects(Construct):
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             lifecycle_rules=[
                 s3.LifecycleRule(
-                    expiration=Duration.days(settings.ledger_days),
+                    expiration=Duration.days(days),
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
             ],
             removal_policy=removal(settings),
+        )
+
+    def grant_put(self, function: lambda_.Function) -> None:
+        """Let a function write objects, and read none."""
+        function.add_to_role_policy(
+            iam.PolicyStatement(actions=["s3:PutObject"], resources=[self.bucket.arn_for_objects("*")])
         )
 
     def grant_read(self, function: lambda_.Function) -> None:
