@@ -6,6 +6,7 @@ import pytest
 
 from stepward import UNDO
 from stepward.adapters.dynamodb.task_records import StepsAttribute
+from stepward.cli.orders.timeline import prospects, timeline
 from stepward.domain.messages import ChildEnded, Outcome, Reply
 from stepward.domain.steps import each, many
 from stepward.domain.task import results
@@ -193,6 +194,18 @@ def test_a_deployment_in_the_undo_keeps_what_undoes_the_items() -> None:
     order.undo()
     engine.run(lambda: "parcels/undo" in order.task.steps and order.step("parcels/undo").attempt > 0)
     assert {name for _, name in needed(order.task, app(PACK, SHIP).workflows[0].plan())} >= {"unpack", "recall"}
+
+
+def test_people_see_how_far_many_items_are_and_what_undid_them() -> None:
+    engine, order = begun(app(at_once=1), 21)
+    engine.run(lambda: bool(engine.effects and order.step("parcels").ended))
+    plan = app(at_once=1).workflows[0].plan()
+    (said,) = prospects(order.task, plan, engine.loop.now)
+    assert said == "parcels waits for its 21 items, 1 at once; 1 of 3 orders of ten have ended."
+    order.undo()
+    engine.run()
+    texts = [happening.text for happening in timeline(order.task, plan)]
+    assert "parcels/undo: its items began, 1 at once" in texts
 
 
 def test_more_than_ten_thousand_are_refused_by_name() -> None:
