@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepward import UNDO
+from stepward import UNDO, App, Workflow
 from stepward.adapters.dynamodb.task_records import StepsAttribute
 from stepward.cli.orders.timeline import prospects, timeline
 from stepward.domain.messages import ChildEnded, Outcome, Reply
@@ -254,6 +254,12 @@ def test_whoever_dies_the_children_end_with_their_parent(monkeypatch: pytest.Mon
         assert states == {"Undone" if refused else "Processed"}
 
     crash_points(app(on_failure=UNDO, at_once=1), {"orderId": "1", "parcels": parcels(2)}, before=before, after=after)
+
+
+def test_the_scheduler_of_an_each_may_submit_orders() -> None:
+    """The deployment gives it that right only where it needs it."""
+    alone = Workflow("one", version=1, steps=[SHIP])
+    assert (app().has_children, App("plain", workflows=[alone]).has_children) == (True, False)
 
 
 def test_parcels_that_fit_have_no_children() -> None:
