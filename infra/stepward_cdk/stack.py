@@ -56,7 +56,7 @@ class StepwardStack(Stack):
             rejects=Objects(self, "Rejects", settings=settings, days=REJECT_DAYS),
             alerts=Alerts(self, "Alerts", settings=settings, workflow=app.keys.default),
             callback_key=callback_key(self, "CallbackKey", app=app, settings=settings),
-            children=any(step.child for step in app.planned()),
+            children=app.has_children,
         )
         self.functions = functions = Functions(self, "Functions", agents=agents, parts=parts)
         watched = _watched(agents, parts, functions)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from stepward import UNDO
+from stepward import UNDO, App, Workflow
 from stepward.adapters.dynamodb.task_records import StepsAttribute
-from stepward.domain.messages import ChildEnded, Notice, Outcome, Reply
+from stepward.cli.orders.timeline import prospects
+from stepward.cli.orders.timeline import timeline
+from stepward.domain.messages import ChildEnded
+from stepward.domain.messages import Notice
+from stepward.domain.messages import Outcome
+from stepward.domain.messages import Reply
 from stepward.domain.steps import each, many
 from stepward.domain.task import results
 from stepward.domain.task.decide import decide
@@ -90,6 +95,17 @@ def test_the_end_of_a_child_that_comes_twice_asks_again() -> None:
     assert order.state == "Processed"
     assert len(engine.effects) == 13
     engine.verdict()
+
+
+def test_the_end_of_each_child_is_kept_beside_the_others() -> None:
+    """I1, I3: the step ends with the last one, and not before."""
+    engine, order = begun(app(at_once=1), 21)
+    engine.run(lambda: bool(engine.effects and order.step("parcels").ended))
+    task, plan = order.task, app(at_once=1).workflows[0].plan()
+    for at, ended, state in ((2, "5", "Processing"), (2, "5", "Processing"), (1, "7", "Processed")):
+        event = ChildEnded("1", f"parcels.{at}", 1)
+        task = decide(task, plan, event, now=task.created_at, by="", timing=Timing(), order={}).task
+        assert (task.steps["parcels"].ended, str(task.steps["parcels"].process_state)) == (ended, state)
 
 
 def test_a_pause_begins_no_child_and_a_resume_goes_on() -> None:
@@ -185,6 +201,18 @@ def test_a_deployment_in_the_undo_keeps_what_undoes_the_items() -> None:
     assert {name for _, name in needed(order.task, app(PACK, SHIP).workflows[0].plan())} >= {"unpack", "recall"}
 
 
+def test_people_see_how_far_many_items_are_and_what_undid_them() -> None:
+    engine, order = begun(app(at_once=1), 21)
+    engine.run(lambda: bool(engine.effects and order.step("parcels").ended))
+    plan = app(at_once=1).workflows[0].plan()
+    (said,) = prospects(order.task, plan, engine.loop.now)
+    assert said == "parcels waits for its 21 items, 1 at once; 1 of 3 orders of ten have ended."
+    order.undo()
+    engine.run()
+    texts = [happening.text for happening in timeline(order.task, plan)]
+    assert "parcels/undo: its items began, 1 at once" in texts
+
+
 def test_more_than_ten_thousand_are_refused_by_name() -> None:
     engine, order = begun(app(), 10_001)
     engine.run()
@@ -231,6 +259,12 @@ def test_whoever_dies_the_children_end_with_their_parent(monkeypatch: pytest.Mon
         assert states == {"Undone" if refused else "Processed"}
 
     crash_points(app(on_failure=UNDO, at_once=1), {"orderId": "1", "parcels": parcels(2)}, before=before, after=after)
+
+
+def test_the_scheduler_of_an_each_may_submit_orders() -> None:
+    """The deployment gives it that right only where it needs it."""
+    alone = Workflow("one", version=1, steps=[SHIP])
+    assert (app().has_children, App("plain", workflows=[alone]).has_children) == (True, False)
 
 
 def test_parcels_that_fit_have_no_children() -> None:

@@ -1,7 +1,9 @@
 """What the real handlers on moto show differently from the engine in memory."""
 
+import pytest
+
 from stepward.testing.aws.engine import AwsEngine
-from tests.unit.steps import invoices
+from tests.unit.steps import invoices, parcels
 from tests.unit.testing.shop import ALL, reserve, run
 
 
@@ -38,3 +40,16 @@ def test_a_child_is_submitted_and_undone_by_the_scheduler() -> None:
         engine.run()
         assert engine.order("1#invoice").state == parent.state == "Undone"
         assert engine.order("1#invoice").task.due is None
+
+
+@pytest.mark.parametrize(("count", "key"), [(3, "1"), (11, "1#parcels.1")])
+def test_each_item_is_done_and_undone_by_the_real_handlers(count: int, key: str) -> None:
+    """W5, I13: what is stored of items, and of their children, is read again."""
+    with AwsEngine(parcels.app(parcels.PACK, parcels.SHIP)) as engine:
+        order = engine.submit(None, {"orderId": "1", "parcels": parcels.parcels(count)})
+        engine.run()
+        assert (order.state, len(engine.effects)) == ("Processed", 2 * count + 2)
+        order.undo()
+        engine.run()
+        assert order.state == engine.order(key).state == "Undone"
+        assert len(engine.effects) == 2 * (2 * count + 2)

@@ -8,6 +8,7 @@ from itertools import chain
 
 from stepward.cli.terminal import day_and_time, span
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
+from stepward.domain.steps.many import by_children, children, ended
 from stepward.domain.steps.overdue import IT_RAISED
 from stepward.domain.steps.signal import UNGIVEN
 from stepward.domain.task.change import TaskChange
@@ -133,7 +134,8 @@ def _waiting(planned: PlannedStep, record: StepRecord, now: int) -> str:
     if planned.kind is StepKind.TIMER:
         return f"{record.name} is a timer, and ends at {until}."
     if planned.kind is StepKind.EACH:
-        return f"{record.name} waits for its {record.items} items, {planned.at_once} at once."
+        many = f"; {ended(record)} of {children(record)} orders of ten have ended" if by_children(record) else ""
+        return f"{record.name} waits for its {record.items:,} items, {planned.at_once} at once{many}."
     reminded = "; the operators were reminded" if record.lacks else ""
     return f"{record.name} waits for its signal until {until}{reminded}."
 
@@ -143,7 +145,7 @@ def _begun(planned: PlannedStep) -> str:
     if planned.kind is StepKind.SIGNAL:
         return f"it began to wait for its signal, for {span(planned.complete_within)}"
     if planned.kind is StepKind.EACH:
-        return f"it began with {name_of(planned.items)}, {planned.at_once} items at once"
+        return f"its items began, {planned.at_once} at once"
     return f"the timer began, {span(planned.complete_within) if planned.until == () else name_of(planned.until)}"
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stepward.domain.errors import Untellable
 from stepward.domain.messages import ChildEnded, ItemRequest, Message, Retry
 from stepward.domain.steps import many
-from stepward.domain.steps.many import ASKED_AGAIN_MS, is_many
+from stepward.domain.steps.many import ASKED_AGAIN_MS, by_children, is_many
 from stepward.domain.steps.overdue import remind
 from stepward.domain.steps.waits import not_taken
 from stepward.domain.task.claim import claim_ready
@@ -49,8 +49,8 @@ def listed(step: PlannedStep, order: Mapping[str, Any], results: Mapping[str, An
 def deadline(change: TaskChange, step: PlannedStep) -> int | None:
     """When its children are asked again; without children None, for its items have deadlines of their own."""
     record = change.steps[step.name]
-    by_children = record.is_compensation or len(_listed(change, step)) > MOST_INLINE
-    return change.now + ASKED_AGAIN_MS if by_children else None
+    children = record.is_compensation or len(_listed(change, step)) > MOST_INLINE
+    return change.now + ASKED_AGAIN_MS if children else None
 
 
 def _listed(change: TaskChange, step: PlannedStep) -> list[Any]:
@@ -61,14 +61,10 @@ def begin(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
     """Begin its first items, or undo its last ones; without any it is done."""
     if not record.is_compensation:
         record = change.steps[step.name] = replace(record, items=len(_listed(change, step)))
-    if not _by_children(record):
+    if not by_children(record):
         go_on(change, step, change.cause)
         claim_ready(change, change.cause)
     change.messages.extend(asks(change, step, record))
-
-
-def _by_children(record: StepRecord) -> bool:
-    return record.is_compensation or is_many(record)
 
 
 def go_on(change: TaskChange, step: PlannedStep, causation_id: str) -> None:
@@ -79,7 +75,7 @@ def go_on(change: TaskChange, step: PlannedStep, causation_id: str) -> None:
     record = change.steps[step.name]
     if not record.runs:
         return
-    if _by_children(record):
+    if by_children(record):
         many.ask_again(change, step, record)
         return
     begun = next(at for at in range(record.items + 1) if step.of_item(at)[0] not in change.steps)
@@ -92,7 +88,7 @@ def go_on(change: TaskChange, step: PlannedStep, causation_id: str) -> None:
 
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Message]:
     """What its children are asked; items that the same message claimed ask for themselves."""
-    return [*many.asks(change, step, record)] if _by_children(record) else []
+    return [*many.asks(change, step, record)] if by_children(record) else []
 
 
 def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any) -> None:

@@ -28,6 +28,11 @@ def is_many(record: StepRecord) -> bool:
     return record.items > MOST_INLINE
 
 
+def by_children(record: StepRecord) -> bool:
+    """Whether its items are done, or undone, by children."""
+    return record.is_compensation or is_many(record)
+
+
 def plan_of(plan: Plan, step: PlannedStep) -> Plan:
     """The plan of a child: the each alone, for the items of its own order."""
     alone = replace(step, after=(), when=(), items=("order", ITEMS), at_once=min(step.at_once, MOST_INLINE))
@@ -50,7 +55,7 @@ def ask_again(change: TaskChange, step: PlannedStep, record: StepRecord) -> None
 
 def begun(step: PlannedStep, record: StepRecord) -> int:
     """How many children have been asked for: as many as have ended, and those under way."""
-    return min(_children(record), _ended(record).bit_count() + max(1, step.at_once // MOST_INLINE))
+    return min(children(record), ended(record) + max(1, step.at_once // MOST_INLINE))
 
 
 def items_begun(step: PlannedStep, record: StepRecord) -> int:
@@ -58,8 +63,14 @@ def items_begun(step: PlannedStep, record: StepRecord) -> int:
     return begun(step, record) * MOST_INLINE if is_many(record) else 0
 
 
-def _children(record: StepRecord) -> int:
+def children(record: StepRecord) -> int:
+    """How many children do its items, or undo them."""
     return -(-record.items // MOST_INLINE)
+
+
+def ended(record: StepRecord) -> int:
+    """How many children have ended."""
+    return _ended(record).bit_count()
 
 
 def _ended(record: StepRecord) -> int:
@@ -70,7 +81,7 @@ def _ended(record: StepRecord) -> int:
 def _under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
     """The children that have been asked for and have not ended; an undo goes from the last one down."""
     for turn in range(begun(step, record)):
-        at = _children(record) - 1 - turn if record.is_compensation else turn
+        at = children(record) - 1 - turn if record.is_compensation else turn
         if not _ended(record) >> at & 1:
             yield at
 
@@ -101,7 +112,7 @@ def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, ca
     before = set(_under_way(step, record))
     noted = replace(record, ended=f"{_ended(record) | 1 << at:x}")
     change.steps[step.name] = noted
-    if _ended(noted).bit_count() == _children(record):
+    if ended(noted) == children(record):
         complete(change, noted, {}, causation_id)
     elif change.halted:
         change.steps[step.name] = replace(noted, complete_by=None)

@@ -91,6 +91,11 @@ class App:
                 left[name] -= set(each.operations(name)) - set(each.drained.get(name, ()))
         return {name: sorted(found) for name, found in left.items() if found}
 
+    @property
+    def has_children(self) -> bool:
+        """Whether its Scheduler submits orders: those of children, and those that do some of many items."""
+        return any(step.child or step.parts for step in self.planned())
+
     def planned(self, complete_within: timedelta | None = None) -> Sequence[PlannedStep]:
         """Every step that the agents serve; see Workflow.planned."""
         return [step for each in self.workflows for step in each.planned(complete_within)]

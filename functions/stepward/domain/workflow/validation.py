@@ -188,8 +188,8 @@ def _check_idempotency_keys(where: str, step: PlannedStep) -> None:
     if len(longest) > LONGEST_EFFECT:
         raise WorkflowError(
             f"{where}: {longest!r} is {len(longest)} characters; a workflow that tells customers apart leaves "
-            f"{LONGEST_EFFECT} of an idempotency key, and so does a child's. Give the step or its fallback's agent a "
-            "shorter name"
+            f"{LONGEST_EFFECT} of an idempotency key, and so does a child's or an item's. Give the step or its "
+            "fallback's agent a shorter name"
         )
 
 
