@@ -180,9 +180,10 @@ class Services:
         return any((step.agent, step.check) == (operation.agent.name, operation.name) for step in self.checked)
 
     def is_keyless(self, effect: str) -> bool:
-        """Whether the service of this effect, or of its undo, honours no keys."""
-        item = Item.read(effect)
-        return any(step.name == str(replace(item, at=min(item.at, 0))) for step in self.checked)
+        """Whether the service of this effect, or of its undo, honours no keys; that of a fallback does."""
+        own = effect.removesuffix(UNDO_SUFFIX)
+        item = Item.read(own)
+        return "/" not in own and any(step.name == str(replace(item, at=min(item.at, 0))) for step in self.checked)
 
     def found(self, named: Effect, service: Service, call: Call) -> Result:
         """What a check finds."""

@@ -6,12 +6,8 @@ import pytest
 
 from stepward import UNDO, App, Workflow
 from stepward.adapters.dynamodb.task_records import StepsAttribute
-from stepward.cli.orders.timeline import prospects
-from stepward.cli.orders.timeline import timeline
-from stepward.domain.messages import ChildEnded
-from stepward.domain.messages import Notice
-from stepward.domain.messages import Outcome
-from stepward.domain.messages import Reply
+from stepward.cli.orders.timeline import prospects, timeline
+from stepward.domain.messages import ChildEnded, Notice, Outcome, Reply
 from stepward.domain.steps import each, many
 from stepward.domain.task import results
 from stepward.domain.task.decide import decide

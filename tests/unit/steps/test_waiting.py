@@ -178,6 +178,16 @@ def test_a_refusal_that_came_early_counts_when_the_step_begins(begin: Begin) -> 
         assert order.effects == []
 
 
+def test_nobody_is_asked_for_what_the_same_write_undoes(begin: Begin) -> None:
+    """I6: the refusal came early, and the step beside the signal was claimed with it."""
+    refused = approval(on_refused=UNDO, after=["cooling-off"])
+    engine, order = begin(Timer("cooling-off", minutes(5)), charged(after=["cooling-off"]), refused)
+    order.signal("approval", refused="fraud")
+    engine.clock.move(2 * 3_600)
+    assert (order.state, order.step("charge").attempt) == ("Undone", 0)
+    assert engine.service(charge).calls == engine.service(refund).calls == []
+
+
 def test_an_approval_after_a_refusal_counts(begin: Begin) -> None:
     """I11: what ends a wait counts until the step has ended, also in Error, and withdraws the alert."""
     engine, order = begin(approval(), charged())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepward.domain.history import HistoryKind
-from stepward.domain.messages import Reply
+from stepward.domain.messages import ChildSubmit, Reply, StepRequest
 from stepward.domain.task.change import LONGEST_NOTE, TaskChange
 from stepward.domain.task.claim import claim_ready, claim_token, never_asked, resend
 from stepward.domain.task.kinds import items_begun
@@ -25,7 +25,8 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
     """
     change.undoing = (why or "no reason given")[:LONGEST_NOTE]
     change.log(HistoryKind.UNDO_BEGUN, by=who, note=change.undoing)
-    for record in [record for record in change.steps.values() if not record.is_compensation]:
+    for found in [record for record in change.steps.values() if not record.is_compensation]:
+        record = _retracted(change, found)
         if record.process_state not in DONE:
             change.steps[record.name] = replace(
                 record.supplied(),
@@ -39,6 +40,19 @@ def begin_undo(change: TaskChange, causation_id: str, why: str, who: str = "") -
             plan_undo_of(change, record)
     claim_ready(change, causation_id)
     log_if_undone(change)
+
+
+def _retracted(change: TaskChange, record: StepRecord) -> StepRecord:
+    """The step as it was before, if this very change has claimed it: so nobody is asked for what would be undone."""
+    before = change.task.steps.get(record.name, StepRecord(record.order_id, record.name))
+    planned = change.plan.by_name[record.name]
+    if not (planned.agent or planned.child) or not record.runs or before.token == record.token:
+        return record
+    asks = StepRequest | ChildSubmit
+    change.messages = [it for it in change.messages if not (isinstance(it, asks) and it.step == record.name)]
+    claimed = (HistoryKind.CLAIMED, record.name)
+    change.history = [entry for entry in change.history if (entry.kind, entry.step) != claimed]
+    return before
 
 
 def plan_undo_of(change: TaskChange, record: StepRecord) -> None:
