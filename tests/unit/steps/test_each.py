@@ -122,7 +122,7 @@ def test_an_order_without_the_condition_of_the_each_has_no_items() -> None:
 
 
 def test_an_item_that_fails_halts_the_order_and_goes_on_where_it_was() -> None:
-    """I1, I3: no failure is passed over; the others end, and none begins."""
+    """I1, I3: the others end, and none begins. Trap: a list is done although some of its items failed."""
     engine, order = begun(app(at_once=2), 4)
     engine.service(ship).declines("no address", times=1)
     engine.run()

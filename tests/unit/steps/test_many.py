@@ -216,7 +216,7 @@ def test_more_than_ten_thousand_are_refused_by_name() -> None:
 
 
 def test_no_write_of_the_parent_grows_with_the_rest() -> None:
-    """W5: a thousand items differ from a hundred by their bits, and each costs a few write units."""
+    """W5: a thousand items differ from a hundred by their bits. Trap: a fan-out costs the square of its length."""
     hundred, thousand = (written(count) for count in (100, 1_000))
     assert max(map(size, thousand["1"])) - max(map(size, hundred["1"])) < 40
     units = sum(-(-size(task) // 1_000) for tasks in thousand.values() for task in tasks)
