@@ -4,7 +4,7 @@ import io
 import logging
 import random
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import count, product
@@ -65,6 +65,9 @@ class MemoryLog(MemoryTelemetry):
 
     def health(self, health: Health) -> None:
         self.health_reports[:] = [health]
+
+    def came_back(self, messages: Mapping[str, int]) -> None:
+        """Nothing does."""
 
     def returned(self, message_id: str, error: Exception) -> None:
         """Raise RuntimeError: a message that returns to its queue would spoil the figures."""

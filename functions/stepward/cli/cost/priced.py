@@ -23,7 +23,7 @@ REFERENCE = "3f2a9b1c-8d7e-4c5b"
 UNTIL = milliseconds(hours(1))
 """How long a timer runs that ends at an instant: longer than a queue delays a message."""
 MOST_ROUNDS = 10_000
-AGENTS = ("inventory", "payments", "shipping")
+AGENTS = ("warehouse", "accounts", "carriers")
 _NEVER, _ITEMS = as_data(ref.order("orderId") == ""), as_data(ref.order("items"))
 
 

@@ -277,8 +277,8 @@ def _failed(
     entries = [it for it in write.after.history if (it.step, it.attempt) == (after.name, after.attempt)]
     if after.process_state is STOPPED:
         own = (f"{after.name}: no answer", f"{after.name}: its service took")
-        failed = any(entry.kind is HistoryKind.FAILED for entry in entries)  # and another one began the undo
-        return int(failed or write.after.undoing.startswith(own))
+        counts = (HistoryKind.FAILED, HistoryKind.RECOVERED)  # and another step began the undo
+        return int(write.after.undoing.startswith(own) or any(entry.kind in counts for entry in entries))
     if before.locked_by == SERVICE:
         return int(before.untried != before.attempt)  # the service had all of answer_within, whatever was out
     entry = next(entry for entry in reversed(entries) if OVERDUE in entry.kind.marks)
