@@ -58,13 +58,13 @@ def claimed_out_of_turn(plan: Plan, write: Write) -> Iterator[str]:
         if after.attempt == before.attempt or after.token is None:
             continue
         waits_for = _waits_for(plan, write.after, after.name)
-        states = {write.after.steps[name].process_state for name in waits_for}
-        if states - {PROCESSED, SKIPPED}:
+        if states := {write.after.steps[name].process_state for name in waits_for} - {PROCESSED, SKIPPED}:
             yield f"{after.name} was claimed while {waits_for} were {states}"
         ended_at_once = after.process_state in (ERROR, STOPPED)
         if write.after.paused or (not ended_at_once and any(_failed_before(write, each) for each in write.after.steps)):
             yield f"{after.name} was claimed beside a step in Error, or in a pause"
-        if write.after.undoing and not after.is_compensation and not ended_at_once:
+        undoing = write.before.undoing or (write.after.undoing and after.process_state is not PROCESSED)
+        if undoing and not after.is_compensation and not ended_at_once:
             yield f"{after.name} was claimed after the undo had begun"
         limit = write.after.limit(plan) if write.after.time_limit is TimeLimit.HOLDS else None
         if limit is not None and limit <= (after.started_at or 0) and not write.after.undoing:
