@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.timeline import all_records
 from stepward.cli.user_error import UserError
@@ -9,6 +11,7 @@ from stepward.domain.messages import Command, SignalGiven
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord
 from stepward.domain.task.refusals import RefusalCode
+from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import StepKind
 
 ADVICE = {
@@ -45,12 +48,23 @@ def refusal(loaded: Loaded, command: Command, target: Target, now: int) -> str:
     )
 
 
+def _of_child(loaded: Loaded, step: str) -> str:
+    """Where the item is that a child of ten does; "" if it is no such item."""
+    item, order = Item.read(step), loaded.task.order_id
+    each = loaded.task.steps.get(item.step)
+    if each is None or not MOST_INLINE < each.items > item.at >= 0:
+        return ""
+    child, own = f"{order}#{item.step}.{item.at // MOST_INLINE}", replace(item, at=item.at % MOST_INLINE)
+    return f"the item is {own} of order {child}"
+
+
 def chosen(target: Target, loaded: Loaded, step: str) -> StepRecord:
     """The step or compensation to run again; if that is unclear, raises UserError with the candidates."""
     order, records, failed = loaded.task.order_id, loaded.task.steps, _failed(loaded)
     names = [record.name for record in all_records(loaded.task, loaded.plan)]
     if step and step not in records:
-        raise UserError(f"order {order} has no step {step}; its steps: {', '.join(names)}")
+        known = _of_child(loaded, step) or f"its steps: {', '.join(names)}"
+        raise UserError(f"order {order} has no step {step}; {known}")
     if step or len(failed) == 1:
         return records[step or failed[0]]
     if not failed:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Annotated
 
 import typer
@@ -16,7 +18,7 @@ from stepward.cli.orders.view import order_view, stopped_agents, what_next
 from stepward.cli.terminal import ERR, OUT, complain, day_and_time, json_text, print_json, say
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import OtherCustomer, Rejected, Unreadable
-from stepward.domain.key import TaskKey, check_customer, spoken
+from stepward.domain.key import TaskKey, check_customer, child_key, spoken
 from stepward.domain.messages import Cancel
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.domain.wish import Kept
@@ -32,6 +34,7 @@ NeedsAttention = Annotated[
 ]
 Limit = Annotated[int, typer.Option(min=1, help="How many to list at most.")]
 MOST_SEARCHED = 500
+HASH = re.compile(r"[0-9a-f]{32}")
 OPTIONS = {"customerId": "--customer", "workflow": "--workflow"}
 
 
@@ -123,11 +126,17 @@ def order_named(target: Target, connection: Connection, order: str) -> Loaded:
 
 
 def key_named(target: Target, connection: Connection, order: str) -> str:
-    """The key of the task that an operator names by the order's id, or by the key itself; raises UserError."""
+    """The key of the task that an operator names by the order's id, or by the key itself; raises UserError.
+
+    A child is named by its parent's id and its steps, `1042#invoice`; where that id was too long, by a hash of it.
+    """
+    parent, *steps = order.split("#")
+    hashed = bool(steps) and HASH.fullmatch(parent) and not (target.customer or target.workflow)
     try:
-        if TaskKey.read(order).workflow:
+        if TaskKey.read(order).workflow or hashed:
             return converted(order, KeyText)
-        return connection.deployment.keys.key(converted(order, IdForm), target.customer, target.workflow)
+        key = connection.deployment.keys.key(converted(parent, IdForm), target.customer, target.workflow)
+        return converted(reduce(child_key, steps, key), KeyText)
     except Rejected as fault:
         if fault.field in OPTIONS:
             raise UserError(f"{OPTIONS[fault.field]}: {fault.reason}") from fault
