@@ -83,16 +83,17 @@ class Children:
     def verdict(self, parts: Instances) -> None:
         """I13 at quiet time: who is done has a child that is done, and who is undone has one that is undone."""
         tasks = parts.store.tasks
+        once = {key for (key, _), reached in parts.judge.reached.items() if reached.process_state is UNDONE}
         for order_id, task in tasks.items():
             for fault in outlived(task, parts.judge.plan(task), tasks):
                 raise Broken("I13", order_id, fault)
             if task.parent is not None:
-                self._count(task, tasks[task.parent.order_id])
+                self._count(task, tasks[task.parent.order_id], undone=order_id in once)
 
-    def _count(self, child: Task, parent: Task) -> None:
+    def _count(self, child: Task, parent: Task, *, undone: bool) -> None:
         counts, begun = self.gate.diary.counts, any(record.attempt for record in child.steps.values())
         counts[f"children, {child.process_state}" if begun else "children, undone before they began"] += 1
-        if parent.process_state is UNDONE is not child.process_state:
+        if parent.process_state is UNDONE and not undone:  # of a late effect after that, its own alert tells
             raise Broken("I13", child.order_id, f"its parent is Undone, and it is {child.process_state}")
         if not parent.paused and _is_unheard(child, parent.steps):
             raise Broken("I1", parent.order_id, f"{child.order_id} is {child.process_state}, and it never heard")
