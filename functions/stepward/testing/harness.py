@@ -21,6 +21,7 @@ from stepward.domain.task.record import StepRecord, Task
 from stepward.domain.task.results import whole
 from stepward.domain.workflow.agents import Operation
 from stepward.domain.workflow.definition import Workflow
+from stepward.domain.workflow.values import UNREAD
 from stepward.testing.faults.diary import Diary
 from stepward.testing.faults.loop import Loop
 from stepward.testing.services import Service, Services
@@ -158,7 +159,8 @@ class Order:
             (step for plan in plans for step in plan.steps if step.parts and step.name == record.name), None
         ):
             large = {name: self.engine.large_result(item) for name, item in self.task.steps.items() if item.size}
-            return whole(each, self.task.steps, large)
+            found = whole(each, self.task.steps, large)
+            return {} if found is UNREAD else found
         return self.engine.large_result(record) if record.size else record.result or {}
 
     @property

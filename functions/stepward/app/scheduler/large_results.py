@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stepward.domain.messages import Message, StepRequest
 from stepward.domain.task.record import ProcessState, StepRecord, Task
-from stepward.domain.task.results import Result, readable
+from stepward.domain.task.results import Result, at_hand, readable
 from stepward.domain.workflow.plan import Plan, forward_name
 from stepward.ports import TaskStore
 
@@ -30,7 +30,7 @@ def _filled(request: StepRequest, task: Task, plan: Plan, store: TaskStore) -> S
         if record.size <= room:
             large[record.name] = store.result(record)
             room -= record.size
-    return replace(request, results={**request.results, **readable(task.steps, plan, request.step, large)})
+    return replace(request, results={**request.results, **at_hand(readable(task.steps, plan, request.step, large))})
 
 
 def _before(step: str, task: Task, plan: Plan) -> Iterator[StepRecord]:

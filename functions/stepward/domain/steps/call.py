@@ -18,6 +18,7 @@ from stepward.domain.task.complete import complete, refused
 from stepward.domain.task.lacking import not_understood, without_queue
 from stepward.domain.task.notices import status_notice
 from stepward.domain.task.record import ProcessState, StepRecord, Task
+from stepward.domain.task.results import at_hand
 from stepward.domain.task.undo import undo_late_effect
 from stepward.domain.task.worst_case import attempts, waits
 from stepward.domain.workflow.effects import Item
@@ -64,7 +65,7 @@ def _request(change: TaskChange, step: PlannedStep) -> StepRequest:
         idempotency_key=f"{change.task.order_id}/{executor.effect}",
         complete_by=complete_by,
         budget=complete_by - change.now,
-        results=change.results(step.name),
+        results=at_hand(change.results(step.name)),
     )
 
 

@@ -32,9 +32,7 @@ INHERITED = ("orderId", "customerId", "priority")
 """What a child's order has of its parent's, unless its template says otherwise."""
 
 
-def child_order(
-    step: PlannedStep, order: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]]
-) -> dict[str, object]:
+def child_order(step: PlannedStep, order: Mapping[str, Any], results: Mapping[str, object]) -> dict[str, object]:
     """The order of the child; raises Untellable if a ref has neither value nor default."""
     made: dict[str, object] = {name: order[name] for name in INHERITED if name in order}
     for name, ref in step.template:

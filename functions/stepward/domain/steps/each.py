@@ -24,6 +24,7 @@ from stepward.domain.task.results import ITEMS, PARENT_RESULTS, readable
 from stepward.domain.task.worst_case import in_turns
 from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.refs import name_of, place_of, resolve
+from stepward.domain.workflow.values import UNREAD
 
 if TYPE_CHECKING:
     from stepward.domain.coordination.outlook import DeadlineCheck
@@ -134,9 +135,13 @@ def with_item(request: ItemRequest, loaded: Loaded) -> ItemRequest:
 
 
 def order_of_some(at: int, step: PlannedStep, order: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
-    """The order of the child at this place: the parent's without the list, with its own items and what they read."""
+    """The order of the child at this place: the parent's without the list, with its own items and what they read.
+
+    Of a result that is not at hand it says by a null that there is one.
+    """
     items = listed(step, order, results)[at * MOST_INLINE : (at + 1) * MOST_INLINE]
-    return {**without_list(step, order), ITEMS: items, PARENT_RESULTS: results}
+    read = {name: None if result is UNREAD else result for name, result in results.items()}
+    return {**without_list(step, order), ITEMS: items, PARENT_RESULTS: read}
 
 
 def without_list(step: PlannedStep, order: Mapping[str, Any]) -> Mapping[str, Any]:

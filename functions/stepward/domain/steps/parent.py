@@ -10,7 +10,7 @@ from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.messages import ChildEnded, ChildHeard, ChildUndo
 from stepward.domain.task.record import ProcessState
 from stepward.domain.task.refusals import RefusalCode
-from stepward.domain.task.results import ITEMS
+from stepward.domain.task.results import ITEMS, at_hand
 
 if TYPE_CHECKING:
     from stepward.domain.task.change import TaskChange
@@ -58,4 +58,4 @@ def _result(change: TaskChange) -> Mapping[str, Any]:
     last = change.plan.steps[-1]
     if last.parts and last.items == ("order", ITEMS):
         return {}
-    return change.results().get(last.name, {})
+    return at_hand(change.results()).get(last.name, {})

@@ -12,9 +12,10 @@ from stepward.domain.messages import ChildUndo, Command, Message, Resubmit, Step
 from stepward.domain.task.notices import notices
 from stepward.domain.task.record import DONE, HISTORY_LIMIT, Parent, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.task.refusals import Refusal, RefusalCode
-from stepward.domain.task.results import PARENT_RESULTS, readable
+from stepward.domain.task.results import PARENT_RESULTS, Result, readable
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
+from stepward.domain.workflow.values import UNREAD, Unread
 
 LONGEST_NOTE = 200
 _ENDS = (HistoryKind.UNDONE, HistoryKind.PROCESSED)
@@ -110,9 +111,10 @@ class TaskChange:
         """How many milliseconds ago the record's complete-by passed; 0 if it has none."""
         return self.now - (record.complete_by or self.now)
 
-    def results(self, reader: str = "") -> dict[str, Mapping[str, Any]]:
-        """The results of the steps done so far, as this step knows them; without those in rows of their own."""
+    def results(self, reader: str = "") -> dict[str, Result | Unread]:
+        """The results of the steps done so far, as this step knows them; UNREAD for those in rows of their own."""
         of_parent = (self.order or {}).get(PARENT_RESULTS, {}) if self.plan.is_child else {}
+        of_parent = {name: UNREAD if result is None else result for name, result in of_parent.items()}
         return {**of_parent, **readable(self.steps, self.plan, reader)}
 
     def compensations(self) -> list[str]:

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stepward.domain.errors import Untellable
+from stepward.domain.errors import Untellable, shortened
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
-from stepward.domain.task.change import Decision, TaskChange
+from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.kinds import go_on, item_of, kind_of
 from stepward.domain.task.lacking import no_queue
 from stepward.domain.task.record import ProcessState, StepRecord, Task
@@ -114,13 +114,16 @@ def claim(change: TaskChange, planned: PlannedStep, causation_id: str) -> None:
 
 def _applies(change: TaskChange, planned: PlannedStep, record: StepRecord, causation_id: str) -> bool:
     """Whether the step's condition holds. If not, the step is skipped; if that cannot be told, it ends in Error."""
-    from stepward.domain.workflow.conditions import holds, said
+    from stepward.domain.workflow.conditions import holds, said, why_unread
 
     item = item_of(change, planned) if Item.read(planned.name).at >= 0 else MISSING
-    match holds(planned.when, change.order or {}, change.results(planned.name), item):
+    results = change.results(planned.name)
+    match holds(planned.when, change.order or {}, results, item):
         case None:
             asked = replace(record, attempt=record.attempt + 1)
-            change.fail(asked, f"cannot tell whether {said(planned.when)}; a resubmission runs the step")
+            why = f"; {unread}" if (unread := why_unread(planned.when, results)) else ""
+            why += "; a resubmission runs the step"
+            change.fail(asked, shortened(f"cannot tell whether {said(planned.when)}", LONGEST_NOTE - len(why)) + why)
             return False
         case False:
             change.steps[record.name] = replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,8 +17,9 @@ from stepward.domain.workflow.refs import (
     look_up,
     name_of,
     read_ref,
+    unread,
 )
-from stepward.domain.workflow.values import MISSING, Constant, Frozen, as_kind, kind_of, read_constant, thawed
+from stepward.domain.workflow.values import MISSING, UNREAD, Constant, Frozen, as_kind, kind_of, read_constant, thawed
 
 JOINS = frozenset({"all_of", "any_of", "none_of"})
 DEEPEST = 10
@@ -66,11 +67,12 @@ def read_condition(raw: object) -> Frozen:
 
 
 def holds(frozen: Frozen, order: object, results: Mapping[str, object], item: object = MISSING) -> bool | None:
-    """Whether a frozen condition holds; None if nobody can tell: a value is missing or of another type."""
+    """Whether a frozen condition holds; None if nobody can tell: a value is missing, of another type or not at hand."""
     name, *parts = frozen
     if name in JOINS:
         return joined(name, [holds(part, order, results, item) for part in parts])
-    found = look_up(parts[0], order, results, item)
+    if (found := look_up(parts[0], order, results, item)) is UNREAD:
+        return None
     if name == "exists":
         return found is not MISSING and found is not None
     constants = [thawed(constant) for constant in parts[1:]]
@@ -80,6 +82,22 @@ def holds(frozen: Frozen, order: object, results: Mapping[str, object], item: ob
     if value is MISSING:
         return None
     return value in constants if name == "one_of" else _COMPARE[name](value, constants[0])
+
+
+def compared(frozen: Frozen) -> Iterator[tuple[Frozen, Sequence[Constant]]]:
+    """Each ref of a condition, with the constants that it is compared with."""
+    name, *parts = frozen
+    if name in JOINS:
+        for part in parts:
+            yield from compared(part)
+    else:
+        yield parts[0], [thawed(constant) for constant in parts[1:]]
+
+
+def why_unread(frozen: Frozen, results: Mapping[str, object]) -> str:
+    """Why the first value of a condition that is not at hand is not; "" if all are."""
+    refs = (ref for ref, _ in compared(frozen))
+    return next((unread(ref) for ref in refs if look_up(ref, {}, results) is UNREAD), "")
 
 
 def joined(name: str, answers: Sequence[bool | None]) -> bool | None:

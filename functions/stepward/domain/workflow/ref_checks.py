@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stepward.domain.errors import WorkflowError
-from stepward.domain.workflow.conditions import JOINS, joined
+from stepward.domain.workflow.conditions import JOINS, compared, joined
 from stepward.domain.workflow.plan import Plan, PlannedStep
 from stepward.domain.workflow.refs import default_of, name_of, place_of
 from stepward.domain.workflow.shapes import UNTYPED, Shape, ShapeKind, shape_of, shape_of_result
-from stepward.domain.workflow.values import MISSING, Frozen, ValueKind, kind_of, thawed
+from stepward.domain.workflow.values import MISSING, Frozen, ValueKind, kind_of
 
 Place = tuple[str, ...]
 _COMPARABLE = {
@@ -32,6 +32,7 @@ class Scope:
     results: Mapping[str, Shape]
     steps: Collection[str]
     item: Shape | None = None
+    eaches: Collection[str] = ()
 
     @staticmethod
     def of(
@@ -49,6 +50,7 @@ class Scope:
             replace(shape_of(order), optional=False),
             {name: replace(shape, optional=name in skippable) for name, shape in shapes.items()},
             [each.name for each in plan.steps],
+            eaches=[each.name for each in plan.steps if each.parts],
         )
 
 
@@ -87,7 +89,7 @@ def _check_each(
 
 def check_condition(scope: Scope, frozen: Frozen) -> None:
     """Refuse a condition that nobody could tell for some order that is valid."""
-    for ref, constants in _compared(frozen):
+    for ref, constants in compared(frozen):
         shape, places = _read(scope, ref)
         for constant in constants:
             if shape.kind not in _COMPARABLE[kind := kind_of(constant)]:
@@ -127,6 +129,11 @@ def _root(scope: Scope, place: Place) -> tuple[int, Shape]:
     match place:
         case ("order", *_):
             return 1, scope.order
+        case ("result", step, *_) if step in scope.eaches:
+            raise WorkflowError(
+                f"{scope.where}: reads the result of the each {step!r}, which is its items or, over ten, their count; "
+                "read it in an operation"
+            )
         case ("result", step, *_) if step in scope.results:
             return 2, scope.results[step]
         case ("result", step, *_) if step in scope.steps:
@@ -156,16 +163,6 @@ def _field(scope: Scope, shape: Shape, place: Place) -> Shape:
             f"{scope.where}: {whole} has no field {name!r}; {shape.of.__name__} has {_listed(shape.fields)}"
         )
     return shape.fields[name]
-
-
-def _compared(frozen: Frozen) -> Iterator[tuple[Frozen, Sequence[Any]]]:
-    """Each ref of a condition, with the constants that it is compared with."""
-    name, *parts = frozen
-    if name in JOINS:
-        for part in parts:
-            yield from _compared(part)
-    else:
-        yield parts[0], [thawed(constant) for constant in parts[1:]]
 
 
 def _outcomes(frozen: Frozen, missing: Place) -> set[bool | None]:

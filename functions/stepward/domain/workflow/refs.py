@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from stepward.domain.errors import NotUnderstood, WorkflowError
+from stepward.domain.errors import NotUnderstood, Untellable, WorkflowError
 from stepward.domain.workflow.values import (
     MISSING,
+    UNREAD,
     Constant,
     Frozen,
     Missing,
@@ -127,18 +128,29 @@ def read_ref(raw: object) -> Frozen:
 
 
 def resolve(frozen: Frozen, order: object, results: Mapping[str, object], item: object = MISSING) -> object:
-    """The value of a frozen ref, or its default in place of null or nothing; MISSING if it has neither."""
-    found = look_up(frozen, order, results, item)
+    """The value of a frozen ref, or its default in place of null or nothing; MISSING if it has neither.
+
+    Raises Untellable for what is not at hand, whatever its default.
+    """
+    if (found := look_up(frozen, order, results, item)) is UNREAD:
+        raise Untellable(unread(frozen))
     default = default_of(frozen) if found is None or found is MISSING else MISSING
     return found if default is MISSING else default
 
 
 def look_up(frozen: Frozen, order: object, results: Mapping[str, object], item: object = MISSING) -> object:
-    """The value of a frozen ref without its default: None for null, MISSING for nothing."""
+    """The value of a frozen ref without its default: None for null, MISSING for nothing, UNREAD for not at hand."""
     found: object = {"order": order, "result": results, "item": item}[frozen[0]]
     for name in place_of(frozen)[1:]:
+        if found is UNREAD:
+            break
         found = found.get(name, MISSING) if isinstance(found, Mapping) else MISSING
     return found
+
+
+def unread(frozen: Frozen) -> str:
+    """Why the value of a frozen ref is not at hand, and what to do."""
+    return f"{name_of(frozen)} is in a result over 2,000 bytes, which only operations read; put it into a small one"
 
 
 def place_of(frozen: Frozen) -> tuple[str, ...]:

@@ -29,6 +29,15 @@ class Missing(Enum):
 MISSING: Final = Missing.MISSING
 
 
+class Unread(Enum):
+    """The type of UNREAD, a result that exists, but is in a row that was not read: never taken for missing."""
+
+    UNREAD = "unread"
+
+
+UNREAD: Final = Unread.UNREAD
+
+
 class ValueKind(StrEnum):
     """What a value is compared as."""
 

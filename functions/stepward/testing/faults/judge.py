@@ -21,7 +21,7 @@ from stepward.testing.faults.gate import Gate
 from stepward.testing.faults.ledger import Effect, Ledger
 from stepward.testing.faults.rates import Rates
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import crowded, held_up, outlived, skipped
+from stepward.testing.faults.waits import crowded, held_up, left_out, outlived, skipped
 from stepward.testing.memory.task_store import MemoryTaskStore
 
 PROCESSED, ERROR, UNDONE = ProcessState.PROCESSED, ProcessState.ERROR, ProcessState.UNDONE
@@ -123,7 +123,7 @@ class Judge:
         happened = {forward_name(name) for name in self.ledger.of.get(order_id, ())}
         expected = {name for name in step.after if not skipped(task, name)}
         happened |= {step.name for step in plan.steps if not step.agent}
-        read = {name for name in happened if (Item.read(name).part or name) in call.results}
+        read = {it for it in happened if (Item.read(it).part or it) in call.results or left_out(task, it)}
         if missing := expected - read:
             raise Broken("I3", order_id, f"{effect} was called before {missing} was done")
 

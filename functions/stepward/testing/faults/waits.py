@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stepward.app.scheduler.large_results import MOST_BYTES
 from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
 from stepward.domain.steps.many import begun, is_many
@@ -39,7 +40,7 @@ def later(write: Write, before: StepRecord, after: StepRecord) -> bool:
 def outlived(task: Task, plan: Plan, tasks: Mapping[str, Task]) -> Iterator[str]:
     """I13: children that go on although their parent has ended, or that were not undone with it."""
     for step in plan.steps if task.has_ended else ():
-        names = [step.name] if step.child and task.steps[step.name].attempt else _of_items(task, step)
+        names = [step.name] if step.child and task.steps[step.name].token else _of_items(task, step)
         for name, child in ((name, tasks.get(child_key(task.order_id, name))) for name in names):
             if child is None or not (child.undoing if task.undoing else child.process_state is PROCESSED):
                 yield f"it is {task.process_state}, and its child {name} is {child and child.process_state}"
@@ -120,3 +121,9 @@ def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRec
 def skipped(task: Task, name: str) -> bool:
     """Whether the step's condition did not hold."""
     return task.steps[name].process_state is SKIPPED
+
+
+def left_out(task: Task, name: str) -> bool:
+    """Whether a request may lack the step's result: it is large, and the large ones are more than a request holds."""
+    large = {record.name: record.size for record in task.steps.values() if record.size}
+    return sum(large.values()) > MOST_BYTES and any(name in {it, Item.read(it).step} for it in large)
