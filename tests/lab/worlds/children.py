@@ -93,7 +93,8 @@ class Children:
     def _count(self, child: Task, parent: Task, *, undone: bool) -> None:
         counts, begun = self.gate.diary.counts, any(record.attempt for record in child.steps.values())
         counts[f"children, {child.process_state}" if begun else "children, undone before they began"] += 1
-        if parent.process_state is UNDONE and not undone:  # of a late effect after that, its own alert tells
+        undone = undone or child.process_state is UNDONE  # of a late effect after that, its own alert tells
+        if parent.process_state is UNDONE and not undone:
             raise Broken("I13", child.order_id, f"its parent is Undone, and it is {child.process_state}")
         if not parent.paused and _is_unheard(child, parent.steps):
             raise Broken("I1", parent.order_id, f"{child.order_id} is {child.process_state}, and it never heard")
