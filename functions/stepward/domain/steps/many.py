@@ -43,14 +43,21 @@ def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[Chil
     """What has each child under way begin, or be undone, or tell how it ended; nothing while the order is halted."""
     asked = ChildUndo if record.is_compensation else ChildSubmit
     names = [f"{forward_name(step.name)}.{at}" for at in _under_way(step, record)]
-    return [] if change.halted else [asked(change.task.order_id, name, record.attempt) for name in names]
+    return [] if _held(change, step, record) else [asked(change.task.order_id, name, record.attempt) for name in names]
 
 
 def ask_again(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
     """Ask the children that should be under way; those of a halted order once it goes on."""
-    again = None if change.halted else change.now + ASKED_AGAIN_MS
+    again = None if _held(change, step, record) else change.now + ASKED_AGAIN_MS
     change.steps[step.name] = replace(record, complete_by=again)
     change.messages.extend(asks(change, step, record))
+
+
+def _held(change: TaskChange, step: PlannedStep, record: StepRecord) -> bool:
+    """Whether it asks no child. Past the order's complete-by, children that have all begun are asked as before."""
+    if record.complete_by is None or begun(step, record) < children(record):
+        return change.halted
+    return bool(change.paused) or change.has_error
 
 
 def begun(step: PlannedStep, record: StepRecord) -> int:
@@ -109,12 +116,12 @@ def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: Child
 
 def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, causation_id: str) -> None:
     """Set the child's bit. The first time asks for the next child only, another time for all that are under way."""
-    before = set(_under_way(step, record))
+    before, held = set(_under_way(step, record)), _held(change, step, record)
     noted = replace(record, ended=f"{_ended(record) | 1 << at:x}")
     change.steps[step.name] = noted
     if ended(noted) == children(record):
         complete(change, noted, {}, causation_id)
-    elif change.halted:
+    elif held:
         change.steps[step.name] = replace(noted, complete_by=None)
     elif record.runs:
         new = {f"{forward_name(step.name)}.{each}" for each in _under_way(step, noted) if each not in before}

@@ -13,7 +13,7 @@ from stepward.domain.timing import Timing
 from stepward.domain.workflow.effects import Item
 from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import is_condition, later, waited
+from stepward.testing.faults.waits import is_condition, later, unasked, waited
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 UNMADE = (Outcome.NOT_UNDERSTOOD, Outcome.WAITING)
@@ -126,7 +126,7 @@ def _timed_out_wrongly(plan: Plan, write: Write) -> Iterator[str]:
 def _times_out(plan: Plan, task: Task) -> list[int]:
     """When the order's complete-by passes, if its policy would stop anything then."""
     limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS and not task.undoing else None
-    states = [record.process_state for record in task.steps.values() if not record.is_compensation]
+    states = [it.process_state for it in task.steps.values() if not it.is_compensation] + unasked(task, plan)
     begun = any(step.point_of_no_return and task.steps[step.name].attempt for step in plan.steps)
     goes_back = plan.on_timeout is Exhausted.UNDO and not begun
     stops = (

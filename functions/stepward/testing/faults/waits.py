@@ -52,6 +52,15 @@ def held_up(task: Task, tasks: Mapping[str, Task]) -> bool:
     return not task.has_ended and any(each.needs_attention is not None for each in of_items)
 
 
+def unasked(task: Task, plan: Plan) -> list[ProcessState]:
+    """Pending, for each of many items that has children of which nobody has asked."""
+    each = [(plan.by_name[record.name], record) for record in task.steps.values() if record.runs and is_many(record)]
+    left = (
+        record.complete_by is None or begun(step, record) < -(-record.items // MOST_INLINE) for step, record in each
+    )
+    return [PENDING] * any(left)
+
+
 def _of_items(task: Task, step: PlannedStep) -> Sequence[str]:
     """The children that do items of an each, and have been asked for."""
     record = task.steps[step.name]

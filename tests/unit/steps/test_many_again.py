@@ -1,0 +1,61 @@
+"""An each of more than ten items that something holds up, and how it goes on: I1, I9, I13, S24."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stepward import App, minutes
+from stepward.testing import Engine
+from stepward.testing.harness import Order
+from tests.unit.steps.parcels import app, begun, ship
+
+
+def limited(count: int, *, at_once: int) -> tuple[Engine, Order]:
+    """An order of so many parcels, which are its last step, has two minutes; each parcel takes half a minute."""
+    (sales,) = app(at_once=at_once).workflows
+    engine, order = begun(
+        App("shop", workflows=[replace(sales, complete_within=minutes(2), steps=sales.steps[:2])]), count
+    )
+    engine.service(ship).takes(30)
+    return engine, order
+
+
+def test_the_orders_complete_by_stops_items_that_have_not_begun() -> None:
+    """S24, I1: an operator hears of it, and a resubmission goes on where it was."""
+    engine, order = limited(21, at_once=1)
+    engine.run()
+    assert (order.state, [alert.alert_id for alert in engine.alerts]) == ("Error", ["1/parcels/1"])
+    assert (order.step("parcels").ended, engine.task("1#parcels.1")) == ("1", None)
+    engine.verdict()
+    order.resubmit("parcels")
+    engine.run()
+    assert (order.state, len(engine.effects)) == ("Processed", 22)
+    engine.verdict()
+
+
+def test_items_that_have_all_begun_are_asked_again_past_the_orders_complete_by() -> None:
+    """S24, I1: a submission that is lost comes again, and nobody is alerted to what ends by itself."""
+    engine, order = limited(21, at_once=30)
+    engine.run(lambda: engine.task("1#parcels.0") is not None)
+    engine.lose("scheduler")
+    engine.clock.move(240)
+    assert sorted(key for key in engine.parts.store.tasks) == ["1", "1#parcels.0", "1#parcels.2"]
+    engine.run()
+    assert (order.state, engine.alerts) == ("Processed", [])
+    engine.verdict()
+
+
+def test_items_that_a_pause_held_up_past_the_orders_complete_by_are_an_alert() -> None:
+    """S24, I1: the last ten count as begun, and nobody has asked for them."""
+    engine, order = limited(11, at_once=1)
+    engine.service(ship).takes(5)
+    engine.run(lambda: engine.task("1#parcels.0") is not None)
+    order.pause()
+    engine.run()
+    order.resume()
+    engine.run()
+    assert (order.state, engine.task("1#parcels.1")) == ("Error", None)
+    order.resubmit("parcels")
+    engine.run()
+    assert order.state == "Processed"
+    engine.verdict()
