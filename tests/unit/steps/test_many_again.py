@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stepward import App, minutes
+import pytest
+
+from stepward import UNDO, App, minutes
 from stepward.testing import Engine
 from stepward.testing.harness import Order
-from tests.unit.steps.parcels import app, begun, ship
+from tests.unit.steps.parcels import SHIP, app, begun, ship
 
 
 def limited(count: int, *, at_once: int) -> tuple[Engine, Order]:
@@ -58,4 +60,18 @@ def test_items_that_a_pause_held_up_past_the_orders_complete_by_are_an_alert() -
     order.resubmit("parcels")
     engine.run()
     assert order.state == "Processed"
+    engine.verdict()
+
+
+@pytest.mark.parametrize("count", [4, 12])
+@pytest.mark.parametrize("hangs", [False, True])
+def test_an_item_whose_policy_is_undo_undoes_the_order(count: int, hangs: bool) -> None:
+    """S4, I13: also from the eleventh item on, where it undoes the ten first."""
+    engine, order = begun(app(replace(SHIP, on_timeout=UNDO) if hangs else replace(SHIP, on_permanent=UNDO)), count)
+    if hangs:
+        engine.service(ship).hangs(times=None)
+    else:
+        engine.service(ship).declines("no address", times=1)
+    engine.run()
+    assert (order.state, engine.alerts) == ("Undone", [])
     engine.verdict()
