@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 
 from stepward import UNDO, App, minutes
+from stepward.domain.messages import ChildEnded, ChildHeard
+from stepward.domain.task.decide import decide
+from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
 from tests.unit.steps.parcels import SHIP, app, begun, ship
@@ -75,3 +78,13 @@ def test_an_item_whose_policy_is_undo_undoes_the_order(count: int, hangs: bool) 
     engine.run()
     assert (order.state, engine.alerts) == ("Undone", [])
     engine.verdict()
+
+
+def test_some_items_that_never_came_hear_nothing() -> None:
+    """I1: what is told to nobody would be a reject, for a person to look at."""
+    engine, order = begun(app(), 11)
+    engine.run(lambda: engine.task("1#parcels.0") is not None)
+    plan, event = engine.parts.store.plans[order.task.plan_id], ChildEnded("1", "parcels.0", error="its order is wrong")
+    told = decide(order.task, plan, event, now=order.task.created_at, by="", timing=Timing())
+    assert (told.task.steps["parcels"].error or "").endswith("its order is wrong")
+    assert not [message for message in told.messages if isinstance(message, ChildHeard)]

@@ -95,7 +95,8 @@ def _under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
 
 def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: ChildEnded) -> None:
     """Note the end of a child, and ask for the next; it counts until the step has ended."""
-    change.messages.append(ChildHeard(child_key(change.task.order_id, event.step), event.undone))
+    if not event.error:
+        change.messages.append(ChildHeard(child_key(change.task.order_id, event.step), event.undone))
     undo = change.steps.get(step.name + UNDO_SUFFIX)
     if undo is not None and undo.attempt and (event.undone or event.error):
         step, record = change.plan.by_name[undo.name], undo
