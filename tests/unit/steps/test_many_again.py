@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from stepward import UNDO, App, minutes
+from stepward.app.scheduler import children
 from stepward.domain.messages import ChildEnded, ChildHeard
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
-from tests.unit.steps.parcels import SHIP, app, begun, ship
+from tests.unit.steps.parcels import SHIP, app, begun, charge, ship
 
 
 def limited(count: int, *, at_once: int) -> tuple[Engine, Order]:
@@ -88,3 +89,17 @@ def test_some_items_that_never_came_hear_nothing() -> None:
     told = decide(order.task, plan, event, now=order.task.created_at, by="", timing=Timing())
     assert (told.task.steps["parcels"].error or "").endswith("its order is wrong")
     assert not [message for message in told.messages if isinstance(message, ChildHeard)]
+
+
+@pytest.mark.parametrize(("kept", "most"), [({"charge"}, 390_000), (set(), 350_000)])
+def test_an_order_as_long_as_may_be_can_have_many_items(
+    monkeypatch: pytest.MonkeyPatch, kept: set[str], most: int
+) -> None:
+    """W5: the results that are added do not count; where they would not fit its record, the longest are left out."""
+    monkeypatch.setattr(children, "MOST_WITH_RESULTS", most, raising=False)
+    engine, order = begun(app(), 11, note="x" * 349_000)
+    engine.service(charge).returns({"text": "y" * 1_900})
+    engine.run()
+    assert (order.state, engine.rejects) == ("Processed", [])
+    assert set(engine.service(ship).calls[0].results) == kept
+    engine.verdict()
