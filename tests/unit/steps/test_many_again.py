@@ -8,12 +8,12 @@ import pytest
 
 from stepward import UNDO, App, minutes
 from stepward.app.scheduler import children
-from stepward.domain.messages import ChildEnded, ChildHeard
+from stepward.domain.messages import ChildEnded, ChildHeard, StepFailed
 from stepward.domain.task.decide import decide
 from stepward.domain.timing import Timing
 from stepward.testing import Engine
 from stepward.testing.harness import Order
-from tests.unit.steps.parcels import SHIP, app, begun, charge, ship
+from tests.unit.steps.parcels import SHIP, app, begun, charge, recall, ship
 
 
 def limited(count: int, *, at_once: int) -> tuple[Engine, Order]:
@@ -103,3 +103,31 @@ def test_an_order_as_long_as_may_be_can_have_many_items(
     assert (order.state, engine.rejects) == ("Processed", [])
     assert set(engine.service(ship).calls[0].results) == kept
     engine.verdict()
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_run_ends_while_one_of_many_items_waits_for_a_person(*, undone: bool) -> None:
+    engine, order = begun(app(at_once=20), 21)
+    if undone:
+        engine.run()
+        order.undo()
+    engine.service(recall if undone else ship).declines("no", times=1)
+    engine.run()
+    assert (order.state, len(engine.alerts)) == ("Undoing" if undone else "Processing", 1)
+    assert engine.clock.seconds < 7_200
+    engine.verdict()
+    (alert,) = engine.alerts
+    assert isinstance(alert, StepFailed)
+    engine.order(alert.order_id).resubmit(alert.step)
+    engine.run()
+    assert order.state == ("Undone" if undone else "Processed")
+
+
+def test_a_run_goes_on_while_one_item_waits_for_a_person_and_others_were_never_asked_for() -> None:
+    """I1: the submission of their order is lost, and comes again within the hour."""
+    engine, order = begun(app(at_once=20), 20)
+    engine.service(ship).declines("no", times=1)
+    engine.run(lambda: engine.task("1#parcels.0") is not None)
+    engine.lose("scheduler")
+    engine.run()
+    assert (order.step("parcels").ended, engine.clock.seconds > 3_600) == ("2", True)

@@ -42,7 +42,7 @@ def plan_of(plan: Plan, step: PlannedStep) -> Plan:
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[ChildSubmit | ChildUndo]:
     """What has each child under way begin, or be undone, or tell how it ended; nothing while the order is halted."""
     asked = ChildUndo if record.is_compensation else ChildSubmit
-    names = [f"{forward_name(step.name)}.{at}" for at in _under_way(step, record)]
+    names = [f"{forward_name(step.name)}.{at}" for at in under_way(step, record)]
     return [] if _held(change, step, record) else [asked(change.task.order_id, name, record.attempt) for name in names]
 
 
@@ -85,7 +85,7 @@ def _ended(record: StepRecord) -> int:
     return int(record.ended or "0", 16)
 
 
-def _under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
+def under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
     """The children that have been asked for and have not ended; an undo goes from the last one down."""
     for turn in range(begun(step, record)):
         at = children(record) - 1 - turn if record.is_compensation else turn
@@ -117,7 +117,7 @@ def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: Child
 
 def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, causation_id: str) -> None:
     """Set the child's bit. The first time asks for the next child only, another time for all that are under way."""
-    before, held = set(_under_way(step, record)), _held(change, step, record)
+    before, held = set(under_way(step, record)), _held(change, step, record)
     noted = replace(record, ended=f"{_ended(record) | 1 << at:x}")
     change.steps[step.name] = noted
     if ended(noted) == children(record):
@@ -125,6 +125,6 @@ def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, ca
     elif held:
         change.steps[step.name] = replace(noted, complete_by=None)
     elif record.runs:
-        new = {f"{forward_name(step.name)}.{each}" for each in _under_way(step, noted) if each not in before}
+        new = {f"{forward_name(step.name)}.{each}" for each in under_way(step, noted) if each not in before}
         fresh = noted.ended != record.ended
         change.messages.extend(ask for ask in asks(change, step, noted) if not fresh or ask.step in new)
