@@ -20,6 +20,7 @@ from stepward.testing.faults.gate import Chances, Gate
 from stepward.testing.faults.loop import START
 from stepward.testing.faults.profile import CALM
 from stepward.testing.faults.pulse import Kill, Kind, Pulse
+from stepward.testing.faults.waits import idles
 from stepward.testing.harness import Harness
 from stepward.testing.memory.queues import send
 from stepward.testing.parts import PARTS, Parts
@@ -112,10 +113,21 @@ class Engine(Harness):
     def run(self, until: Callable[[], bool] = lambda: False, limit: int | None = None) -> None:
         """Let everything happen until nothing moves, until `until` is true, or up to `limit` (epoch milliseconds).
 
+        An order that asks each hour for items that wait for a person does not move.
+
         Time jumps to the next event. Raises AssertionError if there is no end, or if an invariant breaks.
         """
         with _as_failures():
-            self.pump.run(until, limit)
+            self.pump.run(lambda: until() or (limit is None and self._idles()), limit)
+
+    def _idles(self) -> bool:
+        """Whether nothing is left but to ask, each hour, for items that wait for a person."""
+        tasks, lanes = self.parts.store.tasks, self.parts.lanes.lanes
+        if self.loop.waiting or any(line.ready_at() is not None for line in self.pump.lines.values()):
+            return False
+        due = [task for task in tasks.values() if task.due is not None]
+        of_items = due and not any(lane.due for lane in lanes.values())
+        return bool(of_items) and all(idles(task, self.parts.judge.plan(task), tasks) for task in due)
 
     def verdict(self) -> None:
         """Check all that must hold once nothing moves; raises AssertionError.

@@ -219,10 +219,10 @@ def masked(text: str) -> str:
     return _TOKEN.sub(r"\1(a token)", text)
 
 
-def sized(body: str) -> str:
+def sized(body: str, most: int = MAX_ORDER_BYTES) -> str:
     """`body` itself, a canonical JSON text; raises Rejected if it is too large."""
-    if len(body) > MAX_ORDER_BYTES:
-        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {MAX_ORDER_BYTES:,}")
+    if len(body) > most:
+        raise Rejected(BODY, f"is {len(body):,} bytes as canonical JSON; the limit is {most:,}")
     return body
 
 

@@ -244,6 +244,7 @@ def test_the_childs_order_names_the_parents_order_and_what_is_too_large_is_an_er
     engine, parent, _ = begun(doubled, items=["x" * 200_000])
     engine.clock.move(30)
     assert (parent.step("invoice").error or "").startswith("its child 1#invoice: its order is 400,0")
+    assert not engine.rejects, "a child that never came hears nothing"
 
 
 @pytest.mark.parametrize(

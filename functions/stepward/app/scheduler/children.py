@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Conflict, Rejected
@@ -15,10 +17,13 @@ from stepward.domain.steps.many import plan_of
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded, Parent, Task, new_task
-from stepward.domain.task.results import readable
+from stepward.domain.task.results import PARENT_RESULTS, readable
 from stepward.domain.workflow.plan import Plan
 from stepward.wire import strict_json
 from stepward.wire.order import sized
+
+MOST_WITH_RESULTS = 390_000
+"""Bytes of the order of some items with what the engine adds: its parent's was accepted, and a record holds 400 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +86,16 @@ class Children:
 def _order(key: str, parent: Loaded, name: str) -> Order:
     results, (step, _, at) = readable(parent.task.steps, parent.plan), name.partition(".")
     planned = parent.plan.by_name[step]
-    made = order_of_some(int(at), planned, parent.order, results) if at else child_order(planned, parent.order, results)
-    return Order.of(key, sized(strict_json.canonical(made)))
+    if at:
+        return Order.of(key, _fitting(order_of_some(int(at), planned, parent.order, results)))
+    return Order.of(key, sized(strict_json.canonical(child_order(planned, parent.order, results))))
+
+
+def _fitting(made: Mapping[str, Any]) -> str:
+    """The order of some items as JSON; where all results would be too much, the longest are not at hand."""
+    body, results = strict_json.canonical(made), made[PARENT_RESULTS]
+    at_hand = {name: strict_json.canonical(result) for name, result in results.items() if result is not None}
+    if len(body) <= MOST_WITH_RESULTS or not at_hand:
+        return sized(body, MOST_WITH_RESULTS)
+    longest = max(at_hand, key=lambda name: len(at_hand[name]))
+    return _fitting({**made, PARENT_RESULTS: {**results, longest: None}})

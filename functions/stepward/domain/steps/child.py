@@ -66,7 +66,8 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
             pass
         case ChildEnded():
             heard = ChildHeard(child_key(change.task.order_id, step.name), event.undone)
-            change.messages.append(heard)
+            if not event.error:  # one that never came hears nothing
+                change.messages.append(heard)
             undo = change.steps.get(step.name + UNDO_SUFFIX)
             if undo is not None and undo.attempt and (event.undone or event.error):
                 _ended(change, change.plan.by_name[undo.name], undo, event)

@@ -42,15 +42,22 @@ def plan_of(plan: Plan, step: PlannedStep) -> Plan:
 def asks(change: TaskChange, step: PlannedStep, record: StepRecord) -> list[ChildSubmit | ChildUndo]:
     """What has each child under way begin, or be undone, or tell how it ended; nothing while the order is halted."""
     asked = ChildUndo if record.is_compensation else ChildSubmit
-    names = [f"{forward_name(step.name)}.{at}" for at in _under_way(step, record)]
-    return [] if change.halted else [asked(change.task.order_id, name, record.attempt) for name in names]
+    names = [f"{forward_name(step.name)}.{at}" for at in under_way(step, record)]
+    return [] if _held(change, step, record) else [asked(change.task.order_id, name, record.attempt) for name in names]
 
 
 def ask_again(change: TaskChange, step: PlannedStep, record: StepRecord) -> None:
     """Ask the children that should be under way; those of a halted order once it goes on."""
-    again = None if change.halted else change.now + ASKED_AGAIN_MS
+    again = None if _held(change, step, record) else change.now + ASKED_AGAIN_MS
     change.steps[step.name] = replace(record, complete_by=again)
     change.messages.extend(asks(change, step, record))
+
+
+def _held(change: TaskChange, step: PlannedStep, record: StepRecord) -> bool:
+    """Whether it asks no child. Past the order's complete-by, children that have all begun are asked as before."""
+    if record.complete_by is None or begun(step, record) < children(record):
+        return change.halted
+    return bool(change.paused) or change.has_error
 
 
 def begun(step: PlannedStep, record: StepRecord) -> int:
@@ -78,7 +85,7 @@ def _ended(record: StepRecord) -> int:
     return int(record.ended or "0", 16)
 
 
-def _under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
+def under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
     """The children that have been asked for and have not ended; an undo goes from the last one down."""
     for turn in range(begun(step, record)):
         at = children(record) - 1 - turn if record.is_compensation else turn
@@ -88,7 +95,8 @@ def _under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
 
 def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: ChildEnded) -> None:
     """Note the end of a child, and ask for the next; it counts until the step has ended."""
-    change.messages.append(ChildHeard(child_key(change.task.order_id, event.step), event.undone))
+    if not event.error:
+        change.messages.append(ChildHeard(child_key(change.task.order_id, event.step), event.undone))
     undo = change.steps.get(step.name + UNDO_SUFFIX)
     if undo is not None and undo.attempt and (event.undone or event.error):
         step, record = change.plan.by_name[undo.name], undo
@@ -109,14 +117,14 @@ def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: Child
 
 def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, causation_id: str) -> None:
     """Set the child's bit. The first time asks for the next child only, another time for all that are under way."""
-    before = set(_under_way(step, record))
+    before, held = set(under_way(step, record)), _held(change, step, record)
     noted = replace(record, ended=f"{_ended(record) | 1 << at:x}")
     change.steps[step.name] = noted
     if ended(noted) == children(record):
         complete(change, noted, {}, causation_id)
-    elif change.halted:
+    elif held:
         change.steps[step.name] = replace(noted, complete_by=None)
     elif record.runs:
-        new = {f"{forward_name(step.name)}.{each}" for each in _under_way(step, noted) if each not in before}
+        new = {f"{forward_name(step.name)}.{each}" for each in under_way(step, noted) if each not in before}
         fresh = noted.ended != record.ended
         change.messages.extend(ask for ask in asks(change, step, noted) if not fresh or ask.step in new)

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from stepward.domain.history import HistoryKind
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import waits_for
+from stepward.domain.task.kinds import items_begun
 from stepward.domain.task.record import ProcessState, StepRecord, TimeLimit
 from stepward.domain.task.undo import begin_undo, no_return
+from stepward.domain.workflow.effects import MOST_INLINE
 from stepward.domain.workflow.plan import Exhausted
 
 
@@ -50,10 +52,18 @@ def lift_limit(change: TaskChange) -> None:
 
 
 def _not_begun(change: TaskChange) -> list[StepRecord]:
-    """The Pending steps; first those that nothing but the limit keeps from being claimed."""
+    """The Pending steps, and eaches that have not begun all; first those that nothing but the limit holds up."""
     forward = [record for record in change.steps.values() if not record.is_compensation]
     pending = [record for record in forward if record.process_state is ProcessState.PENDING]
+    pending += [record for record in forward if _begins_more(change, record)]
     return sorted(pending, key=lambda record: not all(map(change.is_done, waits_for(change, record.name))))
+
+
+def _begins_more(change: TaskChange, record: StepRecord) -> bool:
+    """Whether it is an each of many items that has children to begin; one that is held up may have asked nobody."""
+    if not record.runs or record.items <= MOST_INLINE:
+        return False
+    return record.complete_by is None or items_begun(change.plan.by_name[record.name], record) < record.items
 
 
 def _passed(limit: int) -> str:

@@ -141,6 +141,12 @@ class Each:
         )
 
 
+def goes_back(parts: Sequence[PlannedStep]) -> bool:
+    """Whether a failure of one may undo the order; of many items, it comes as a child that ends undone."""
+    ends = {kind for part in parts for kind in (part.on_permanent, part.exhausted[-1].kind)}
+    return Exhausted.UNDO in ends
+
+
 def check_each(where: str, step: PlannedStep) -> None:
     """Refuse an each that cannot work, with a message that names the fault; its parts are checked as any step is."""
     if not 1 <= step.at_once <= MOST_AT_ONCE:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
-from stepward.domain.workflow.children import Child, Each
+from stepward.domain.workflow.children import Child, Each, goes_back
 from stepward.domain.workflow.plan import ENDS, Exhausted, Plan, PlannedStep, Policy
 from stepward.domain.workflow.refs import Condition, as_data
 from stepward.domain.workflow.validation import (
@@ -188,7 +188,8 @@ class Workflow:
             failure = Exhausted.ALERT if stuck else self.on_failure
             inner = zip(each.parts, getattr(step, "inner", ()), strict=True)
             parts = tuple(ended(part, failure, says=says(own)) for part, own in inner)
-            yield replace(ended(each, failure, says=says(step)), parts=parts)
+            whole = replace(ended(each, failure, says=says(step)), parts=parts)
+            yield replace(whole, on_permanent=Exhausted.UNDO) if goes_back(parts) else whole
 
     def _check_refs(self) -> None:
         """Refuse refs to what is not there by then; only a workflow that has some loads what that needs."""

@@ -11,9 +11,9 @@ from stepward.domain.steps.overdue import UNCOUNTED_PER_THRESHOLD
 from stepward.domain.task.record import SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.effects import Item
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, forward_name
+from stepward.domain.workflow.plan import UNDO_SUFFIX, Plan, forward_name
 from stepward.testing.faults.record import Write
-from stepward.testing.faults.waits import is_condition, later, waited
+from stepward.testing.faults.waits import is_condition, later, times_out, waited, waiting
 
 PENDING, PROCESSING, PROCESSED, ERROR, STOPPED, UNDOING, UNDONE, UNDO_FAILED, SKIPPED = ProcessState
 UNMADE = (Outcome.NOT_UNDERSTOOD, Outcome.WAITING)
@@ -83,7 +83,7 @@ def listed_late(plan: Plan, task: Task, timing: Timing) -> Iterator[str]:
     limits = waiting(replace(task, steps=moments))
     if task.process_state is PENDING and not limits and not task.paused:
         limits = [task.created_at + timing.claim_within]
-    limits += _times_out(plan, task)
+    limits += times_out(plan, task)
     if limits and (task.due is None or task.due > min(limits)):
         yield f"{task.order_id} is due at {task.due} and waits until {min(limits)}"
     if task.process_state in (PROCESSING, UNDOING) and not limits and not task.paused:
@@ -117,22 +117,10 @@ def _timed_out_wrongly(plan: Plan, write: Write) -> Iterator[str]:
     before, after = write.before, write.after
     if after.time_limit is TimeLimit.PASSED is not before.time_limit:
         at = next(entry.at for entry in reversed(after.history) if entry.kind is HistoryKind.TIMED_OUT)
-        if write.cause is not None or not any(limit <= at for limit in _times_out(plan, before)):
+        if write.cause is not None or not any(limit <= at for limit in times_out(plan, before)):
             yield f"the policy of {before.limit(plan)} was applied at {at} to {before.process_state} by {write.cause}"
         if not (after.undoing or after.process_state is ERROR):
             yield f"the complete-by passed, and the order is {after.process_state}"
-
-
-def _times_out(plan: Plan, task: Task) -> list[int]:
-    """When the order's complete-by passes, if its policy would stop anything then."""
-    limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS and not task.undoing else None
-    states = [record.process_state for record in task.steps.values() if not record.is_compensation]
-    begun = any(step.point_of_no_return and task.steps[step.name].attempt for step in plan.steps)
-    goes_back = plan.on_timeout is Exhausted.UNDO and not begun
-    stops = (
-        bool(set(states) - {PROCESSED, SKIPPED}) if goes_back else PENDING in states and task.process_state is not ERROR
-    )
-    return [limit] if limit is not None and stops else []
 
 
 def is_true(notice: Notice, task: Task | None) -> bool:
@@ -285,16 +273,3 @@ def _failed(
     lenient = before.attempt - before.failure_count <= UNCOUNTED_PER_THRESHOLD * threshold
     uncounted = entry.kind is HistoryKind.UNCOUNTED and (trouble or before.untried == before.attempt or after.lacks)
     return 0 if uncounted or (entry.value > timing.outage_after and lenient) else 1
-
-
-def waiting(task: Task) -> list[int]:
-    """When each thing that waits has waited long enough; a Pending step does not wait beside an Error or in a pause."""
-    halted = task.paused or any(record.process_state is ProcessState.ERROR for record in task.steps.values())
-    limits = [
-        record.complete_by
-        for record in task.steps.values()
-        if record.process_state is ProcessState.PROCESSING
-        or (record.process_state is ProcessState.PENDING and not halted)
-    ]
-    asking = [*(record.alert_by for record in task.steps.values()), task.parent.tell_by if task.parent else None]
-    return [limit for limit in (*limits, *asking) if limit is not None]

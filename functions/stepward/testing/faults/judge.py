@@ -199,7 +199,7 @@ class Judge:
             return
         now = self.clock(self.gate.here.instance)
         for before, after in audit.changes(write):
-            ran = before.process_state is ProcessState.PROCESSING is not after.process_state
+            ran = before.runs and not after.runs and not after.items  # the items of an each go on
             if ran and after.process_state is not ProcessState.STOPPED and (before.complete_by or 0) > now:
                 yield f"{after.name} was freed before its complete-by"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from stepward.app.scheduler.large_results import MOST_BYTES
 from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
-from stepward.domain.steps.many import begun, is_many
-from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task
+from stepward.domain.steps.many import begun, by_children, is_many, under_way
+from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
 from stepward.testing.faults.record import Write
@@ -51,6 +52,57 @@ def held_up(task: Task, tasks: Mapping[str, Task]) -> bool:
     children = (each for each in tasks.values() if each.parent and each.parent.order_id == task.order_id)
     of_items = (each for each in children if each.parent and "." in each.parent.step)
     return not task.has_ended and any(each.needs_attention is not None for each in of_items)
+
+
+def _unasked(task: Task, plan: Plan) -> list[ProcessState]:
+    """Pending, for each of many items that has children of which nobody has asked."""
+    each = [(plan.by_name[record.name], record) for record in task.steps.values() if record.runs and is_many(record)]
+    left = (
+        record.complete_by is None or begun(step, record) < -(-record.items // MOST_INLINE) for step, record in each
+    )
+    return [PENDING] * any(left)
+
+
+def idles(task: Task, plan: Plan, tasks: Mapping[str, Task]) -> bool:
+    """Whether all that it is due for is to ask children again that do some of its items, and wait for a person."""
+    asking = [it for it in task.steps.values() if it.runs and it.items and by_children(it) and it.complete_by]
+    if not asking or (task.due or 0) < min(record.complete_by or 0 for record in asking):
+        return False
+    silent = {record.name: replace(record, complete_by=None) for record in asking}
+    rest = replace(task, steps={**task.steps, **silent})
+    return not waiting(rest) and not times_out(plan, task) and all(_stands(plan, it, tasks) for it in asking)
+
+
+def _stands(plan: Plan, record: StepRecord, tasks: Mapping[str, Task]) -> bool:
+    """Whether its children under way have all heard what they are asked, and none can go on by itself."""
+    names = (f"{forward_name(record.name)}.{at}" for at in under_way(plan.by_name[record.name], record))
+    found = [tasks.get(child_key(record.order_id, name)) for name in names]
+    asked = all(child and not child.has_ended and (child.undoing or not record.is_compensation) for child in found)
+    return asked and all(child.due is None for child in found if child)
+
+
+def times_out(plan: Plan, task: Task) -> list[int]:
+    """When the order's complete-by passes, if its policy would stop anything then."""
+    limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS and not task.undoing else None
+    states = [it.process_state for it in task.steps.values() if not it.is_compensation] + _unasked(task, plan)
+    begun = any(step.point_of_no_return and task.steps[step.name].attempt for step in plan.steps)
+    goes_back = plan.on_timeout is Exhausted.UNDO and not begun
+    stops = (
+        bool(set(states) - {PROCESSED, SKIPPED}) if goes_back else PENDING in states and task.process_state is not ERROR
+    )
+    return [limit] if limit is not None and stops else []
+
+
+def waiting(task: Task) -> list[int]:
+    """When each thing that waits has waited long enough; a Pending step does not wait beside an Error or in a pause."""
+    halted = task.paused or any(record.process_state is ERROR for record in task.steps.values())
+    limits = [
+        record.complete_by
+        for record in task.steps.values()
+        if record.process_state is PROCESSING or (record.process_state is PENDING and not halted)
+    ]
+    asking = [*(record.alert_by for record in task.steps.values()), task.parent.tell_by if task.parent else None]
+    return [limit for limit in (*limits, *asking) if limit is not None]
 
 
 def _of_items(task: Task, step: PlannedStep) -> Sequence[str]:
