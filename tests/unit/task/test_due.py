@@ -7,7 +7,7 @@ import pytest
 from stepward.domain.task.change import Decision
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.plan import Plan
-from stepward.testing.faults.audit import waiting
+from stepward.testing.faults.waits import waiting
 from tests.factories import MINUTE, SECOND, T0, Life, diamond, planned, sequence, started
 
 TIMING = Timing()
