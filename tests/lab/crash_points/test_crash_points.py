@@ -15,7 +15,7 @@ from tests.lab.crash_points.order_paths import SCENARIOS
 from tests.lab.crash_points.paths import PATHS
 
 OF_ORDERS = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
-WHOLE = [*OF_ORDERS, "child", "child undone", "child refused", "signal"]
+WHOLE = [*OF_ORDERS, "child undone", "child", "child refused", "signal"]
 
 
 @pytest.mark.parametrize("name", some(WHOLE, 2))
