@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from stepward.adapters.s3_ledgers import GONE, code_of, translated
+from stepward.adapters.s3_failures import GONE, code_of, translated
 from stepward.domain.errors import Corrupt
 
 if TYPE_CHECKING:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from stepward.domain.errors import Misconfigured, Rejected, Transient
+from stepward.adapters.s3_failures import GONE, PAST_THE_END, code_of, translated
+from stepward.domain.errors import Rejected
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 PIECE = 64 * 1024
-GONE = frozenset({"404", "NoSuchKey", "NotFound"})
-_CHANGED = frozenset({"412", "PreconditionFailed"})
-_PAST_THE_END = frozenset({"416", "InvalidRange"})
-_FIX_THE_DEPLOYMENT = frozenset({"403", "AccessDenied", "NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class S3Ledgers:
             with self._translated(key):
                 answer = self.client().get_object(Bucket=self.bucket, Key=key, IfMatch=version, Range=f"bytes={start}-")
         except ClientError as error:
-            if code_of(error) in _PAST_THE_END:
+            if code_of(error) in PAST_THE_END:
                 return
             gone = code_of(error) in GONE
             what = "is gone" if gone else "has changed"
@@ -63,24 +60,3 @@ class S3Ledgers:
 
     def _translated(self, key: str) -> AbstractContextManager[None]:
         return translated(f"{self.bucket}/{key}")
-
-
-@contextmanager
-def translated(what: str) -> Iterator[None]:
-    """Translate all errors but those about the object itself: it is gone, has changed, or has ended."""
-    try:
-        yield
-    except ClientError as error:
-        code = code_of(error)
-        if code in GONE | _CHANGED | _PAST_THE_END:
-            raise
-        if code in _FIX_THE_DEPLOYMENT:
-            raise Misconfigured(f"{what}: {code}; check the rights of who read or wrote it") from error
-        raise Transient(f"{what}: {code}; try again") from error
-    except BotoCoreError as error:
-        raise Transient(f"{what}: {type(error).__name__}; try again") from error
-
-
-def code_of(error: ClientError) -> str:
-    """The error's code."""
-    return str(error.response.get("Error", {}).get("Code", "no code"))
