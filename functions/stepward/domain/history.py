@@ -31,9 +31,8 @@ class Mark(Flag):
 
 
 PLAIN = Mark(0)
-WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START, ROUTINE, TELLS, WAKES = (
-    Mark  # so that a row of the table stays a line
-)
+# So that a row of the table stays a line.
+WARNING, REMEMBERED, OVERDUE, MILESTONE, NEW_START, ROUTINE, TELLS, WAKES = Mark
 
 
 class HistoryKind(StrEnum):

@@ -10,7 +10,8 @@ import pytest
 from orders import app
 from orders.fulfilment import fulfilment
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
-from stepward.cli.cost.item_size import KB, size_of, units_of_index, units_of_write
+from stepward.cli.cost.billing import units_of_indexes
+from stepward.cli.cost.item_size import KB, size_of, units_of_write
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.errors import WorkflowError
 from stepward.domain.key import ANY, Keys
@@ -173,7 +174,7 @@ def test_a_whole_order_costs_ten_write_units(life: Life) -> None:
     pairs = list(zip([None, *life.items], life.items, strict=False))
     submission = 2 * units_of_write(None, order) + 2 * units_of_write(None, life.items[0])
     changes = sum(units_of_write(before, after) for before, after in pairs[1:])
-    index = [units_of_index(before, after) for before, after in pairs]
+    index = [units_of_indexes(before or {}, after) for before, after in pairs]
     total = submission + changes + sum(index)
     costs = f"{total} write units: submission {submission}, {len(pairs) - 1} changes {changes}, index {index}"
     assert total <= 10, costs

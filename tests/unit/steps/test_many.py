@@ -14,6 +14,7 @@ from stepward.domain.task.decide import decide
 from stepward.domain.task.lacking import needed
 from stepward.domain.task.record import Task
 from stepward.domain.timing import Timing
+from stepward.domain.workflow import effects
 from stepward.testing import Engine, crash_points
 from stepward.testing.faults import waits
 from stepward.testing.settings import REPLY_TO
@@ -243,7 +244,7 @@ def size(task: Task) -> int:
 @pytest.mark.parametrize("refused", some([False, True], 2))
 def test_whoever_dies_the_children_end_with_their_parent(monkeypatch: pytest.MonkeyPatch, refused: bool) -> None:
     """I1, I4, I6, I13: at every call of every part; each child has one item, so that there are not too many calls."""
-    for module in (each, many, results, waits):
+    for module in (each, effects, many, results, waits):
         monkeypatch.setattr(module, "MOST_INLINE", 1)
 
     def before(engine: Engine) -> None:

@@ -17,6 +17,7 @@ from stepward.adapters.telemetry import PowertoolsTelemetry
 from stepward.app.assembly import Assembly
 from stepward.app.intake import Intake
 from stepward.cli.cost.billing import Bill
+from stepward.cli.cost.estimate import Quantities
 from stepward.cli.cost.functions import FUNCTION, QUEUES, TELEMETRY, Functions, Handler, forget_loggers
 from stepward.cli.cost.item_size import INDEX_OVERHEAD, size_of
 from stepward.cli.cost.meter import Meter
@@ -51,8 +52,6 @@ COUNTED = (
     "metric bytes",
     "stored bytes",
 )
-
-Quantities = Mapping[str, float]
 
 
 @dataclass

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 KB = 1024
-INDEX_KEYS = ("OrderID", "Shard", "Due")
 INDEX_OVERHEAD = 100
 
 
@@ -17,20 +16,6 @@ def size_of(item: Mapping[str, Any]) -> int:
 def units_of_write(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> int:
     """Write units of a put; it is billed by the larger of the two items, in whole KB."""
     return math.ceil(max(size_of(before or {}), size_of(after)) / KB)
-
-
-def units_of_index(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> int:
-    """Write units of the due index for the same put: one to take the old entry out, one to put the new one in."""
-    old, new = _entry(before or {}), _entry(after)
-    return 0 if old == new else _units(old) + _units(new)
-
-
-def _units(entry: Mapping[str, Any]) -> int:
-    return math.ceil((size_of(entry) + INDEX_OVERHEAD) / KB) if entry else 0
-
-
-def _entry(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: item[name] for name in INDEX_KEYS} if item.keys() >= set(INDEX_KEYS) else {}
 
 
 def _value_size(value: Mapping[str, Any]) -> int:

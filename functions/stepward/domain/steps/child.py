@@ -65,35 +65,53 @@ def hears(change: TaskChange, step: PlannedStep, record: StepRecord, event: Any)
         case Retry():
             pass
         case ChildEnded():
-            heard = ChildHeard(child_key(change.task.order_id, step.name), event.undone)
-            if not event.error:  # one that never came hears nothing
-                change.messages.append(heard)
-            undo = change.steps.get(step.name + UNDO_SUFFIX)
-            if undo is not None and undo.attempt and (event.undone or event.error):
-                _ended(change, change.plan.by_name[undo.name], undo, event)
-            else:
-                _ended(change, step, record, event)
+            _ended(change, *concerned(change, step, record, event), event)
         case _:
             raise not_taken(step, event)
 
 
-def _ended(change: TaskChange, step: PlannedStep, record: StepRecord, event: ChildEnded) -> None:
-    why = event.error or ("" if record.is_compensation or not event.undone else "it was undone")
-    causation_id = f"child {record.name}"
+def concerned(
+    change: TaskChange, step: PlannedStep, record: StepRecord, event: ChildEnded
+) -> tuple[PlannedStep, StepRecord, str]:
+    """The step that the end of a child concerns, forward or its undo, and why that failed; the child is told."""
+    if not event.error:  # one that never came hears nothing
+        change.messages.append(ChildHeard(child_key(change.task.order_id, event.step), event.undone))
+    undo = change.steps.get(step.name + UNDO_SUFFIX)
+    if undo is not None and undo.attempt and (event.undone or event.error):
+        step, record = change.plan.by_name[undo.name], undo
+    return step, record, event.error or ("" if record.is_compensation or not event.undone else "it was undone")
+
+
+def failed(change: TaskChange, step: PlannedStep, record: StepRecord, why: str, event: ChildEnded) -> None:
+    """Refuse the step, once: one that is in Error for good was refused before, and its notice may be lost."""
+    if record.process_state is ProcessState.ERROR and step.on_permanent is Exhausted.ALERT:
+        change.messages.extend(status_notice(change.task, change.now))
+        return
+    child = child_key(record.order_id, event.step)
+    refused(change, record, f"its child {child}: {why}", cause(record, event))
+
+
+def told_again(change: TaskChange, record: StepRecord, event: ChildEnded) -> None:
+    """Send again what followed from this end, and the notice, if it comes again."""
+    resend(change, cause(record, event))
+    change.messages.extend(status_notice(change.task, change.now))
+
+
+def cause(record: StepRecord, event: ChildEnded) -> str:
+    """What claims that follow from the end of a child have as their cause."""
+    return f"child {event.step}{UNDO_SUFFIX if record.is_compensation else ''}"
+
+
+def _ended(change: TaskChange, step: PlannedStep, record: StepRecord, why: str, event: ChildEnded) -> None:
     match record.process_state:
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR if not record.attempt:
             _log_late(change, record, event)
-        case ProcessState.ERROR if why and step.on_permanent is Exhausted.ALERT:
-            change.messages.extend(status_notice(change.task, change.now))
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR if why:
-            refused(
-                change, record, f"its child {child_key(record.order_id, forward_name(step.name))}: {why}", causation_id
-            )
+            failed(change, step, record, why, event)
         case ProcessState.PENDING | ProcessState.PROCESSING | ProcessState.ERROR:
-            complete(change, record, event.result, causation_id)
+            complete(change, record, event.result, cause(record, event))
         case _:
-            resend(change, causation_id)
-            change.messages.extend(status_notice(change.task, change.now))
+            told_again(change, record, event)
             if why:
                 _log_late(change, record, event)
 

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stepward.domain.key import child_key
-from stepward.domain.messages import ChildEnded, ChildHeard, ChildSubmit, ChildUndo
-from stepward.domain.task.claim import resend
-from stepward.domain.task.complete import complete, refused
-from stepward.domain.task.notices import status_notice
+from stepward.domain.messages import ChildEnded, ChildSubmit, ChildUndo
+from stepward.domain.steps.child import cause, concerned, failed, told_again
+from stepward.domain.task.complete import complete
 from stepward.domain.task.record import ProcessState, StepRecord
 from stepward.domain.task.results import ITEMS
-from stepward.domain.workflow.effects import MOST_INLINE
-from stepward.domain.workflow.plan import UNDO_SUFFIX, Exhausted, Plan, PlannedStep, forward_name
+from stepward.domain.workflow.effects import MOST_INLINE, tens
+from stepward.domain.workflow.plan import Plan, PlannedStep, forward_name
 
 if TYPE_CHECKING:
     from stepward.domain.task.change import TaskChange
@@ -72,7 +70,7 @@ def items_begun(step: PlannedStep, record: StepRecord) -> int:
 
 def children(record: StepRecord) -> int:
     """How many children do its items, or undo them."""
-    return -(-record.items // MOST_INLINE)
+    return tens(record.items)
 
 
 def ended(record: StepRecord) -> int:
@@ -95,24 +93,14 @@ def under_way(step: PlannedStep, record: StepRecord) -> Iterator[int]:
 
 def hear(change: TaskChange, step: PlannedStep, record: StepRecord, event: ChildEnded) -> None:
     """Note the end of a child, and ask for the next; it counts until the step has ended."""
-    if not event.error:
-        change.messages.append(ChildHeard(child_key(change.task.order_id, event.step), event.undone))
-    undo = change.steps.get(step.name + UNDO_SUFFIX)
-    if undo is not None and undo.attempt and (event.undone or event.error):
-        step, record = change.plan.by_name[undo.name], undo
-    why = event.error or ("" if record.is_compensation or not event.undone else "it was undone")
-    causation_id = f"child {event.step}{UNDO_SUFFIX if record.is_compensation else ''}"
+    step, record, why = concerned(change, step, record, event)
     match record.process_state:
-        case ProcessState.ERROR if why and step.on_permanent is Exhausted.ALERT:
-            change.messages.extend(status_notice(change.task, change.now))
         case ProcessState.PROCESSING | ProcessState.PENDING | ProcessState.ERROR if why:
-            child = child_key(record.order_id, event.step)
-            refused(change, record, f"its child {child}: {why}", causation_id)
+            failed(change, step, record, why, event)
         case ProcessState.PROCESSING | ProcessState.PENDING | ProcessState.ERROR:
-            _note(change, step, record, int(event.step.partition(".")[2]), causation_id)
+            _note(change, step, record, int(event.step.partition(".")[2]), cause(record, event))
         case _:
-            resend(change, causation_id)
-            change.messages.extend(status_notice(change.task, change.now))
+            told_again(change, record, event)
 
 
 def _note(change: TaskChange, step: PlannedStep, record: StepRecord, at: int, causation_id: str) -> None:

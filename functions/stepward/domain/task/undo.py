@@ -57,8 +57,8 @@ def _retracted(change: TaskChange, record: StepRecord) -> StepRecord:
 
 def plan_undo_of(change: TaskChange, record: StepRecord) -> None:
     """Add the record that undoes what the step's present executor did, if it can be undone."""
-    name = change.plan.by_name[record.name].executor(record.policy).effect + UNDO_SUFFIX
     planned = change.plan.by_name[record.name]
+    name = planned.executor(record.policy).effect + UNDO_SUFFIX
     items = items_begun(planned, record) if planned.parts else 0
     if name in change.plan.by_name and name not in change.steps and (items or not planned.parts):
         change.steps[name] = StepRecord(change.task.order_id, name, items=items)

@@ -9,7 +9,7 @@ from stepward.domain.history import NEW_START
 from stepward.domain.task.kinds import kind_of
 from stepward.domain.task.record import Task, TimeLimit
 from stepward.domain.timing import Timing
-from stepward.domain.workflow.effects import MOST_INLINE
+from stepward.domain.workflow.effects import MOST_INLINE, tens
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep
 
 
@@ -21,7 +21,7 @@ def overtime(task: Task, plan: Plan, now: int, timing: Timing) -> int:
     """
     begun = max([task.created_at, *(entry.at for entry in task.history if NEW_START in entry.kind.marks)])
     limit = task.limit(plan) if task.time_limit is TimeLimit.HOLDS else None
-    turns = max(1, *(-(-record.items // MOST_INLINE) for record in task.steps.values()))
+    turns = max(1, *(tens(record.items) for record in task.steps.values()))
     return now - begun - turns * worst_case(plan, timing, None if limit is None else max(0, limit - begun))
 
 

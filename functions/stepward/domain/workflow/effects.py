@@ -11,6 +11,11 @@ MOST_INLINE = 10
 """So many items of an each are done within its own task."""
 
 
+def tens(items: int) -> int:
+    """How many children do so many items."""
+    return -(-items // MOST_INLINE)
+
+
 @dataclass(frozen=True, slots=True)
 class Executor:
     """Who does a step, and who undoes it; `effect` gives each executor an idempotency key of its own.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from stepward.app.scheduler.large_results import MOST_BYTES
 from stepward.domain.key import child_key
 from stepward.domain.messages import Callback, ChildEnded, Outcome, Reply, Resubmit, SignalGiven
-from stepward.domain.steps.many import begun, by_children, is_many, under_way
+from stepward.domain.steps.many import begun, by_children, children, ended, is_many, under_way
 from stepward.domain.task.record import DONE, SERVICE, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, StepKind, forward_name
@@ -57,9 +57,7 @@ def held_up(task: Task, tasks: Mapping[str, Task]) -> bool:
 def _unasked(task: Task, plan: Plan) -> list[ProcessState]:
     """Pending, for each of many items that has children of which nobody has asked."""
     each = [(plan.by_name[record.name], record) for record in task.steps.values() if record.runs and is_many(record)]
-    left = (
-        record.complete_by is None or begun(step, record) < -(-record.items // MOST_INLINE) for step, record in each
-    )
+    left = (record.complete_by is None or begun(step, record) < children(record) for step, record in each)
     return [PENDING] * any(left)
 
 
@@ -156,7 +154,7 @@ def _ends(planned: PlannedStep, write: Write, before: StepRecord, after: StepRec
         return False
     if planned.kind is StepKind.EACH:
         if after.items > MOST_INLINE - after.is_compensation:
-            ends = int(after.ended or "0", 16).bit_count() == -(-after.items // MOST_INLINE)
+            ends = ended(after) == children(after)
             return ends and isinstance(write.cause, ChildEnded)
         parts = [name for at in range(after.items) for name in planned.of_item(at)]
         return all(name in write.after.steps and write.after.steps[name].process_state in DONE for name in parts)

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from stepward.cli.cost import estimate
-from stepward.cli.cost.counting import COUNTED, Quantities, count, per_order, warm_up
+from stepward.cli.cost.counting import COUNTED, count, per_order, warm_up
+from stepward.cli.cost.estimate import Quantities
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
 from tests.lab.benchmarks.cost import kinds, tables

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from stepward.cli.cost.counting import Quantities, count
+from stepward.cli.cost.counting import count
+from stepward.cli.cost.estimate import Quantities
 from stepward.cli.cost.priced import Priced
 from stepward.domain.timing import days, minutes
 from stepward.domain.workflow.children import Child, Each

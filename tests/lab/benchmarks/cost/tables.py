@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from stepward.cli.cost.counting import Quantities
-from stepward.cli.cost.estimate import MILLION, estimate, measured
+from stepward.cli.cost.estimate import MILLION, Quantities, estimate, measured
 from tests.lab.results import table
 
 _NAMES = ("write units", "read units", "sqs requests", "invocations", "messages")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from stepward.cli.cost.counting import Quantities, count, counted, warm_up
-from stepward.cli.cost.estimate import MILLION, estimate, measured
+from stepward.cli.cost.counting import count, counted, warm_up
+from stepward.cli.cost.estimate import MILLION, Quantities, estimate, measured
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
 from tests.lab.benchmarks.cost import cost, kinds, tables
