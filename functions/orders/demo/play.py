@@ -80,6 +80,9 @@ class Play:
             if mode is not self.breakers.get(agent, Mode.CLOSED):
                 self.screen.line(f"the breaker of agent {agent} is {mode}", self._seconds)
             self.breakers[agent] = mode
+        if self.breakers[OUTAGE.service] is Mode.OPEN and self._once("repaired"):
+            self.screen.line("the inventory service works again", self._seconds)
+            self.services.behave(OUTAGE.service, OUTAGE.target)
 
     def _send_first(self, messages: Sequence[str]) -> None:
         """Send the first messages that are due by now."""

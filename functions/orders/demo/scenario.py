@@ -14,8 +14,8 @@ from stepward.local.services import EVERYONE, Fault, FaultKind
 
 SERVICES = ("inventory", "payments", "shipping")
 HANG_SECONDS = 30.0
-OUTAGE = Fault("inventory", EVERYONE, FaultKind.FAIL, times=5)
-"""Enough failures in a row to open the breaker of the agent: one of each late order, and a few of their retries."""
+OUTAGE = Fault("inventory", EVERYONE, FaultKind.FAIL, times=None)
+"""It lasts until the breaker of the agent is open: orders that are not late may call meanwhile, and fail as well."""
 
 
 @dataclass(frozen=True, slots=True)
