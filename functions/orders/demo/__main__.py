@@ -8,7 +8,6 @@ import typer
 
 from orders.demo.run import run
 from stepward.cli.deployment.options import reports_errors
-from stepward.cli.orders.view import order_view
 from stepward.cli.terminal import OUT, shows_any_text
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders to send.")]
@@ -25,7 +24,7 @@ def demo(*, orders: Orders = 30, ledger_orders: LedgerOrders = 60, seed: Seed = 
 
     Example: python -m orders.demo --orders 100 --seed 7
     """
-    raise typer.Exit(run(orders, seed, OUT, order_view, ledger_orders=ledger_orders))
+    raise typer.Exit(run(orders, seed, OUT, ledger_orders=ledger_orders))
 
 
 if __name__ == "__main__":

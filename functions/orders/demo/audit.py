@@ -137,7 +137,7 @@ def _ended_wrong(scenario: Scenario, evidence: Evidence) -> Iterator[str]:
         if order_id not in expected:
             yield f"{order_id} was never sent"
         elif not is_stuck(task) and task.process_state is not expected[order_id].ends:
-            yield f"{order_id} ({expected[order_id].kind.name}) ended {task.process_state}"
+            yield f"{order_id} (what goes wrong: {expected[order_id].kind.name}) ended {task.process_state}"
 
 
 def _wrong_effects(evidence: Evidence) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 from typing import Any
@@ -21,12 +21,12 @@ _NOT_OF_A_CREATE = frozenset({"orderId", "type", "version", "customerId", "corre
 class Story(Enum):
     """What happens to the events of an order."""
 
-    PLAIN = "in sequence, interleaved with all others"
-    SWAPPED = "two events are swapped"
-    LATE = "one event is missing, and arrives when all others are done"
-    POISON = "one event is wrong: an operator replaces it"
-    CANCELLED = "the last event cancels the order"
-    AFTER_END = "an event arrives after the end"
+    PLAIN = "nothing is wrong"
+    SWAPPED = "two of them are swapped"
+    LATE = "one of them is missing"
+    POISON = "one of them is wrong"
+    CANCELLED = "the last one cancels the order"
+    AFTER_END = "one comes after the end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,12 @@ class LedgerScenario:
     late: tuple[Mapping[str, Any], ...] = ()
     rejected: int = 0
     """How many entries must be rejected: one without an order, those after an end, and those that were replaced."""
-    by_story: Mapping[Story, int] = field(default_factory=dict)
+
+    @property
+    def by_story(self) -> Mapping[Story, Sequence[str]]:
+        """The ids of the orders of each story that occurs."""
+        ids = {story: [order.order_id for order in self.orders if order.story is story] for story in Story}
+        return {story: those for story, those in ids.items() if those}
 
     @property
     def entries(self) -> int:
@@ -83,7 +88,6 @@ def ledger_scenario(orders: int, seed: int, template: Mapping[str, Any]) -> Ledg
         ledgers=tuple(ledgers),
         late=tuple(late),
         rejected=1 + sum(story in {Story.AFTER_END, Story.POISON} for story in stories),
-        by_story={story: stories.count(story) for story in Story if story in stories},
     )
 
 

@@ -1,58 +1,54 @@
-"""The screen of the running demonstration: orders by state, and a line for each recovery."""
+"""The screen of the running demonstration: a row for each accident, and a sentence when it happens and when it ends."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from orders.demo.audit import Heard
 from orders.demo.ledger_play import LedgerPlay
-from orders.demo.scenario import Scenario
-from stepward.domain.history import HistoryEntry, HistoryKind
+from orders.demo.scenario import Expected, Scenario, by_kind
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState, Task
 
-_WORDS = {
-    HistoryKind.RECOVERED: ("yellow", "ran past complete-by; the Supervisor recovered it"),
-    HistoryKind.UNCOUNTED: ("yellow", "never ran; the Supervisor recovered it without counting a failure"),
-    HistoryKind.REMINDED: ("yellow", "was claimed by no Scheduler; the Supervisor sent a reminder"),
-    HistoryKind.FAILED: ("red", "ended in Error"),
-    HistoryKind.ALERTED: ("red", "the operators were alerted"),
-    HistoryKind.RESUBMITTED: ("cyan", "an operator resubmitted it"),
-    HistoryKind.WAITING: ("yellow", "waits (backoff) before its next attempt"),
-    HistoryKind.FELL_BACK: ("yellow", "falls back to another agent"),
-    HistoryKind.LATE_EFFECT: ("magenta", "had its effect after the undo had begun"),
-    HistoryKind.UNDO_BEGUN: ("magenta", "the undo begins"),
-    HistoryKind.UNDONE: ("magenta", "the order is Undone"),
+_RECOVERIES = frozenset({HistoryKind.RECOVERED, HistoryKind.UNCOUNTED, HistoryKind.REMINDED})
+_COLUMNS = {
+    "running": frozenset({ProcessState.PENDING, ProcessState.PROCESSING, ProcessState.UNDOING}),
+    "Processed": frozenset({ProcessState.PROCESSED}),
+    "Undone": frozenset({ProcessState.UNDONE}),
+    "Error": frozenset({ProcessState.ERROR, ProcessState.UNDO_FAILED}),
 }
-_WITH_NOTE = {HistoryKind.FAILED, HistoryKind.UNDO_BEGUN}
-_COUNTED = [state for state in ProcessState if state is not ProcessState.STOPPED]
+_WIDTH = 80
 
 
 @dataclass(slots=True)
 class Screen:
-    """A live table of the orders in `acts`, with a line above it for each history entry.
+    """A live table of what happens to the orders in `acts`, with the story of one order of each kind above it.
 
-    Of the notices to submitters it prints those about one order, and counts the others.
+    Of the notices to submitters it tells those about the order that is cancelled, and counts the others.
     """
 
     console: Console
     acts: Scenario
     live: Live
-    printed: Counter[str] = field(default_factory=Counter)
+    read: Counter[str] = field(default_factory=Counter)
+    happened: Counter[HistoryKind] = field(default_factory=Counter)
     notices: int = 0
+    told: set[tuple[str, object]] = field(default_factory=set)
 
     def show(self, tasks: Mapping[str, Task], ledgers: LedgerPlay, seconds: float) -> None:
-        """Update the table and print the new history entries."""
+        """Update the table, and tell what is new."""
+        for order in self._followed():
+            if task := tasks.get(order.order_id):
+                self._tell(order, task, seconds)
         for task in tasks.values():
-            for entry in task.history[self.printed[task.order_id] :]:
-                self._tell(task, entry, seconds)
-            self.printed[task.order_id] = len(task.history)
+            self.happened.update(entry.kind for entry in task.history[self.read[task.order_id] :])
+            self.read[task.order_id] = len(task.history)
         self.live.update(self._table(tasks, ledgers, seconds), refresh=True)
 
     def line(self, text: str, seconds: float) -> None:
@@ -60,38 +56,42 @@ class Screen:
         self.console.print(f"{seconds:5.1f} s  {text}", soft_wrap=True, markup=False, highlight=False)
 
     def notice(self, heard: Heard, seconds: float) -> None:
-        """Count a notice, and print it if it is about the order that is followed."""
+        """Count a notice, and tell it if it says that the cancelled order is Undone."""
         self.notices += 1
-        if heard.order_id == self._followed:
-            what = f"{heard.status} {heard.step}".strip()
-            self.line(f"{heard.order_id}  its submitter is notified: {what} (revision {heard.revision})", seconds)
+        cancelled = {order.order_id for order in self.acts.orders if order.kind.cancelled}
+        if heard.status == "undone" and heard.order_id in cancelled:
+            self.line(f"{heard.order_id}  its submitter is notified that it is undone", seconds)
 
-    @property
-    def _followed(self) -> str:
-        cancelled = [order.order_id for order in self.acts.orders if order.kind.cancelled]
-        return (cancelled or [self.acts.orders[0].order_id])[0]
+    def _followed(self) -> Iterator[Expected]:
+        """The first order of each kind."""
+        return (orders[0] for orders in by_kind(self.acts.orders).values())
 
-    def _tell(self, task: Task, entry: HistoryEntry, seconds: float) -> None:
-        style, words = _WORDS.get(entry.kind, ("", entry.kind.value))
-        where = f"{entry.step}, attempt {entry.attempt}, " if entry.step else ""
-        line = Text(f"{seconds:5.1f} s  {task.order_id}  {where}")
-        line.append(words, style)
-        if entry.kind in _WITH_NOTE:
-            line.append(f": {entry.note}")
-        self.console.print(line, soft_wrap=True)
+    def _tell(self, order: Expected, task: Task, seconds: float) -> None:
+        """Tell once each what happens to this order, and how it ends."""
+        kinds = {entry.kind for entry in task.history}
+        for happening, words in order.kind.story.items():
+            if (order.order_id, happening) not in self.told and happening in {*kinds, task.process_state}:
+                self.told.add((order.order_id, happening))
+                self.line(f"{order.order_id}  {words}", seconds)
 
     def _table(self, tasks: Mapping[str, Task], ledgers: LedgerPlay, seconds: float) -> Table:
-        states = Counter(task.process_state for task in tasks.values())
-        lanes = len(ledgers.acts.orders)
-        total = len(self.acts.orders) + lanes
-        title = (
-            f"{total} orders, {seconds:.1f} s; {self.notices} notices to submitters; "
-            f"{ledgers.applied} events applied, {ledgers.ended} of {lanes} lanes ended"
-        )
-        table = Table(title=title, title_justify="left")
-        table.add_column("state")
-        table.add_column("orders", justify="right")
-        table.add_row("not yet submitted", str(total - len(tasks)))
-        for state in _COUNTED:
-            table.add_row(state.value, str(states[state]))
+        recovered = sum(self.happened[kind] for kind in _RECOVERIES)
+        caption = f"{seconds:.1f} s: {recovered} recoveries, {self.notices} notices, {ledgers.applied} events applied"
+        table = Table(box=None, padding=(0, 1, 0, 0), caption=caption, caption_justify="left", width=_WIDTH)
+        table.add_column("what goes wrong", ratio=1)
+        for name in ("orders", *_COLUMNS):
+            table.add_column(name, justify="right", no_wrap=True)
+        for name, orders in by_kind(self.acts.orders).items():
+            table.add_row(name, *_counts([order.order_id for order in orders], tasks))
+        table.add_row("a message is malformed: it is kept", str(len(self.acts.malformed)))
+        table.add_row("orders whose events come in ledgers:", style="dim")
+        for story, order_ids in ledgers.acts.by_story.items():
+            table.add_row(f"  {story.value}", *_counts(order_ids, tasks))
         return table
+
+
+def _counts(order_ids: Sequence[str], tasks: Mapping[str, Task]) -> Iterator[str]:
+    """The cells of these orders: how many they are, and how many are in the states of each column."""
+    yield str(len(order_ids))
+    states = Counter(tasks[order_id].process_state for order_id in order_ids if order_id in tasks)
+    yield from (str(sum(states[state] for state in column) or "") for column in _COLUMNS.values())

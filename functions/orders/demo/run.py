@@ -10,52 +10,59 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.live import Live
 
 from orders.demo.audit import Findings, audit
 from orders.demo.inbox import Inbox
 from orders.demo.ledger_audit import LedgerFindings, audit_ledgers
 from orders.demo.ledger_play import LedgerPlay
-from orders.demo.ledgers import LedgerScenario, ledger_scenario
+from orders.demo.ledgers import ledger_scenario
 from orders.demo.live import Screen
 from orders.demo.play import Play
-from orders.demo.scenario import LATE_ORDERS, SERVICES, Expected, Scenario, kinds_of, scenario
+from orders.demo.scenario import LATE_ORDERS, SERVICES, scenario
 from orders.demo.stage import Stage
 from orders.fulfilment import fulfilment
-from stepward.domain.task.record import Loaded
 from stepward.local.access import REGION
 from stepward.local.cloud import local_cloud
 from stepward.local.deploy import ACCOUNT, deploy
 from stepward.local.secret_store import demanded
 from stepward.local.server import LOOPBACK, Server, free_port
-from stepward.local.services import FaultKind, Services
+from stepward.local.services import Services
 from stepward.local.synth import synthesise
 from stepward.project import Project
 from stepward.stack_outputs import Deployment
-
-View = Callable[[Loaded], RenderableType]
 
 QUICK = {"claim_within_ms": 2_000, "skew_margin_ms": 200, "gap_ms": 3_000, "lane_timeout_s": 5}
 FEW_PROCESSES = {"engine_concurrency": 2, "agent_batch_size": 5}
 """A single machine has few cores: more functions at once would only start more slowly."""
 REPLIES = "demo-replies"
+OPENING = """{orders} orders, and {ledger_orders} more whose events come in ledgers, go through the stack
+on this machine. Services fail, hang and decline; agents are killed in mid-call;
+messages come twice, late or wrong. At the end everything is audited.
+"""
+NEXT = """
+Try next:
+  make demo ORDERS=100 SEED=7                         other faults
+  make local                                          the stack stays up; then
+  .venv/bin/stepward send events/orders/order.json --local
+  .venv/bin/stepward show ord-1001 --local            what happened to this order"""
 
 
 def run(
     orders: int,
     seed: int,
     console: Console,
-    view: View,
     *,
     ledger_orders: int = 60,
     complete_within_ms: int = 4_000,
 ) -> int:
     """Deploy, send `orders` orders and ledgers of `ledger_orders` more, wait for their ends, audit; the exit code.
 
-    `view` renders one order at the end. An attempt has `complete_within_ms`, which is short to save time.
+    An attempt has `complete_within_ms`, which is short to save time.
     """
     root = Project.here().root
+    console.print(OPENING.format(orders=orders, ledger_orders=ledger_orders), highlight=False)
     with (
         TemporaryDirectory(prefix="stepward-") as scratch,
         Services(Path(scratch) / "ledger.sqlite", secrets=demanded(fulfilment.agents)) as services,
@@ -64,12 +71,11 @@ def run(
         samples = root / "events" / "orders"
         acts = scenario(orders, seed, samples, stage.submitter.url)
         ledgers = ledger_scenario(ledger_orders, seed, json.loads((samples / "order.json").read_text()))
-        _introduce(acts, ledgers, seed, console)
+        console.print()
         with stage.supervised(), Live(console=console, auto_refresh=False) as live:
             screen = Screen(console, acts, live)
             theirs = LedgerPlay(ledgers, stage, screen.line)
             Play(acts, stage, services, screen, theirs).perform()
-        _show_one(acts, stage, console, view)
         others = {order.order_id for order in ledgers.orders}
         findings = audit(acts, stage.evidence(services.ledger, others))
         of_ledgers = audit_ledgers(ledgers, theirs.evidence(services.ledger))
@@ -84,6 +90,7 @@ def _report(findings: Findings, of_ledgers: LedgerFindings, console: Console) ->
     passed = findings.passed and not of_ledgers.faults
     for summary in (findings.summary, of_ledgers.summary):
         console.print(summary, style="green" if passed else "red", markup=False, highlight=False, soft_wrap=True)
+    console.print(NEXT, style="dim", markup=False, highlight=False, soft_wrap=True)
     return 0 if passed else 1
 
 
@@ -138,30 +145,3 @@ def _context(services: Services, endpoint: str) -> Mapping[str, object]:
         **QUICK,
         **FEW_PROCESSES,
     }
-
-
-def _introduce(acts: Scenario, ledgers: LedgerScenario, seed: int, console: Console) -> None:
-    console.print(f"\nSending {len(acts.orders)} orders (seed {seed}):")
-    for name, count in kinds_of(acts.orders):
-        console.print(f"  {count:3d}  {name}", highlight=False)
-    console.print(f"  {len(acts.malformed):3d}  malformed messages that belong to no order", highlight=False)
-    events = f"{ledgers.entries} events of {len(ledgers.orders)} more orders"
-    console.print(f"and {len(ledgers.ledgers)} ledgers with {events}:")
-    for story, count in ledgers.by_story.items():
-        console.print(f"  {count:3d}  {story.value}", highlight=False)
-    console.print()
-
-
-def _show_one(acts: Scenario, stage: Stage, console: Console, view: View) -> None:
-    """Show the most eventful order: one whose undo failed, or that outlived its agent."""
-    ranked = sorted(acts.orders, key=lambda order: (not order.kind.resubmitted, not _outlives_its_agent(order)))
-    for order in ranked:
-        loaded = stage.store.load(order.order_id, with_order=False)
-        if loaded and loaded.task.history:
-            console.print(f"\nOne of the orders ({order.kind.name}), from `stepward show`:\n", highlight=False)
-            console.print(view(loaded))
-            return
-
-
-def _outlives_its_agent(order: Expected) -> bool:
-    return any(fault.kind is FaultKind.DIE_AFTER_EFFECT for fault in order.faults)

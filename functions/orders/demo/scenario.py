@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stepward.domain.history import HistoryKind
 from stepward.domain.task.record import ProcessState
 from stepward.local.services import EVERYONE, Fault, FaultKind
 
@@ -33,7 +34,8 @@ class Kind:
     """A kind of order: what goes wrong with it, and how it must end.
 
     An operator resubmits the `resubmitted` ones when they are UndoFailed, the submitter cancels the `cancelled` ones
-    while they run, and the `late` ones arrive while the inventory service is down.
+    while they run, and the `late` ones arrive while the inventory service is down. The `story` has a sentence for what
+    can happen to such an order, and for its ends.
     """
 
     name: str
@@ -44,37 +46,55 @@ class Kind:
     resubmitted: bool = False
     cancelled: bool = False
     late: bool = False
+    story: Mapping[HistoryKind | ProcessState, str] = field(default_factory=dict, hash=False)
 
 
+ONCE = {ProcessState.PROCESSED: "is Processed: each service had its effect once"}
+BACK = {ProcessState.UNDONE: "is Undone: its effects are compensated, the last one first"}
 NEVER_SHIPS = Trouble(FaultKind.HANG, times=None, service="shipping", key="ship")
 KINDS = (
-    Kind("plain"),
+    Kind("nothing"),
     Kind("the service fails twice, then works", (Trouble(FaultKind.FAIL, times=2),)),
-    Kind("the service hangs past complete-by", (Trouble(FaultKind.HANG),)),
-    Kind("the agent is killed after the effect", (Trouble(FaultKind.DIE_AFTER_EFFECT),)),
+    Kind(
+        "the service hangs past complete-by",
+        (Trouble(FaultKind.HANG),),
+        story={HistoryKind.RECOVERED: "a service hangs: past complete-by the Supervisor has the step run again"} | ONCE,
+    ),
+    Kind(
+        "the agent is killed after the effect",
+        (Trouble(FaultKind.DIE_AFTER_EFFECT),),
+        story={HistoryKind.RECOVERED: "its agent was killed in mid-call: the Supervisor has the step run again"} | ONCE,
+    ),
     Kind("the answer is lost after the effect", (Trouble(FaultKind.CUT_AFTER_EFFECT),)),
     Kind(
         "the service declines it permanently",
         (Trouble(FaultKind.DECLINE, times=None, service="payments", key="charge"),),
         ends=ProcessState.ERROR,
+        story={HistoryKind.FAILED: "payments declines it: it ends in Error, and the operators are alerted"},
     ),
-    Kind("sent twice", copies=2),
-    Kind("sent again with other content", conflicting=True),
-    Kind("shipping never answers: undone at the threshold", (NEVER_SHIPS,), ends=ProcessState.UNDONE),
+    Kind("it is sent twice", copies=2),
+    Kind("it is sent again with other content", conflicting=True),
     Kind(
-        "the refund is declined: an operator resubmits the undo",
+        "shipping never answers",
+        (NEVER_SHIPS,),
+        ends=ProcessState.UNDONE,
+        story={HistoryKind.UNDO_BEGUN: "shipping used up its attempts: its policy undoes the order"} | BACK,
+    ),
+    Kind(
+        "the refund of an undo is declined",
         (NEVER_SHIPS, Trouble(FaultKind.DECLINE, service="payments", key="charge/undo")),
         ends=ProcessState.UNDONE,
         resubmitted=True,
+        story={HistoryKind.FAILED: "its refund is declined: the operators are alerted"} | BACK,
     ),
     Kind(
-        "cancelled by its submitter while it runs",
+        "its submitter cancels it while it runs",
         (Trouble(FaultKind.HANG, times=None, service="payments", key="charge"),),
         ends=ProcessState.UNDONE,
         cancelled=True,
     ),
 )
-LATE = Kind("arrives while inventory is down: the breaker opens, then closes", late=True)
+LATE = Kind("it arrives while inventory is down", late=True)
 LATE_ORDERS = 3
 _HOW_MANY = (12, 3, 2, 2, 2, 2, 2, 1, 1, 0, 1)
 """The weight of each kind, beside the one order of each kind that every demonstration has."""
@@ -172,8 +192,7 @@ def _shuffled(messages: list[str], seed: int) -> list[str]:
     return messages
 
 
-def kinds_of(orders: Sequence[Expected]) -> Iterator[tuple[str, int]]:
-    """The name of each kind that occurs, and the number of its orders."""
-    for kind in (*KINDS, LATE):
-        if count := sum(order.kind is kind for order in orders):
-            yield kind.name, count
+def by_kind(orders: Sequence[Expected]) -> Mapping[str, Sequence[Expected]]:
+    """The orders of each kind that occurs."""
+    found = {kind.name: [order for order in orders if order.kind is kind] for kind in (*KINDS, LATE)}
+    return {name: those for name, those in found.items() if those}

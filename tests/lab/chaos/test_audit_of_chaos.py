@@ -47,7 +47,7 @@ def test_an_order_whose_step_used_up_its_attempts_may_end_undone() -> None:
 
 def test_an_order_that_was_undone_for_no_such_reason_is_a_fault() -> None:
     found = audited(undone(failures=4))
-    assert found.faults == ("wrong: ord-1 (plain) ended Undone",)
+    assert found.faults == ("wrong: ord-1 (what goes wrong: nothing) ended Undone",)
     assert found.given_up == ()
 
 
