@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from functools import cache
+from operator import attrgetter
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -36,6 +39,12 @@ def converted(value: object, into: type[T]) -> T:
         raise Rejected(BODY, "holds a name or a text that is no Unicode text") from error
 
 
+def decoder(into: type[T]) -> msgspec.json.Decoder[T]:
+    """What reads an `into` in a text that was parsed before, in a quarter of the time that its value takes."""
+    with _learning:
+        return msgspec.json.Decoder(into, float_hook=Decimal)
+
+
 def _learn(into: type) -> None:
     with _learning, suppress(msgspec.ValidationError):
         msgspec.convert(None, into)
@@ -57,8 +66,14 @@ def _default(field: dataclasses.Field[Any]) -> list[Any]:
 
 def fields(message: object, form: type[msgspec.Struct]) -> dict[str, Any]:
     """The fields of `message` under the keys of its `form`, with the form's tag."""
-    names = zip(form.__struct_fields__, form.__struct_encode_fields__, strict=True)
-    return {key: getattr(message, name) for name, key in names} | {"type": form.__struct_config__.tag}
+    keys, values = _fields_of(form)
+    return dict(zip(keys, (form.__struct_config__.tag, *values(message)), strict=False))
+
+
+@cache
+def _fields_of(form: type[msgspec.Struct]) -> tuple[Sequence[str], Callable[[object], tuple[Any, ...]]]:
+    # Of a single name, attrgetter would give the bare value, so it gets one that is left out.
+    return ("type", *form.__struct_encode_fields__), attrgetter(*form.__struct_fields__, "__class__")
 
 
 def _rejected(complaint: str) -> Rejected:

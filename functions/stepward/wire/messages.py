@@ -8,6 +8,7 @@ over, and a `type` or an outcome that this code does not know is not understood:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Annotated, Any, Union, get_args
 
 import msgspec
@@ -38,7 +39,7 @@ from stepward.domain.messages import (
 )
 from stepward.wire import strict_json
 from stepward.wire.checked_text import MAX_DEPTH, cleaned
-from stepward.wire.conversion import converted, fields, form
+from stepward.wire.conversion import converted, decoder, fields, form
 from stepward.wire.order import KeyText
 
 MAX_INLINE_BYTES = 2_000
@@ -192,11 +193,19 @@ def _decoded(text: str, *wanted: type[object]) -> Any:
     if isinstance(content, dict):
         _check_known(content, "type", _TAGS)
         _check_known(content, "outcome", _OUTCOMES)
-    filled = converted(content, _ANY_FORM)
+    try:
+        filled = _reader().decode(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        filled = converted(content, _ANY_FORM)  # says what is wrong
     message = _MESSAGES[type(filled)]
     if message not in wanted:
         raise Rejected("type", f"is {filled.__struct_config__.tag}, which does not belong on this queue")
     return message(**msgspec.structs.asdict(filled))
+
+
+@cache
+def _reader() -> msgspec.json.Decoder[Any]:
+    return decoder(_ANY_FORM)
 
 
 def _check_known(content: Mapping[str, Any], key: str, names: Collection[object]) -> None:

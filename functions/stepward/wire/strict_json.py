@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import msgspec
+
 from stepward.domain.errors import Rejected
-from stepward.wire.checked_text import BODY, MAX_DEPTH, Fault, check
+from stepward.wire.checked_text import BODY, MAX_DEPTH, MAX_DIGITS, Fault, check
 
 # The canonical form of every number that fits DynamoDB is shorter.
 _LONGEST_NUMBER = 200
@@ -21,7 +23,10 @@ _BLANK = " \t\r\n"
 
 def parse(text: str | bytes, deepest: int = MAX_DEPTH) -> object:
     """The value of a JSON text; raises Rejected with the path of a value that cannot be kept exactly."""
-    value = parse_unchecked(text)
+    decoded = _decoded(text)
+    if (plain := _read_at_once(decoded, deepest)) is not _NOT_PLAIN:
+        return plain
+    value = _load(decoded)
     check(value, deepest)
     return value
 
@@ -37,6 +42,8 @@ def canonical(value: object, deepest: int = MAX_DEPTH) -> str:
     Keys are sorted by code point. Numbers are written by value, in full and without needless zeros:
     1.50, 15e-1 and 1.5 are one text, and so are 1.0 and 1.
     """
+    if text := _written_at_once(value, deepest):
+        return text
     check(value, deepest)
     try:
         return _ENCODER.encode(value)
@@ -85,6 +92,62 @@ def _load(text: str) -> object:
         raise Rejected(BODY, f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from error
     except RecursionError as error:
         raise Rejected(BODY, "is nested too deep to be read") from error
+
+
+def _read_at_once(text: str, deepest: int) -> object:
+    """The value of a text as our own code writes it, which nearly all are; _NOT_PLAIN leaves it to the strict reader.
+
+    What msgspec reads and writes again as it was had no key twice, no blank between, and no number in another form.
+    """
+    try:
+        raw = text.encode()
+        value = _READER.decode(raw)
+        if _WRITER.encode(value) == raw and _is_plain(raw, deepest) and (text.isascii() or text.isprintable()):
+            return value
+    except _FAULTS:
+        pass
+    return _NOT_PLAIN
+
+
+def _written_at_once(value: object, deepest: int) -> str:
+    """The canonical text of a value without Decimals and rare characters; "" leaves it to the strict writer.
+
+    What msgspec writes and reads again as it was held nothing that JSON has not.
+    """
+    try:
+        raw = _SORTER.encode(value)
+        if _WHOLE_READER.decode(raw) == value and _is_plain(raw, deepest) and raw.isascii() and b"\x7f" not in raw:
+            return raw.decode()
+    except _FAULTS:
+        pass
+    return ""
+
+
+def _is_plain(raw: bytes, deepest: int) -> bool:
+    """Whether the check would surely find nothing in a text, apart from characters that stand in it as themselves."""
+    flat = raw.translate(_FLAT)
+    return b"\\" not in raw and flat.count(b"{") <= deepest and _LONG not in flat
+
+
+def _short(digits: str) -> Decimal:
+    """A number with a point; raises ValueError for one that needs a closer look."""
+    if len(digits) > MAX_DIGITS or "e" in digits.lower():
+        raise ValueError
+    return Decimal(digits)
+
+
+def _no_float(digits: str) -> Decimal:
+    raise ValueError(digits)
+
+
+_NOT_PLAIN = object()
+_FAULTS = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
+_FLAT = bytes.maketrans(b"123456789[", b"000000000{")
+_LONG = b"0" * (MAX_DIGITS + 1)
+_READER = msgspec.json.Decoder(float_hook=_short)
+_WHOLE_READER = msgspec.json.Decoder(float_hook=_no_float)
+_WRITER = msgspec.json.Encoder(decimal_format="number")
+_SORTER = msgspec.json.Encoder(order="sorted")
 
 
 def _integer(digits: str) -> int | Fault:
