@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.domain.key import Keys
 from stepward.domain.submission import Order
 from stepward.operator.connection import Connection
-from stepward.testing.memory.lanes import MemoryLanes
+from stepward.testing.engine import Engine
+from stepward.testing.memory.lanes import MemoryLaneQueue, MemoryLanes
 from stepward.testing.memory.queues import MemoryQueues
 from stepward.testing.memory.searches import MemorySearches
 from stepward.testing.memory.shared_records import MemorySharedRecords
@@ -20,6 +21,7 @@ from stepward.testing.memory.task_store import MemoryRejects, MemoryTaskStore
 from stepward.wire.strict_json import canonical
 from tests.unit.cli.lives import SUBMITTED, Life
 
+AGENTS = ("inventory", "payments", "shipping")
 KEYS = Keys(("line", "gifts"), frozenset({"gifts"}), ("order.submitted", "gift.submitted"))
 
 
@@ -45,28 +47,51 @@ class Deployed:
 
     @property
     def connection(self) -> Connection:
-        deployment = cast("Any", partial)(lambda: None)
-        deployment.keys = KEYS
-        deployment.agent_queue_urls = {"inventory": "i", "payments": "p", "shipping": "s"}
-        deployment.dead_letters = {}
-        twins: dict[str, Any] = {
-            "deployment": deployment,
-            "store": self.store,
-            "searches": MemorySearches(self.store),
-            "rejects": self.rejects,
-            "queues": MemoryQueues.new(self.now, ["inventory", "payments", "shipping"]),
-            "sender": None,
-            "sqs": None,
-            "breakers": Breakers(self.records),
-            "audit_log": AuditLog(self.records),
-            "shared_records": self.records,
-            "lanes": self.lanes,
-            "lane_queue": None,
-            "s3": None,
-            "now": self.now,
-            "new_id": lambda: "id-1",
-        }
-        return Connection(**twins)
+        queues = MemoryQueues.new(self.now, AGENTS)
+        return connected(self.store, self.lanes, self.records, self.rejects, queues, self.now, KEYS)
+
+
+def of_engine(engine: Engine) -> Connection:
+    """The connection to an engine in memory, whose functions act when it runs."""
+    parts = engine.parts
+    queues = replace(parts.queues, scheduler=parts.pump.lines["scheduler"].queue)
+    lane_queue = MemoryLaneQueue(parts.events)
+    made = connected(
+        parts.store,
+        parts.lanes,
+        parts.shared_records,
+        parts.rejects,
+        queues,
+        lambda: engine.loop.now,
+        engine.app.keys,
+    )
+    return replace(made, lane_queue=lane_queue)
+
+
+def connected(
+    store: MemoryTaskStore,
+    lanes: MemoryLanes,
+    records: MemorySharedRecords,
+    rejects: MemoryRejects,
+    queues: MemoryQueues,
+    now: Callable[[], int],
+    keys: Keys,
+) -> Connection:
+    deployment = SimpleNamespace(keys=keys, agent_queue_urls=dict.fromkeys(queues.agents, "url"), dead_letters={})
+    twins: dict[str, Any] = {
+        "deployment": deployment,
+        "store": store,
+        "searches": MemorySearches(store),
+        "rejects": rejects,
+        "queues": queues,
+        "breakers": Breakers(records),
+        "audit_log": AuditLog(records),
+        "shared_records": records,
+        "lanes": lanes,
+        "now": now,
+        "new_id": lambda: "id-1",
+    }
+    return Connection(**twins | dict.fromkeys(("sender", "sqs", "lane_queue", "s3")))
 
 
 def failed_orders(
