@@ -49,11 +49,7 @@ class WaitingLanes:
         keys = self.connection.deployment.keys
         for lane in self._loaded([row.key for row in rows]):
             command = self._retry(lane)
-            decode = partial(stored_event, keys=keys)
-            refusal = dry_run(
-                self.connection.lanes, lane, decode, lambda held, of=command: refused(held.lane, held, of)
-            )
-            yield Prepared(row_of_lane(lane, keys.default), command, refusal.text if refusal else "")
+            yield Prepared(row_of_lane(lane, keys.default), command, self._refusal(lane, command))
 
     def send(self, ready: Sequence[Prepared]) -> None:
         """To the queue of order events; see Subjects."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,5 +38,7 @@ class Connection:
     lanes: Lanes
     lane_queue: LaneQueue
     s3: Callable[[], S3Client]
+    alarms: Callable[[], Iterable[tuple[str, str, int]]]
+    """The alarms of the stack that are on: the name, the reason, and since when (epoch ms)."""
     now: Callable[[], int]
     new_id: Callable[[], str]

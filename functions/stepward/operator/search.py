@@ -61,18 +61,27 @@ class _Place:
 
 
 def search(
-    connection: Connection, wish: Filter, limit: int = 50, after: str = "", *, most_read: int = MOST_READ
+    connection: Connection,
+    wish: Filter,
+    limit: int = 50,
+    after: str = "",
+    *,
+    most_read: int = MOST_READ,
+    only_waiting: bool = False,
 ) -> Page:
     """The orders that match `wish`, at most `limit`, from where a page before ended; raises Rejected or Transient.
 
-    They are those in flight and those that wait for an operator. Rejected says what no index can answer.
+    They are those in flight, unless it is about `only_waiting`, and those that wait for an operator. Rejected says what
+    no index can answer.
     """
     if wish.equal("id"):
         return _exact(connection, wish)
     check_answerable(wish)
     begun = _Place.read(after) if after else _begin(connection.now())
     corrupt: list[str] = []
-    found = _found(connection, _listed(connection, wish, begun), wish, corrupt, min(AT_ONCE, limit + 1))
+    found = _found(
+        connection, _listed(connection, wish, begun, only_waiting=only_waiting), wish, corrupt, min(AT_ONCE, limit + 1)
+    )
     rows: list[Row] = []
     read, place = 0, begun
     for at, row in islice(found, most_read):
@@ -168,11 +177,11 @@ def _begin(now: int) -> _Place:
     return _Place(0, now + SOON_MS, LATEST, _LAST)
 
 
-def _listed(connection: Connection, wish: Filter, place: _Place) -> Iterator[_Place]:
+def _listed(connection: Connection, wish: Filter, place: _Place, *, only_waiting: bool = False) -> Iterator[_Place]:
     """Everything that the indexes list and that the wish may mean, from `place` on."""
     searches, state = connection.searches, wish.equal("state")
     waiting = () if place.of else searches.attention(place.at)
-    if state in WAITING:
+    if only_waiting or state in WAITING:
         return _from(place, waiting, waits=True)
     soon = () if place.of else searches.in_flight(0, min(place.soon, place.at))
     later = searches.in_flight(place.soon + 1, place.at if place.of else LATEST)

@@ -77,7 +77,9 @@ def connected(
     now: Callable[[], int],
     keys: Keys,
 ) -> Connection:
-    deployment = SimpleNamespace(keys=keys, agent_queue_urls=dict.fromkeys(queues.agents, "url"), dead_letters={})
+    deployment = SimpleNamespace(
+        keys=keys, agent_queue_urls=dict.fromkeys(queues.agents, "url"), dead_letters={}, shards=1
+    )
     twins: dict[str, Any] = {
         "deployment": deployment,
         "store": store,
@@ -90,6 +92,7 @@ def connected(
         "lanes": lanes,
         "now": now,
         "new_id": lambda: "id-1",
+        "alarms": tuple,
     }
     return Connection(**twins | dict.fromkeys(("sender", "sqs", "lane_queue", "s3")))
 

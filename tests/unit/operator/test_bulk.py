@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
 from stepward.domain.coordination.breaker import AgentPause
 from stepward.domain.errors import Transient
 from stepward.operator.bulk import Bulk, End, Ended, Pace, Progress, dry_run, run
+from stepward.operator.bulk_lanes import WaitingLanes
 from stepward.operator.bulk_orders import Orders
 from stepward.operator.filters import Filter
 from stepward.testing.engine import Engine
@@ -40,10 +42,10 @@ class Desk:
         courier.works()
         self.engine.clock.move(1)
 
-    def subjects(self, command: str = "resubmit", **changes: str) -> Orders:
+    def subjects(self, command: str = "resubmit", **changes: Any) -> Orders:
         return Orders(of_engine(self.engine), replace(Bulk(command, "street-7", "ada", WHY), **changes))
 
-    def give(self, rate: float = 20, command: str = "resubmit", wish: Filter = DECLINED, **changes: str) -> list[Ended]:
+    def give(self, rate: float = 20, command: str = "resubmit", wish: Filter = DECLINED, **changes: Any) -> list[Ended]:
         pace = Pace(rate, self.progress, lambda: self.sent >= self.stop_after, lambda: self.engine.loop.now, self.wait)
         return list(run(self.subjects(command, **changes), wish, pace))
 
@@ -83,7 +85,7 @@ def test_a_dry_run_says_how_many_of_which_kinds_the_oldest_and_why(desk: Desk) -
     assert list(found.reasons.values()) == [5, 1]
     assert "no such street N" in next(iter(found.reasons))
     assert dry_run(desk.subjects(), DECLINED).count == 5
-    assert not of_engine(desk.engine).queues.scheduler.waiting
+    assert not desk.engine.pump.lines["scheduler"].queue.waiting
 
 
 @pytest.mark.parametrize("count", [depth(10_000, 60)])
@@ -173,3 +175,22 @@ def test_what_could_not_be_sent_is_left(desk: Desk, monkeypatch: pytest.MonkeyPa
         desk.give(rate=4)
     desk.fail_at = 4
     assert desk.ends(desk.give(rate=4)) == {End.APPLIED: 4, End.LEFT: 8}
+
+
+def test_the_lanes_that_are_blocked_are_tried_again_each_once(desk: Desk) -> None:
+    """O2: `convoy retry` for all that match; one that blocks again is no success, and a second run tries it anew."""
+    events = [{"orderId": f"ord-{number}", "op": "add", "amount": "1.00", "sequence": 1} for number in range(3)]
+    for event in events:
+        desk.engine.send(event)
+    desk.engine.run()
+    connection = of_engine(desk.engine)
+    bulk = Bulk("retry", "repaired", "ada", "the price list is repaired")
+    lanes, wish = WaitingLanes(connection, bulk), Filter.parse("state=blocked id^ord-")
+    pace = Pace(10, desk.progress, bool, lambda: desk.engine.loop.now, desk.wait)
+
+    assert dry_run(lanes, wish).count == 3
+    ended = run(lanes, wish, pace)
+    assert {(each.end, each.state, each.is_good) for each in ended} == {(End.APPLIED, "blocked", False)}
+    logs = [connection.audit_log.of(str(event["orderId"])) for event in events]
+    assert [[entry.why for entry in log] for log in logs] == [["the price list is repaired (bulk repaired)"]] * 3
+    assert {each.end for each in run(lanes, wish, pace)} == {End.APPLIED}

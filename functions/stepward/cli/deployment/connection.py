@@ -42,6 +42,7 @@ def connect(target: Target) -> Connection:
         lanes=lanes_in(access, parts.lanes_table, parts.shards),
         lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
         s3=account.s3,
+        alarms=lambda: account.alarms(target.stack),
         now=now,
         new_id=new_id,
     )
