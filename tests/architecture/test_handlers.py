@@ -12,7 +12,16 @@ from tests.lab.benchmarks.startup import ENVIRONMENT
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 HANDLERS = sorted(FUNCTIONS.glob("*.py"))
 LONGEST_HANDLER_FILE = 6
-NOT_IN_THE_BUNDLE = ("stepward.cli", "stepward.local", "stepward.testing", "stepward_cdk", "typer", "rich", "psutil")
+NOT_IN_THE_BUNDLE = (
+    "stepward.cli",
+    "stepward.local",
+    "stepward.operator",
+    "stepward.testing",
+    "stepward_cdk",
+    "typer",
+    "rich",
+    "psutil",
+)
 
 
 def imports(source: str) -> set[str]:

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, span, table
 from stepward.cli.user_error import UserError
 from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
+from stepward.operator.connection import Connection
 
 Agent = Annotated[str, typer.Option(help="An agent instead of an order.", show_default=False)]
 STYLES = {Mode.CLOSED: "green", Mode.HALF_OPEN: "yellow", Mode.OPEN: "bold red"}

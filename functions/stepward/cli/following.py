@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import sleep  # noqa: TID251 -- a command on a person's machine may wait
 from typing import Any, Generic, TypeVar
 
 import typer
 
-from stepward.app.scheduler.audit_log import LONGEST_TEXT, AuditEntry
 from stepward.cli.terminal import complain, print_json, say
-from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.key import named
-from stepward.domain.messages import Command
-from stepward.wire.checked_text import cleaned
+from stepward.operator.asked import Asked, CommandOutcome
 
 S = TypeVar("S")
 STEP_MS = 250
 WITHIN_MS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class CommandOutcome:
-    """The outcome of a command: applied or refused; `final` unless more will follow."""
-
-    applied: bool
-    text: str
-    final: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A command as the audit log records it."""
-
-    command: str
-    step: str
-    attempt: int
-    who: str
-    why: str
-
-    def entry(self, before: Sequence[AuditEntry], now: Sequence[AuditEntry]) -> AuditEntry | None:
-        """The entry of this command among those that the audit log gained."""
-        fresh = (entry for entry in reversed(now) if entry not in before)
-        return next((e for e in fresh if Asked(e.command, e.step, e.attempt, e.who, e.why) == self), None)
-
-
-def asked(name: str, command: Command | LaneCommand, step: str = "", attempt: int = 0) -> Asked:
-    """The command of that name, its texts cut and cleaned."""
-    return Asked(name, step, attempt, cleaned(command.who, LONGEST_TEXT), cleaned(command.why, LONGEST_TEXT))
 
 
 @dataclass(slots=True)

@@ -17,13 +17,14 @@ from typer.testing import CliRunner, Result
 from stepward.adapters.dynamodb.task_store import PLAN_PREFIX
 from stepward.adapters.sqs.queues import SqsQueues
 from stepward.app.scheduler.schedule import Schedule
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import Target
 from stepward.cli.main import app
 from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.submission import Order
 from stepward.local.access import REGION, Access
 from stepward.local.server import Server
+from stepward.operator.connection import Connection
 from stepward.testing.aws.tables import create_table
 from stepward.testing.memory.assembly import memory_assembly
 from stepward.testing.settings import Settings

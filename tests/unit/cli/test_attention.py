@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stepward.cli.orders.attention import reasons, waiting_orders
+from stepward.cli.orders.attention import waiting_orders
 from stepward.domain.errors import Corrupt
 from stepward.domain.submission import Order
 from stepward.domain.task.record import Loaded
+from stepward.operator.rows import reasons
 from stepward.testing.memory.task_store import MemoryTaskStore
 from tests.unit.cli.lives import SUBMITTED, Life, failed, failed_twice, not_deployed, paused, recovered, undo_failed
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from stepward.app.scheduler.audit_log import AuditEntry
-from stepward.cli.following import WITHIN_MS, CommandOutcome, awaited
-from stepward.cli.orders.outcome import Seen, outcome
+from stepward.cli.following import WITHIN_MS, awaited
 from stepward.domain.messages import Command, Pause, Resubmit, Resume, Undo
+from stepward.operator.asked import CommandOutcome
+from stepward.operator.outcome import Seen, outcome
 from tests.unit.cli.lives import (
     APPROVED,
     GIVEN,

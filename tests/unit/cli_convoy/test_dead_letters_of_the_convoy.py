@@ -8,12 +8,12 @@ import pytest
 
 from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.app.ledger.split import progress_of
-from stepward.cli.dead_letters.of_convoy import opened_event, opened_ledger
-from stepward.cli.dead_letters.of_tasks import DeadLetter
 from stepward.domain.convoy.commands import SkipEvent
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.coordination.shared_record import SharedRecord
 from stepward.domain.key import group
+from stepward.operator.dead_letters.of_convoy import opened_event, opened_ledger
+from stepward.operator.dead_letters.of_tasks import DeadLetter
 from stepward.testing.memory.shared_records import MemorySharedRecords
 from stepward.wire.convoy import encode_command
 from stepward.wire.ledger import Ledger, decode_ledger

@@ -8,11 +8,12 @@ import pytest
 
 from stepward.app.convoy.history import balance, history, unsequenced_seen, waiting
 from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
-from stepward.cli.convoy.wording import lane_position, lane_state, repairs
+from stepward.cli.convoy.wording import repairs
 from stepward.cli.deployment.options import Target
 from stepward.domain.convoy.commands import SkipEvent
 from stepward.domain.convoy.event import StoredEvent
 from stepward.domain.convoy.lane import LaneRules
+from stepward.operator.lane_words import lane_position, lane_state
 from stepward.wire.order_event import event_of, stored_event
 from tests.factories import T0
 from tests.unit.cli.printing import printed

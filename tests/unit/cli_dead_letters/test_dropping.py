@@ -5,8 +5,6 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
-from stepward.cli.dead_letters.staleness import Staleness
 from stepward.domain.coordination.outlook import DeadlineCheck
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import (
@@ -28,6 +26,8 @@ from stepward.domain.task.change import Decision
 from stepward.domain.task.decide import Event, decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.workflow.plan import Plan
+from stepward.operator.dead_letters.of_tasks import DeadLetter, Opened, opened
+from stepward.operator.dead_letters.staleness import Staleness
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from tests.factories import MINUTE, ORDER_ID, SECOND, T0, UNDOES, Life, answer, diamond, sequence, undoable, waits
 from tests.unit.cli.lives import Message

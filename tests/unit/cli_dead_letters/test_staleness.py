@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from stepward.cli.dead_letters.of_tasks import DeadLetter, Opened, opened
-from stepward.cli.dead_letters.staleness import Staleness, judge
 from stepward.domain.errors import Corrupt
 from stepward.domain.messages import Cancel, Outcome, Pause, Report, Resubmit, Resume, Retry, Start, StepRequest, Undo
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
 from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.workflow.plan import Plan, PlannedStep
+from stepward.operator.dead_letters.of_tasks import DeadLetter, Opened, opened
+from stepward.operator.dead_letters.staleness import Staleness, judge
 from stepward.wire.messages import encode
 from tests.factories import order_text
 from tests.unit.cli.lives import (

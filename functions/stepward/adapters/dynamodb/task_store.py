@@ -106,7 +106,13 @@ class DynamoTaskStore:
         """
         with translated(f"read {len(order_ids)} tasks"):
             rows = self._read_many(order_ids, {self.tasks: False}, f"{len(order_ids)} tasks")
-        yield from map(self._with_plan, rows.get(self.tasks.Meta.table_name, []))
+        yield from (self._with_plan(row) for row in rows.get(self.tasks.Meta.table_name, []) if not is_wish(row))
+
+    def order_rows(self, order_ids: Sequence[str]) -> Sequence[dict[str, Any]]:
+        """The rows of up to 100 orders, as `load_many` reads the tasks; raises Transient."""
+        with translated(f"read {len(order_ids)} orders"):
+            rows = self._read_many(order_ids, {self._orders.table: False}, f"{len(order_ids)} orders")
+        return rows.get(self._orders.table.Meta.table_name, [])
 
     def _with_plan(self, row: dict[str, Any]) -> tuple[Task, Plan] | Unreadable:
         try:

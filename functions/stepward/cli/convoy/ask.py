@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from stepward.app.convoy.history import stored_at_position
 from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.cli.convoy.refusals import lane_refusal
-from stepward.cli.convoy.wording import lane_position, lane_state
-from stepward.cli.deployment.connection import Connection
 from stepward.cli.deployment.options import Target
-from stepward.cli.following import Asked, CommandOutcome, Following, asked
+from stepward.cli.following import Following
 from stepward.cli.orders.show import key_named
 from stepward.cli.user_error import UserError
 from stepward.domain.convoy.apply_command import is_done
@@ -19,6 +17,9 @@ from stepward.domain.convoy.event import StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.key import spoken
+from stepward.operator.asked import Asked, CommandOutcome, asked
+from stepward.operator.connection import Connection
+from stepward.operator.lane_words import lane_position, lane_state
 from stepward.wire.convoy import encode_command
 
 NAMES = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}

@@ -13,8 +13,8 @@ from stepward.app.convoy.history import history, unsequenced_seen, waiting
 from stepward.cli.convoy.ask import ask_lane, lane_of
 from stepward.cli.convoy.refusals import replacement
 from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_view, listed_lane, newest
-from stepward.cli.convoy.wording import lane_state, repairs, why_it_waits
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.convoy.wording import repairs
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, WorkflowName, for_deployment
 from stepward.cli.orders.attention import Waiting, list_waiting, read_anew
 from stepward.cli.orders.commands import Wait, Who, Why, operator, reason
@@ -25,6 +25,8 @@ from stepward.cli.user_error import UserError
 from stepward.domain.convoy.balance import balance_of
 from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import position_of
+from stepward.operator.connection import Connection
+from stepward.operator.lane_words import lane_state, why_it_waits
 from stepward.wire.order_event import details_of
 
 Event = Annotated[

@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from stepward.app.convoy.dry_run import read_event
-from stepward.cli.convoy.wording import lane_position, lane_state, why_it_waits
 from stepward.cli.terminal import cell, day_and_time, json_text, printable, span, table
 from stepward.domain.convoy.balance import Balance, Transaction
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.key import named, spoken
+from stepward.operator.lane_words import lane_position, lane_state, why_it_waits
 from stepward.wire.order_event import details_of, stored_event
 
 STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}

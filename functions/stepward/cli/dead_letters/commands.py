@@ -11,18 +11,19 @@ import typer
 from rich.text import Text
 
 from stepward.adapters.sqs.delivery import Outgoing
-from stepward.cli.dead_letters.of_convoy import opened_event, opened_ledger
-from stepward.cli.dead_letters.of_tasks import TOGETHER, DeadLetter, Opened, opened
-from stepward.cli.dead_letters.staleness import Staleness
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
 from stepward.cli.user_error import UserError
 from stepward.domain.key import named
+from stepward.operator.connection import Connection
+from stepward.operator.dead_letters.of_convoy import opened_event, opened_ledger
+from stepward.operator.dead_letters.of_tasks import TOGETHER, DeadLetter, Opened, opened
+from stepward.operator.dead_letters.staleness import Staleness
 from stepward.stack_outputs import DeadLetters
 
 if TYPE_CHECKING:
-    from stepward.cli.dead_letters.queue import DeadLetterQueue
+    from stepward.operator.dead_letters.queue import DeadLetterQueue
 
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="A queue's name, from `stepward dead-letters list`.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many messages to read at most.")]
@@ -206,7 +207,7 @@ def _named(target: Target, connection: Connection, queue: str) -> DeadLetters:
 
 def _dead_letter_queue(connection: Connection, urls: DeadLetters) -> DeadLetterQueue:
     # `--help` must not import the AWS SDK.
-    from stepward.cli.dead_letters.queue import DeadLetterQueue  # noqa: PLC0415
+    from stepward.operator.dead_letters.queue import DeadLetterQueue  # noqa: PLC0415
 
     return DeadLetterQueue(connection.sqs, urls.dead)
 

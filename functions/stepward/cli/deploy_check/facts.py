@@ -14,9 +14,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from stepward.cli.deploy_check.change import MOST_COUNTED
 from stepward.cli.deploy_check.in_flight import ENDLESS, InFlight, in_flight
 from stepward.cli.deployment.aws import Account
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import Target
 from stepward.cli.user_error import UserError
+from stepward.operator.connection import Connection
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient

@@ -66,6 +66,16 @@ class Account:
                 raise
         return dict(json.loads(body) if isinstance(body, str) else body)
 
+    def alarms(self, stack: str) -> Iterator[tuple[str, str, int]]:
+        """The stack's alarms that are on: the name, what it means, and since when (epoch ms); raises UserError."""
+        with self._explained(stack):
+            pages = self.client("cloudwatch").get_paginator("describe_alarms")
+            for page in pages.paginate(AlarmNamePrefix=f"{stack}/", StateValue="ALARM"):
+                for alarm in page["MetricAlarms"]:
+                    since = alarm.get("StateTransitionedTimestamp") or alarm["StateUpdatedTimestamp"]
+                    name = alarm["AlarmName"].removeprefix(f"{stack}/")
+                    yield name, alarm.get("AlarmDescription", ""), round(since.timestamp() * 1000)
+
     def client(self, service: Any) -> Any:
         """A client for a service of the account."""
         return boto3.client(service, region_name=self.region, endpoint_url=self.endpoint, config=_CONFIG)

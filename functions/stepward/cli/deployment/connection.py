@@ -1,44 +1,12 @@
-"""Connects to a named deployment: the adapters that read and write it."""
+"""Connects to a named deployment."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from stepward.app.agent.breakers import Breakers
 from stepward.app.scheduler.audit_log import AuditLog
 from stepward.cli.deployment.options import Target
-from stepward.ports import LaneQueue, Lanes, SharedRecords
+from stepward.operator.connection import Connection
 from stepward.stack_outputs import Deployment
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-    from mypy_boto3_sqs import SQSClient
-
-    from stepward.adapters.dynamodb.rejects import DynamoRejects
-    from stepward.adapters.dynamodb.task_store import DynamoTaskStore
-    from stepward.adapters.sqs.queues import SqsQueues, SqsSender
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """A reachable deployment; `now` is epoch milliseconds, `new_id` makes a unique name."""
-
-    deployment: Deployment
-    store: DynamoTaskStore
-    rejects: DynamoRejects
-    queues: SqsQueues
-    sender: SqsSender
-    sqs: SQSClient
-    breakers: Breakers
-    audit_log: AuditLog
-    shared_records: SharedRecords
-    lanes: Lanes
-    lane_queue: LaneQueue
-    s3: Callable[[], S3Client]
-    now: Callable[[], int]
-    new_id: Callable[[], str]
 
 
 def connect(target: Target) -> Connection:
@@ -48,6 +16,7 @@ def connect(target: Target) -> Connection:
     from stepward.adapters.sqs.lane_queue import SqsLaneQueue
     from stepward.adapters.sqs.queues import SqsQueues, SqsSender
     from stepward.cli.deployment.aws import find_account
+    from stepward.operator.indexes import DynamoSearches
     from stepward.wiring.clock import new_id, now
     from stepward.wiring.lanes import lanes_in
     from stepward.wiring.parts import rejects_of, shared_records_of
@@ -58,9 +27,11 @@ def connect(target: Target) -> Connection:
     access, sqs = Access(account.region, account.endpoint), account.sqs()
     access.connect()  # lists are read side by side
     shared_records = shared_records_of(access, parts.shared_records_table)
+    store = task_store(access, orders=parts.orders_table, tasks=parts.tasks_table, shards=parts.shards)
     return Connection(
         deployment=parts,
-        store=task_store(access, orders=parts.orders_table, tasks=parts.tasks_table, shards=parts.shards),
+        store=store,
+        searches=DynamoSearches(store),
         rejects=rejects_of(access, parts.rejects_table, account.s3, parts.rejects_bucket),
         queues=SqsQueues(sqs, parts.scheduler_queue_url, parts.responses_queue_url, {}),
         sender=SqsSender(sqs),
@@ -71,6 +42,7 @@ def connect(target: Target) -> Connection:
         lanes=lanes_in(access, parts.lanes_table, parts.shards),
         lane_queue=SqsLaneQueue(sqs, parts.order_events_queue_url),
         s3=account.s3,
+        alarms=lambda: account.alarms(target.stack),
         now=now,
         new_id=new_id,
     )

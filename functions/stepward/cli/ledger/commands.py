@@ -9,11 +9,12 @@ import typer
 
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.app.ledger.split import progress_of
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.ledger.files import LedgerFile, Survey, as_lines, message_of, opened, pointer_of, surveyed
 from stepward.cli.terminal import complain, day_and_time, print_json, say
 from stepward.cli.user_error import UserError
+from stepward.operator.connection import Connection
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A .json ledger, or a file with one entry per line.")]
 Customer = Annotated[str, typer.Option(help="The ledger's customer, unless the file names it.", show_default=False)]

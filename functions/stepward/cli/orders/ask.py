@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from stepward.cli.deployment.connection import Connection
 from stepward.cli.deployment.options import Target
 from stepward.cli.following import Following
-from stepward.cli.orders.outcome import Seen, asked_of_order, outcome
 from stepward.cli.orders.refusals import refusal
 from stepward.cli.orders.show import order_named
 from stepward.cli.user_error import UserError
@@ -13,6 +11,8 @@ from stepward.domain.key import spoken
 from stepward.domain.messages import Command
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
+from stepward.operator.connection import Connection
+from stepward.operator.outcome import Seen, asked_of_order, outcome
 
 
 def ask(target: Target, connection: Connection, loaded: Loaded, command: Command, *, wait: bool, as_json: bool) -> None:

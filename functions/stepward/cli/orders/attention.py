@@ -10,15 +10,16 @@ from typing import Any, TypeVar
 
 from rich.text import Text
 
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import Target
 from stepward.cli.orders.view import state
 from stepward.cli.terminal import OUT, cell, complain, print_json, say, span, table
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
-from stepward.domain.history import HistoryKind
 from stepward.domain.key import Keys, named
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.record import Task
+from stepward.operator.connection import Connection
+from stepward.operator.rows import reasons
 from stepward.ports import TaskStore
 
 T = TypeVar("T")
@@ -90,18 +91,6 @@ def waiting_orders(store: TaskStore, corrupt: list[str], workflow: str = "") -> 
     for loaded in read_anew(store.needing_attention(), load, corrupt):
         if (since := loaded.task.needs_attention) is not None:
             yield _waiting(loaded.task, since, workflow)
-
-
-def reasons(task: Task) -> Iterator[str]:
-    """The reasons why an order waits for an operator, a phrase each; none if it does not wait."""
-    for record in task.steps.values():
-        if record.process_state is ProcessState.ERROR:
-            yield f"{record.name}: {record.error or 'Error'}"
-        elif record.lacks:
-            yield f"{record.name}: {record.lacks}"
-    if task.paused:
-        paused = next((entry for entry in reversed(task.history) if entry.kind is HistoryKind.PAUSED), None)
-        yield f"paused{f' by {paused.by}' if paused else ''}: {task.paused}"
 
 
 def _waiting(task: Task, since: int, workflow: str) -> Waiting:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stepward.adapters.sqs.delivery import Outgoing
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.files import STDIN, Written, read
 from stepward.cli.terminal import complain, print_json, say
@@ -18,6 +18,7 @@ from stepward.domain.errors import Rejected, Transient
 from stepward.domain.key import Keys
 from stepward.domain.messages import Cancel, SignalGiven
 from stepward.domain.submission import Order
+from stepward.operator.connection import Connection
 from stepward.wire.order import Accepted, accept, order_id_hint
 
 Files = Annotated[

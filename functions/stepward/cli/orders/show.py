@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, WorkflowName
 from stepward.cli.orders.attention import Waiting, list_waiting, of_workflow, waiting_orders
 from stepward.cli.orders.json_documents import listed_document, task_document
@@ -22,6 +22,7 @@ from stepward.domain.key import TaskKey, check_customer, child_key, spoken
 from stepward.domain.messages import Cancel
 from stepward.domain.task.record import Loaded, ProcessState, Task
 from stepward.domain.wish import Kept
+from stepward.operator.connection import Connection
 from stepward.wire.conversion import converted
 from stepward.wire.order import KeyText
 from stepward.wire.order import OrderId as IdForm

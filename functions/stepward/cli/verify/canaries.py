@@ -11,12 +11,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stepward.adapters.dynamodb.task_items import result_key
 from stepward.adapters.sqs.delivery import Outgoing
-from stepward.cli.deployment.connection import Connection
 from stepward.cli.orders.files import Written
 from stepward.cli.verify.deployed import Finding
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Cancel, SignalGiven
 from stepward.domain.task.record import ProcessState, Task
+from stepward.operator.connection import Connection
 from stepward.wire.order import Accepted, Taken, accept
 
 NOT_OURS = ("replyTo", "completeBy")

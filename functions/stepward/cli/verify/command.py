@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepward.cli.deploy_check.change import Stack
-from stepward.cli.deployment.connection import Connection, connect
+from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
 from stepward.cli.orders.files import read
 from stepward.cli.terminal import OUT, cell, print_json, say, table
 from stepward.cli.user_error import UserError
 from stepward.cli.verify.stand_ins import why_not
+from stepward.operator.connection import Connection
 from stepward.project import Project
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stepward.cli.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected
 from stepward.domain.key import ANY, Keys
 from stepward.domain.messages import (
@@ -23,6 +22,7 @@ from stepward.domain.messages import (
 )
 from stepward.domain.staleness import dated
 from stepward.domain.task.record import Loaded
+from stepward.operator.dead_letters.staleness import Judgement, Staleness, judge
 from stepward.wire.envelope import Ignored
 from stepward.wire.messages import decode_for_scheduler, decode_request, encode
 from stepward.wire.order import accept, order_id_hint

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from stepward.app.scheduler.audit_log import DONE_AS, AuditEntry, named
-from stepward.cli.following import Asked, CommandOutcome, asked
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import spoken
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.task.record import ProcessState, Task
+from stepward.operator.asked import Asked, CommandOutcome, asked
 
 
 @dataclass(frozen=True, slots=True)

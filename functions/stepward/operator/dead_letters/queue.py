@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.errors import translated
-from stepward.cli.dead_letters.of_tasks import TOGETHER, DeadLetter
+from stepward.operator.dead_letters.of_tasks import TOGETHER, DeadLetter
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

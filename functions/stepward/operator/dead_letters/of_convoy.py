@@ -8,14 +8,14 @@ from __future__ import annotations
 from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.app.convoy.dry_run import dry_run
 from stepward.app.ledger.split import progress_of
-from stepward.cli.dead_letters.of_tasks import TEST_MESSAGE, DeadLetter, Opened
-from stepward.cli.dead_letters.staleness import Judgement, Staleness
 from stepward.domain.convoy.apply_command import is_done
 from stepward.domain.convoy.event import OrderEvent
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.sequence import Fate, reception
 from stepward.domain.errors import Corrupt, NotUnderstood, Rejected, Unreadable
 from stepward.domain.key import ANY, Keys
+from stepward.operator.dead_letters.of_tasks import TEST_MESSAGE, DeadLetter, Opened
+from stepward.operator.dead_letters.staleness import Judgement, Staleness
 from stepward.ports import Lanes, SharedRecords
 from stepward.wire.convoy import decode_for_lane
 from stepward.wire.envelope import Ignored

@@ -1,0 +1,1 @@
+"""What an operator asks and does: searches, filters, bulk commands and the overview, for every surface alike."""
