@@ -15,6 +15,7 @@ from stepward.cli.dead_letters import commands as dead_letters
 from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
 from stepward.cli.ledger import commands as ledgers
+from stepward.cli.new.command import new
 from stepward.cli.orders.audit_log import audit_log
 from stepward.cli.orders.commands import cancel, pause, resubmit, resume, signal, undo
 from stepward.cli.orders.send import send
@@ -38,6 +39,7 @@ app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(workflow.app, name="workflow")
 app.add_typer(local.app, name="local")
 app.command()(cost)
+app.command()(new)
 app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 
 
