@@ -94,8 +94,8 @@ format: $(VENV) ## fix what the linter and the formatter can fix
 	@.venv/bin/ruff check --quiet --fix --exit-zero
 	@.venv/bin/ruff format
 
-synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev)
-	@.venv/bin/python -m stepward.local.synth env=$(ENV)
+synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev CDK_OPTIONS=)
+	@.venv/bin/python -m stepward.local.synth -c env=$(ENV) $(CDK_OPTIONS)
 
 deploy: $(VENV) ## check the change, then deploy to the account that the AWS command line would use (ENV=prod)
 	@$(if $(filter command,$(firstword $(origin ENV))),,echo "say which environment: make deploy ENV=dev"; exit 1)
