@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import shutil
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import botocore
 import pytest
+from botocore.regions import EndpointResolver
 
 from stepward.domain.errors import Misconfigured
 from stepward.project import Project
@@ -19,6 +22,7 @@ from stepward_cdk.functions.bundling import Bundle, bundle
 from stepward_cdk.settings.settings import BOTO_SERVICES
 from tests.infra.sample import PROJECT
 
+PACKAGE = Path(botocore.__file__).parent
 AARCH64 = 183  # e_machine of an ELF file
 
 
@@ -80,6 +84,19 @@ def test_the_bundle_knows_every_aws_service_that_it_is_meant_to_call(for_this_ma
         "except e.UnknownServiceError: print('left out')"
     )
     assert run_alone(for_this_machine, script) == "left out"
+
+
+def test_the_bundle_finds_every_endpoint_of_these_services_in_every_region(for_this_machine: Bundle) -> None:
+    """S4: those of other services are left out, most of what the SDK reads; but not here, where uv links them."""
+    file = Path("data", "endpoints.json")
+    whole, kept = (
+        json.loads((package / file).read_text()) for package in (PACKAGE, for_this_machine.path / "botocore")
+    )
+    regions = [region for partition in whole["partitions"] for region in partition["regions"]]
+    assert len(json.dumps(kept)) < len(json.dumps(whole)) / 10
+    for service, region in itertools.product(BOTO_SERVICES, [*regions, "eu-new-1"]):
+        ends = [EndpointResolver(known).construct_endpoint(service, region) for known in (whole, kept)]
+        assert ends[0] == ends[1], (service, region)
 
 
 def test_the_bundle_is_compiled_when_a_python_of_its_version_is_there(for_this_machine: Bundle) -> None:

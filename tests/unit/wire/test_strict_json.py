@@ -1,6 +1,7 @@
 """One reader and one canonical form of JSON."""
 
 import json
+import sys
 from contextlib import suppress
 from decimal import Decimal
 from random import Random
@@ -113,6 +114,14 @@ def test_characters_that_sqs_refuses_are_rejected_in_values_and_in_keys(characte
     in_key = refused(parse, f'{{"{character}": 1}}')
     assert in_key.field.isascii()
     assert "does not carry" in in_key.reason
+
+
+def test_sqs_carries_every_other_character() -> None:
+    carried = [0x9, 0xA, 0xD, *range(0x20, 0xD800), *range(0xE000, 0xFFFE), *range(0x10000, sys.maxunicode + 1)]
+    text = "".join(map(chr, carried))
+    assert cleaned(text, len(text)) == text
+    refused_by_sqs = "".join(map(chr, {*range(0x10000)} - {*carried}))
+    assert cleaned(refused_by_sqs, 10_000) == "\ufffd" * len(refused_by_sqs)
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", b"", b"  "])
