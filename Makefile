@@ -100,8 +100,8 @@ format: $(VENV) ## fix what the linter and the formatter can fix
 	@.venv/bin/ruff check --quiet --fix --exit-zero
 	@.venv/bin/ruff format
 
-synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev)
-	@.venv/bin/python -m stepward.local.synth env=$(ENV)
+synth: $(VENV) ## write the CloudFormation template to cdk.out (ENV=dev CDK_OPTIONS=)
+	@.venv/bin/python -m stepward.local.synth -c env=$(ENV) $(CDK_OPTIONS)
 
 deploy: $(VENV) ## check the change, then deploy to the account that the AWS command line would use (ENV=prod)
 	@$(if $(filter command,$(firstword $(origin ENV))),,echo "say which environment: make deploy ENV=dev"; exit 1)
@@ -119,7 +119,7 @@ chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
 
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
-	@$(COMPILE) --upgrade pyproject.toml --extra cli --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
+	@$(COMPILE) --upgrade pyproject.toml --extra new --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
 	@for group in local chaos docs uv bench; do $(COMPILE) --upgrade --group $$group -o requirements/$$group.txt || exit; done
 
 clean: ## remove everything that the other commands made

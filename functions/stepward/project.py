@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.domain.workflow.application import App
 
 APP = "STEPWARD_APP"
 ENVIRONMENT = "env"
 """The CDK context option that names an environment."""
+_ENGINE = Path(__file__).parent
 _ENVIRONMENTS = Path("infra", "environments")
 
 
@@ -89,13 +92,37 @@ class Project:
         if str(self.functions) not in sys.path:
             sys.path.insert(0, str(self.functions))
         module, _, name = target.partition(":")
-        try:
+        with self.explained(f"no application {target!r} in {self.functions}"):
             found = getattr(import_module(module), name or "app")
-        except (ImportError, AttributeError, TypeError, ValueError) as error:
-            raise Misconfigured(f"no application {target!r} in {self.functions}: {error}") from error
         if not isinstance(found, App):
             raise Misconfigured(f"{target!r} is {type(found).__name__}, not an application")
         return found
+
+    @contextmanager
+    def explained(self, what: str) -> Iterator[None]:
+        """Have what the project's own code raises say its file and line, or `what` failed; it raises Misconfigured.
+
+        A WorkflowError stays one.
+        """
+        try:
+            yield
+        except WorkflowError as error:
+            raise WorkflowError(f"{self._place(error) or what}: {error}") from error
+        except Exception as error:
+            place = self._place(error)
+            raise Misconfigured(f"{place}: {type(error).__name__}: {error}" if place else f"{what}: {error}") from error
+
+    def _place(self, error: Exception) -> str:
+        """Where in the project's code an error arose, such as functions/shop/workflow.py:31; else nothing."""
+        lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError):
+            lines.append((error.filename or "", error.lineno))
+        own = [
+            (Path(file), line)
+            for file, line in lines
+            if Path(file).is_relative_to(self.functions) and not Path(file).is_relative_to(_ENGINE)
+        ]
+        return f"{own[-1][0].relative_to(self.root)}:{own[-1][1]}" if own else ""
 
     @property
     def _settings(self) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from cdk_nag import AwsSolutionsChecks
 from stepward.domain.errors import StepwardError
 from stepward.project import Project
 from stepward_cdk.functions.bundling import bundle
+from stepward_cdk.functions.entry_points import check_entry_points
 from stepward_cdk.settings.agent_needs import check_addresses
 from stepward_cdk.settings.chosen import choose
 from stepward_cdk.stack import StepwardStack
@@ -38,6 +39,7 @@ def _synthesise(project: Project) -> None:
         sys.stderr.write(f"{note}\n")
     # Before the bundle, which takes its time.
     check_addresses(application, settings.service_urls, chosen.addresses)
+    check_entry_points(project)
     code = bundle(settings.platform, project)
     StepwardStack(
         app,

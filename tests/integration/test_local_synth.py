@@ -7,7 +7,7 @@ import pytest
 
 from stepward.domain.errors import Misconfigured
 from stepward.local.cloud_assembly import Assembly, Asset
-from stepward.local.synth import synthesise
+from stepward.local.synth import main, synthesise
 
 PROBE = """
 import stepward_cdk
@@ -47,6 +47,21 @@ def test_the_complaint_of_the_application_is_passed_on(root: Path) -> None:
 
     with pytest.raises(Misconfigured, match=r"^step charge waits for itself$"):
         synthesise(root, root / "out", {}, app="broken.py")
+
+
+def test_the_command_takes_the_options_of_a_deployment(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "infra").mkdir()
+    (root / "probe.py").rename(root / "infra" / "app.py")
+    monkeypatch.chdir(root)
+    words = ["-c", "env=dev", "--context", "shards=2", "--require-approval", "never"]
+    monkeypatch.setattr("sys.argv", ["synth", *words])
+
+    main()
+
+    assert seen(root / "cdk.out")["context"] == {"flag": True, "shards": "2", "env": "dev"}
+    assert "Left out, since synthesis has no use for it: --require-approval never" in capsys.readouterr().err
 
 
 def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:

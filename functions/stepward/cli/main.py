@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stepward.cli import local, workflow
+from stepward.cli import workflow
 from stepward.cli.agents import agents
 from stepward.cli.convoy import commands as convoy
 from stepward.cli.cost.command import cost
@@ -15,6 +15,8 @@ from stepward.cli.dead_letters import commands as dead_letters
 from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
 from stepward.cli.ledger import commands as ledgers
+from stepward.cli.local import commands as local
+from stepward.cli.new.command import new
 from stepward.cli.orders.audit_log import audit_log
 from stepward.cli.orders.commands import cancel, pause, resubmit, resume, signal, undo
 from stepward.cli.orders.send import send
@@ -39,6 +41,7 @@ app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(workflow.app, name="workflow")
 app.add_typer(local.app, name="local")
 app.command()(cost)
+app.command()(new)
 app.command()(schema)
 app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 

@@ -22,7 +22,8 @@ LOOPBACK = "127.0.0.1"
 START_WITHIN_S = 30
 STOP_WITHIN_S = 5
 TRIES = 3
-INSTALL = "make local-env` or `python -m venv .venv-local && .venv-local/bin/pip install ministack==1.5.33"
+MINISTACK = "ministack==1.5.33"
+INSTALL = f"make local-env` or `python -m venv .venv-local && .venv-local/bin/pip install {MINISTACK}"
 # Kills the process group $1 and removes the folder $2 once standard input closes; the system closes it when this
 # process ends, in whatever way.
 GUARD = 'read -r _; kill -s KILL -- "-$1" 2>/dev/null; rm -rf -- "$2"'

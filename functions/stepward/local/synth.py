@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -48,9 +50,25 @@ def _usual(root: Path) -> dict[str, object]:
     return dict(json.loads(settings.read_text()).get("context", {}))
 
 
-if __name__ == "__main__":
-    options = dict(option.split("=", 1) for option in sys.argv[1:])
+def main() -> None:
+    """Synthesise into `cdk.out` with the options of `cdk deploy`; it has no use for others than `-c NAME=VALUE`."""
+    parser = argparse.ArgumentParser(prog="python -m stepward.local.synth", description=main.__doc__)
+    parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", type=_setting)
+    options, others = parser.parse_known_args()
+    if others:
+        sys.stderr.write(f"Left out, since synthesis has no use for it: {shlex.join(others)}\n")
     try:
-        sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), options))
+        sys.stderr.write(synthesise(Path.cwd(), Path("cdk.out"), dict(options.context)))
     except Misconfigured as error:
         sys.exit(str(error))
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+if __name__ == "__main__":
+    main()

@@ -43,7 +43,7 @@ def _check(booking: Path, binaries: Path, report: Callable[[str], None]) -> None
     report("the application's types agree with those of the packages")
     report(f"in memory: {run([python, '-m', 'pytest', '-q'], booking).splitlines()[-1]}")
     tools = {"PATH": f"{ROOT / '.venv-tools' / 'bin'}:/usr/bin:/bin"}
-    run([python, "-m", "stepward.local.synth", "env=dev"], booking, **tools)
+    run([python, "-m", "stepward.local.synth", "-c", "env=dev"], booking, **tools)
     template = json.loads((booking / "cdk.out" / "Stepward.template.json").read_text())
     functions = [it["Properties"] for it in template["Resources"].values() if it["Type"] == "AWS::Lambda::Function"]
     variables = [function.get("Environment", {}).get("Variables", {}) for function in functions]

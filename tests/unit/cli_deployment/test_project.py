@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepward.domain.errors import Misconfigured
+from stepward.domain.errors import Misconfigured, WorkflowError
 from stepward.project import APP, Project
 
 SOURCE = """
@@ -63,6 +63,32 @@ def test_what_is_not_there_or_no_application_is_refused(project: Project, name: 
 
     with pytest.raises(Misconfigured, match=says):
         project.app()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "says"),
+    [
+        ("return {}", "return {", SyntaxError, r"functions/found_here.py:4: SyntaxError: '{' was never closed"),
+        ("def work", "works\ndef work", NameError, r"functions/found_here.py:4: NameError: name 'works'"),
+        ("minutes\n", "minute\n", ImportError, r"functions/found_here.py:2: ImportError: cannot import name 'minute'"),
+        (
+            ", complete_within=minutes(1)",
+            "",
+            WorkflowError,
+            r"functions/found_here.py:6: workflow 'found', step 'work'",
+        ),
+    ],
+)
+def test_a_mistake_in_the_projects_code_is_told_with_its_line(
+    project: Project, old: str, new: str, error: type[Exception], says: str
+) -> None:
+    assert old in SOURCE
+    (project.functions / "found_here.py").write_text(SOURCE.replace(old, new))
+    named(project, 'app = "found_here"')
+
+    with pytest.raises(WorkflowError if error is WorkflowError else Misconfigured, match=f"^{says}") as refused:
+        project.app()
+    assert isinstance(refused.value.__cause__, error)
 
 
 def test_outside_of_any_project_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -72,10 +72,20 @@ class Script:
         with self._lock:
             self._left.append((fault, fault.times))
 
-    def clear(self, service: str, target: str) -> None:
-        """Remove the faults of this target."""
+    def clear(self, service: str = "", target: str = "") -> None:
+        """Remove the faults of this target, or those of the service, or all."""
         with self._lock:
-            self._left = [pair for pair in self._left if (pair[0].service, pair[0].target) != (service, target)]
+            self._left = [
+                (fault, left)
+                for fault, left in self._left
+                if service not in {"", fault.service} or target not in {"", fault.target}
+            ]
+
+    @property
+    def left(self) -> Sequence[Fault]:
+        """The faults to come, each with the times that are left of it."""
+        with self._lock:
+            return [replace(fault, times=left) for fault, left in self._left]
 
     def pending(self, service: str, target: str) -> bool:
         """Whether faults of this target are left."""

@@ -38,7 +38,9 @@ class Handler(BaseHTTPRequestHandler):
         return cast("_Shared", self.server)
 
     def do_GET(self) -> None:
-        """Show the ledger."""
+        """Show the ledger, or the faults to come."""
+        if self.path == "/_faults":
+            return self._say(200, {"faults": [asdict(fault) for fault in self._shared.script.left]})
         if self.path != "/_ledger":
             return self._say(404, {"code": "unknown_path"})
         ledger = self._shared.ledger
@@ -59,11 +61,23 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._say(error.status, {"code": error.code})
 
+    def do_DELETE(self) -> None:
+        """Remove all faults, or those of a service: `/_faults/bank`."""
+        root, _, service = self.path.removeprefix("/").partition("/")
+        if root != "_faults" or not self._is_from_here:
+            return self._say(404, {"code": "unknown_path"})
+        self._shared.script.clear(service)
+        return self._say(200, {})
+
+    @property
+    def _is_from_here(self) -> bool:
+        return ipaddress.ip_address(self.client_address[0]).is_loopback
+
     def log_message(self, *_: object, **__: object) -> None:
         """The journal is the log."""
 
     def _add_fault(self, body: Mapping[str, Any]) -> None:
-        if not ipaddress.ip_address(self.client_address[0]).is_loopback:
+        if not self._is_from_here:
             return self._say(403, {"code": "this_machine_only"})
         try:
             self._shared.script.add(Fault.from_json(body))

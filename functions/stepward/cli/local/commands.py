@@ -1,4 +1,4 @@
-"""`stepward local`: the whole stack on this machine."""
+"""`stepward local`: starts and stops the whole stack on this machine."""
 
 from __future__ import annotations
 
@@ -7,18 +7,33 @@ from typing import Annotated
 import typer
 
 from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, Stack, Target, reports_errors
+from stepward.cli.local import faults
+from stepward.cli.local.addresses import addresses_of
 from stepward.cli.terminal import ERR, print_json, say
 
 app = typer.Typer(no_args_is_help=True, help="Run the whole stack on this machine.")
+app.add_typer(faults.app, name="faults")
+Service = Annotated[
+    list[str],
+    typer.Option("--service", metavar="NAME=URL", help="The address of a real service, in place of its stand-in."),
+]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", show_default="any that is free")]
 
 
 @app.command()
 @reports_errors
-def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_json: AsJson = False) -> None:
+def up(
+    *,
+    port: Port = 0,
+    service: Service = [],  # noqa: B006 - Typer copies it
+    env: Env = DEFAULT_ENVIRONMENT,
+    stack: Stack = "",
+    as_json: AsJson = False,
+) -> None:
     """Start the local cloud, deploy the stack to it, and leave it running.
 
-    Run it again to deploy changes. A small server stands in for the remote service of each agent.
+    Run it again to deploy changes. A small server stands in for the remote service of each agent, and misbehaves if
+    `stepward local faults` says so; --service bank=http://127.0.0.1:8080 has agents call a service of your own.
 
     JSON: running, endpoint, services (the address of the remote services), log (a file).
     """
@@ -30,12 +45,14 @@ def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_
     from stepward.project import Project  # noqa: PLC0415
 
     project, cloud = Project.here(), running_cloud()
+    application = project.app()
+    real = addresses_of(application, service)
     out = cloud.folder / "cdk.out"
     with ERR.status("Starting the local cloud") as status:
         server = cloud.up(port=port)
-        services = RunningServices(cloud.folder / "services").up(demanded(project.app().agents))
+        services = RunningServices(cloud.folder / "services").up(demanded(application.agents))
         status.update("Synthesising the stack")
-        addresses = {name: f"{services.endpoint}/{name}" for name in project.app().services}
+        addresses = {name: real.get(name, f"{services.endpoint}/{name}") for name in application.services}
         target = Target.chosen(stack=stack, env=env, local=True, endpoint="", region="")
         context = {"env": env, "platform": "local", "service_urls": addresses, "stack": target.stack}
         synthesise(project.root, out, context)

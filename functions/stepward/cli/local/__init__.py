@@ -1,0 +1,1 @@
+"""`stepward local`: the whole stack on this machine."""

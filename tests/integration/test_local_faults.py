@@ -1,0 +1,79 @@
+"""A person makes the stand-ins of the remote services misbehave, and work again."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+import urllib3
+from typer.testing import CliRunner, Result
+
+from orders import app as application
+from stepward.cli.local.addresses import addresses_of
+from stepward.cli.main import app
+from stepward.cli.user_error import UserError
+from stepward.local import processes
+from stepward.local.cloud import RunningCloud
+from stepward.local.server import Server
+from stepward.local.services import Fault, FaultKind, Services
+
+Type = Callable[[str], Result]
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    with Services(tmp_path / "ledger.sqlite") as services:
+        yield services
+
+
+@pytest.fixture
+def typed(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
+    """Runs `stepward local faults` where these services are the running ones."""
+    here = psutil.Process()
+    (tmp_path / "services").mkdir()
+    port = urlsplit(services.endpoint).port or 0
+    Server(os.getpid(), port, here.create_time()).save(tmp_path / "services" / "process.json")
+    monkeypatch.setattr(processes, "running_cloud", lambda: RunningCloud(tmp_path))
+    return lambda words: CliRunner().invoke(app, ["local", "faults", *words.split()])
+
+
+def test_faults_are_set_listed_and_cleared(typed: Type, services: Services) -> None:
+    assert typed("set payments decline --order ord-1 --times 2").exit_code == 0
+    assert typed("set shipping slow --times 0 --seconds 5").exit_code == 0
+    assert services.script.left == [
+        Fault("payments", "ord-1", FaultKind.DECLINE, 2),
+        Fault("shipping", "*", FaultKind.SLOW, None, 5),
+    ]
+    rows = [" ".join(line.split()) for line in typed("list").stdout.splitlines()]
+    assert rows[1:] == ["payments decline ord-1 2 60", "shipping slow all always 5"]
+
+    typed("clear payments")
+    assert [fault.service for fault in services.script.left] == ["shipping"]
+    typed("clear")
+    assert "every service works" in typed("list").stdout
+
+
+def test_a_service_that_no_agent_calls_is_refused_by_name(typed: Type) -> None:
+    refused = typed("set payment fail")
+    assert (refused.exit_code, "'payment'; choose payments" in refused.stderr) == (1, True)
+
+
+def test_without_stand_ins_it_says_how_to_start_them(typed: Type, tmp_path: Path) -> None:
+    (tmp_path / "services" / "process.json").unlink()
+    refused = typed("list")
+    assert (refused.exit_code, "stepward local up" in refused.stderr) == (1, True)
+
+
+def test_a_fault_is_cleared_under_its_own_path_only(services: Services) -> None:
+    services.misbehave(Fault("payments", "*", FaultKind.FAIL))
+    assert urllib3.request("DELETE", f"{services.endpoint}/payments").status == 404
+    assert len(services.script.left) == 1
+
+
+@pytest.mark.parametrize(("given", "says"), [("paymentz=http://a", "choose payments"), ("payments", "give an address")])
+def test_an_address_of_no_service_is_refused_by_name(given: str, says: str) -> None:
+    assert addresses_of(application, ["payments=http://127.0.0.1:1"]) == {"payments": "http://127.0.0.1:1"}
+    with pytest.raises(UserError, match=says):
+        addresses_of(application, [given])

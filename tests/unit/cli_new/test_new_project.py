@@ -1,0 +1,130 @@
+"""`stepward new` makes a project that is the user's own, and brings it to the template of a newer engine."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from stepward.cli.main import app
+from stepward.cli.new.rendering import ANSWERS, TEMPLATE, Answers, files_of, render
+from stepward.cli.new.update import Outcome, update
+from stepward.cli.user_error import UserError
+from stepward.local.server import MINISTACK
+from stepward.project import Project
+from stepward_cdk.settings.agent_needs import check_addresses
+from stepward_cdk.settings.chosen import in_file
+from tests.unit.testing.test_kit_plugin import PLUGIN
+
+ROOT = Path(__file__).parents[3]
+ANSWERED = Answers("trip-bookings", "1.2.3")
+OWN = Path("functions/trip_bookings/workflow.py")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("new") / "trip-bookings"
+    render(ANSWERED, folder)
+    return folder
+
+
+def changed(template: Path, file: str, old: str, new: str) -> None:
+    text = (template / file).read_text()
+    assert old in text
+    (template / file).write_text(text.replace(old, new))
+
+
+def test_a_new_project_tests_itself_and_its_settings_fit_its_agents(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(project / "functions")
+    made = Project(project).app()
+    check_addresses(made, in_file(Project(project).environment("dev")).service_urls)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *PLUGIN]
+
+    tested = subprocess.run(command, capture_output=True, text=True, check=False, cwd=project)  # noqa: S603 - our own
+
+    assert made.name == "trip-bookings"
+    assert "3 passed" in tested.stdout, tested.stdout + tested.stderr
+
+
+def test_a_new_project_holds_no_code_of_the_engine_and_names_its_version_once(project: Path) -> None:
+    texts = {str(file): (project / file).read_text() for file in files_of(project)}
+
+    assert [file for file, text in texts.items() if "{{" in text or "class App" in text] == []
+    assert [file for file, text in texts.items() if "1.2.3" in text] == [ANSWERS, "pyproject.toml"]
+    assert texts["pyproject.toml"].count("1.2.3") == 1
+    assert texts["cdk.json"] == (ROOT / "cdk.json").read_text()
+
+
+def test_a_new_project_pins_the_tools_that_are_pinned_here(project: Path) -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    makefile = (project / "Makefile").read_text()
+    (command,) = re.findall(r"^CDK := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+    assert groups["local"] == [MINISTACK]
+    assert all(f" {pin}\n" in makefile for pin in (*groups["uv"], MINISTACK, command))
+
+
+@pytest.mark.parametrize("name", ["Trips", "1st", "json", "class", "agent", "stepward", "a" * 31, "../out"])
+def test_a_name_that_no_package_can_have_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="name"):
+        Answers.given(name, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["trips", "."], 1, "is not empty; name another folder: stepward new trips FOLDER"),
+        ([], 2, "give a name"),
+        (["trips", "--update"], 2, "give a name"),
+        (["--update"], 1, f"there is no {ANSWERS} here"),
+        (["trips", "new", "--wheels", "."], 1, "there is no stepward-*.whl"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_with_what_to_type(
+    words: list[str], code: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text("mine")
+
+    refused = CliRunner().invoke(app, ["new", *words])
+
+    assert (refused.exit_code, says in " ".join(re.sub(r"[│\n]", " ", refused.output).split())) == (code, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_update_merges_what_changed_in_the_template_with_what_changed_in_the_project(
+    project: Path, tmp_path: Path
+) -> None:
+    mine, old, fresh, template = (tmp_path / name for name in ("mine", "old", "fresh", "template"))
+    for source, target in ((project, mine), (TEMPLATE, template)):
+        subprocess.run(["cp", "-r", str(source), str(target)], check=True)  # noqa: S603, S607
+    changed(template, "README.md.jinja", "make demo", "make show")
+    changed(template, "Makefile.jinja", "lint and types", "types and lint")
+    changed(template, "pyproject.toml.jinja", "strict = true", "strict = false")
+    (template / "infra" / "watch.txt").write_text("new")
+    (template / "events" / "order.json").unlink()
+    for folder, answers, of in ((old, ANSWERED, TEMPLATE), (fresh, replace(ANSWERED, engine="2.0.0"), template)):
+        render(answers, folder, of)
+    changed(mine, "Makefile", "test the workflow in memory", "test my workflow")
+    changed(mine, "pyproject.toml", "strict = true", "strict = true # mine")
+    changed(mine, str(OWN), "minutes(1)", "minutes(2)")
+
+    outcomes = update(mine, old, fresh)
+
+    assert {str(file): outcome for file, outcome in outcomes.items()} == {
+        ANSWERS: Outcome.UPDATED,
+        "Makefile": Outcome.MERGED,
+        "README.md": Outcome.UPDATED,
+        "events/order.json": Outcome.REMOVED,
+        "infra/watch.txt": Outcome.ADDED,
+        "pyproject.toml": Outcome.CONFLICT,
+    }
+    assert "<<<<<<< your project" in (mine / "pyproject.toml").read_text()
+    assert all(text in (mine / "Makefile").read_text() for text in ("types and lint", "test my workflow"))
+    assert Answers.read(mine) == replace(ANSWERED, engine="2.0.0")
