@@ -25,6 +25,7 @@ TOOLS := .venv-tools/.ready
 VENV := .venv/.ready
 LOCAL := .venv-local/.ready
 CHAOS := .venv-chaos/.ready
+DOCS := .venv-docs/.ready
 UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
@@ -33,7 +34,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test lab bench profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test lab bench docs profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -80,6 +81,11 @@ wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")
 	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)
 
+docs: $(VENV) $(DOCS) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
+	@.venv/bin/python -m tools.site build/pages
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
+	@echo "open build/site/index.html"
+
 profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
 	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.lab.benchmarks.profile
@@ -114,11 +120,11 @@ chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
 	@$(COMPILE) --upgrade pyproject.toml --extra new --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
-	@for group in local chaos uv bench; do $(COMPILE) --upgrade --group $$group -o requirements/$$group.txt || exit; done
+	@for group in local chaos docs uv bench; do $(COMPILE) --upgrade --group $$group -o requirements/$$group.txt || exit; done
 
 clean: ## remove everything that the other commands made
 	@[ ! -x .venv/bin/stepward ] || .venv/bin/stepward local down || true
-	@rm -rf .venv .venv-local .venv-chaos .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-local .venv-chaos .venv-docs .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find functions infra tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS): requirements/uv.txt
@@ -137,7 +143,7 @@ $(VENV): requirements/dev.txt pyproject.toml $(TOOLS)
 	@$(UV) pip install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(LOCAL) $(CHAOS): .venv-%/.ready: requirements/%.txt $(TOOLS)
+$(LOCAL) $(CHAOS) $(DOCS): .venv-%/.ready: requirements/%.txt $(TOOLS)
 	@echo "installing the $* environment into .venv-$*"
 	@[ -x .venv-$*/bin/python ] || $(UV) venv --python .venv-tools/bin/python .venv-$*
 	@$(UV) pip sync --python .venv-$*/bin/python --require-hashes requirements/$*.txt

@@ -22,6 +22,7 @@ from stepward.cli.orders.commands import cancel, pause, resubmit, resume, signal
 from stepward.cli.orders.send import send
 from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
+from stepward.cli.schemas.command import schema
 from stepward.cli.terminal import say, shows_any_text
 from stepward.cli.verify.command import verify
 
@@ -41,6 +42,7 @@ app.add_typer(workflow.app, name="workflow")
 app.add_typer(local.app, name="local")
 app.command()(cost)
 app.command()(new)
+app.command()(schema)
 app.command(context_settings={"ignore_unknown_options": True})(deploy_check)
 
 

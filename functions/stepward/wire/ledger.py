@@ -25,7 +25,9 @@ MOST_ENTRIES = 50_000
 _Key = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._:@=/-]{0,511}\Z")]
 
 
-class _Ledger(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class LedgerMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A ledger as a message: its entries, or the key of the object that holds one entry a line."""
+
     ledger_id: ShortText
     customer_id: ShortText
     entries: Annotated[list[Any], msgspec.Meta(min_length=1, max_length=MOST_ENTRIES)] | None = None
@@ -51,7 +53,7 @@ def decode_ledger(text: str) -> Ledger | Ignored:
     content = open_envelope(text, strict_json.parse_unchecked)
     if isinstance(content, Ignored):
         return content
-    ledger = converted(content, _Ledger)
+    ledger = converted(content, LedgerMessage)
     if (ledger.entries is None) == (ledger.object_key is None):
         raise Rejected("entries", "is needed, or objectKey in its place: a ledger has either its entries or an object")
     return Ledger(

@@ -1,0 +1,1 @@
+"""What messages look like, for those who send and receive them."""

@@ -1,0 +1,35 @@
+"""`stepward schema`: the JSON Schema of a message."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from stepward.cli.cost.command import Named
+from stepward.cli.schemas.messages import schemas
+from stepward.cli.terminal import complain, say
+from stepward.domain.errors import Misconfigured
+from stepward.project import Project
+
+Kind = Annotated[str, typer.Argument(help="The message's type.", show_default="list the types")]
+
+
+def schema(kind: Kind = "", *, app: Named = "") -> None:
+    """Print the JSON Schema of a message that your application takes or sends.
+
+    The command reads your code and uses no AWS account. A submitter can check its messages with the schema before it
+    sends them. What a schema cannot say, such as a limit on all bytes, is checked on arrival.
+
+    Example: stepward schema order.submitted
+    """
+    try:
+        known = schemas(Project.here().app(app))
+    except Misconfigured as error:
+        complain(str(error))
+        raise typer.Exit(2) from None
+    if kind and kind not in known:
+        complain(f"no message {kind!r}; to list the types: stepward schema")
+        raise typer.Exit(2)
+    say(json.dumps(known[kind], indent=2, ensure_ascii=False) if kind else "\n".join(known))

@@ -1,0 +1,53 @@
+"""The site of `make docs`: what it makes from the code leaves nothing out, and no page is without a place."""
+
+import inspect
+import re
+
+import pytest
+from typer.main import get_command
+
+import stepward
+from orders import app as application
+from stepward.cli.main import app
+from stepward.domain.history import HistoryKind
+from tests.architecture.test_documents import ROOT, read
+from tools.site import pages, reference
+
+
+def test_each_public_name_is_in_the_reference_with_what_it_is() -> None:
+    """U4: a name without a docstring says nothing to an editor, either."""
+    listed = re.findall(r"^::: (\S+)", reference.names(), re.MULTILINE)
+
+    assert sorted(listed) == sorted(map(reference.home_of, stepward.__all__))
+    made = [it for name in stepward.__all__ if inspect.isroutine(it := getattr(stepward, name)) or inspect.isclass(it)]
+    assert [it for it in made if not it.__doc__] == []
+
+
+def test_each_command_message_and_log_line_is_in_the_reference() -> None:
+    made = reference.pages(application)
+
+    for command in get_command(app).commands:  # type: ignore[attr-defined]
+        assert f"## `stepward {command}`" in made["commands.md"]
+    for kind in ("order.submitted", "return.requested", "order.signal approval", "order.status", "stepward.lane.gap"):
+        assert f"### `{kind}`" in made["messages.md"]
+    assert [kind for kind in HistoryKind if f"| `{kind}` |" not in made["metrics.md"]] == []
+    assert "| msgspec | " in made["licences.md"]
+    assert "unknown" not in made["licences.md"]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "decisions").glob("0*.md")), ids=lambda page: page.stem)
+def test_each_decision_is_on_the_list(page: pytest.Item) -> None:
+    assert f"]({page.name})" in read("docs/decisions/README.md")
+
+
+@pytest.mark.parametrize(
+    ("link", "on_the_site"),
+    [
+        ("[a](docs/testing.md#one)", "[a](testing.md#one)"),
+        ("[`app.py`](infra/app.py)", "`app.py`"),
+        ("[b](CHANGELOG.md)", "[b](changelog.md)"),
+        ("[c](https://example.org/x)", "[c](https://example.org/x)"),
+    ],
+)
+def test_a_link_leads_to_the_page_of_the_site_or_is_a_text(link: str, on_the_site: str) -> None:
+    assert pages.linked(link, "README.md") == on_the_site

@@ -1,0 +1,1 @@
+"""Makes the pages of the documentation site: those in the repository, and the reference, from the code."""
