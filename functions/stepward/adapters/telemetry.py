@@ -28,7 +28,13 @@ def _logger() -> Logger:
     Its time format is one that Lambda expects in JSON; to any other Lambda adds a second timestamp. CloudWatch knows
     the milliseconds of each line itself.
     """
-    logger = Logger(location=None, datefmt="%Y-%m-%dT%H:%M:%SZ", utc=True, json_serializer=_line)
+    logger = Logger(
+        location=None,
+        datefmt="%Y-%m-%dT%H:%M:%SZ",
+        utc=True,
+        json_serializer=_line,
+        json_deserializer=_as_it_is,
+    )
     logger.remove_keys(["service"])
     logger.append_keys(stack=logger.service)
     return logger
@@ -37,7 +43,15 @@ def _logger() -> Logger:
 def _line(log: Mapping[str, Any]) -> str:
     """The line of a log entry; without a level Lambda takes it for INFO, which most are."""
     told = {key: value for key, value in log.items() if (key, value) != ("level", "INFO")}
-    return json.dumps(told, separators=(",", ":"), default=str)
+    return _ENCODER.encode(told)
+
+
+def _as_it_is(message: Any) -> Any:
+    """The message of a log line: a name of ours, in which Powertools would look for JSON."""
+    return message
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=str)
 
 
 @dataclass(frozen=True, slots=True)

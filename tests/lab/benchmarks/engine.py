@@ -11,7 +11,7 @@ from itertools import count, product
 from time import perf_counter, process_time, sleep  # noqa: TID251 - a benchmark measures the real time
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Metrics
 
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.telemetry import PowertoolsTelemetry
@@ -94,7 +94,7 @@ class Engine:
     """Every function of a deployment in one process, in batches of ten."""
 
     def __init__(self, workflow: Workflow, *, logged: bool) -> None:
-        real = PowertoolsTelemetry(Logger(service="benchmark"), Metrics(namespace="Benchmark", service="benchmark"))
+        real = PowertoolsTelemetry(metrics=Metrics(namespace="Benchmark", service="benchmark"))
         self.telemetry: Any = real if logged else MemoryLog()
         self.sent: dict[str, float] = {}
         self.took: list[float] = []
@@ -139,7 +139,7 @@ def speed(concurrency: int, orders: int, *, workflow: Workflow | None = None, lo
     """Keep `concurrency` orders under way until `orders` of them have ended."""
     with redirect_stdout(Nowhere()):
         # A logger writes to the stream that it was made with.
-        logging.Logger.manager.loggerDict.pop("benchmark", None)
+        logging.Logger.manager.loggerDict.pop("service_undefined", None)
         engine = Engine(workflow or line(3), logged=logged)
         engine.drive(WARM_UP, concurrency, count(1_000_000))
         engine.took.clear()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from stepward.adapters.sqs.fifo_ids import fifo_id
 from stepward.domain.errors import Transient
 from stepward.domain.key import group
 from stepward.domain.messages import Instruction, Retry, StepRequest
+from stepward.domain.replace import replace
 from stepward.wire.messages import encode
 
 if TYPE_CHECKING:  # a function imports what its own queues carry, and no more
@@ -64,6 +65,8 @@ def for_queue(messages: Sequence[Outgoing], *, fifo: bool) -> list[Outgoing]:
     if not fifo:
         return [
             replace(message, group="", deduplication="", tenant=fifo_id(message.tenant) if message.tenant else "")
+            if message.group or message.deduplication or message.tenant
+            else message
             for message in messages
         ]
     if not all(message.group and message.deduplication for message in messages):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 from stepward.domain.errors import Untellable, shortened
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Retry, StepRequest
+from stepward.domain.replace import replace
 from stepward.domain.task.change import LONGEST_NOTE, Decision, TaskChange
 from stepward.domain.task.kinds import go_on, item_of, kind_of
 from stepward.domain.task.lacking import no_queue

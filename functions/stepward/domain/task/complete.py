@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stepward.domain.history import HistoryKind
+from stepward.domain.replace import replace
 from stepward.domain.task.change import TaskChange
 from stepward.domain.task.claim import follow, log_if_processed
 from stepward.domain.task.record import ProcessState, StepRecord

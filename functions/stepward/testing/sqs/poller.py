@@ -6,8 +6,8 @@ batch. If a function fails, its messages come again after their visibility timeo
 
 from __future__ import annotations
 
+import hashlib
 import json
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,7 +16,6 @@ from stepward.testing.sqs.lambda_events import LambdaContext, event_of, failed_i
 from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.rules import Refused
 
-_INVOCATIONS = uuid.UUID("c7b1c0de-3c0b-4f0a-9a55-3d1d0c3f8a11")
 _MOST_PER_RECEIVE = 10
 
 
@@ -102,7 +101,8 @@ class Poller:
         return (failed_ids(answer, ids) if self.reports_failures else set()), None
 
     def _context(self, batch: Sequence[Received]) -> LambdaContext:
-        request_id = str(uuid.uuid5(_INVOCATIONS, batch[0].handle))
+        name = hashlib.md5(batch[0].handle.encode(), usedforsecurity=False).hexdigest()
+        request_id = f"{name[:8]}-{name[8:12]}-4{name[13:16]}-8{name[17:20]}-{name[20:]}"
         return LambdaContext(self.function_name, request_id, self.clock() + self.timeout * 1000, self.clock)
 
     def _deleted(self, message: Received) -> bool:

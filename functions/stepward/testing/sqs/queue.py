@@ -124,6 +124,8 @@ class MemoryQueue:
         check_range("MaxNumberOfMessages", most, 1, 10)
         hidden_for = self.visibility_timeout if visibility_timeout is None else visibility_timeout
         check_range("VisibilityTimeout", hidden_for, 0, LONGEST_VISIBILITY_S)
+        if not self._messages:
+            return []
         now = self.clock()
         self._bury_used_up(now)
         return [self.hand_out(stored, hidden_for) for stored in self._receivable(now)[:most]]
