@@ -16,13 +16,16 @@ from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
 from stepward.cli.ledger import commands as ledgers
 from stepward.cli.local import commands as local
+from stepward.cli.many import for_many
 from stepward.cli.new.command import new
 from stepward.cli.orders.audit_log import audit_log
-from stepward.cli.orders.commands import cancel, pause, resubmit, resume, signal, undo
+from stepward.cli.orders.commands import cancel, give_many, pause, resubmit, resume, signal, undo
+from stepward.cli.orders.find import find
 from stepward.cli.orders.send import send
 from stepward.cli.orders.show import list_orders, show
 from stepward.cli.rejects import rejects
 from stepward.cli.schemas.command import schema
+from stepward.cli.status import status
 from stepward.cli.terminal import say, shows_any_text
 from stepward.cli.verify.command import verify
 
@@ -33,7 +36,9 @@ app.command()(for_deployment(send))
 app.command()(for_deployment(show))
 app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
-for command in (resubmit, undo, cancel, pause, resume, signal, audit_log, agents, verify):
+for of_order in (resubmit, undo, cancel, pause, resume, signal):
+    app.command()(for_deployment(for_many(of_order, give_many)))
+for command in (status, find, audit_log, agents, verify):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -89,9 +90,14 @@ class Filter:
     @staticmethod
     def parse(text: str, *, now: int = 0) -> Filter:
         """The filter that a text describes, its durations counted back from `now`; raises Rejected by the term."""
+        return Filter.of(_words(text), now=now)
+
+    @staticmethod
+    def of(words: Iterable[str], *, now: int = 0) -> Filter:
+        """The filter of these conditions."""
         terms: list[Term] = []
         times: dict[str, int] = {}
-        for word in _words(text):
+        for word in words:
             field, how, value = _parts(word)
             if field in TIMES:
                 times[field] = _time(word, how, value, now)

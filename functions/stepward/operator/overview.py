@@ -92,7 +92,7 @@ def _orders(connection: Connection) -> Iterator[Need]:
     ranks = {ProcessState.UNDO_FAILED.value: Rank.UNDO_FAILED, ProcessState.ERROR.value: Rank.ERROR}
     for row, count in _grouped(page.rows):
         rank = ranks.get(row.state, Rank.WAITS)
-        words = ("find", "--where", f"state={row.state} step={row.step.split(', ')[0]}") if rank < Rank.WAITS else ()
+        words = ("find", f"state={row.state}", f"step={row.step.split(', ')[0]}") if rank < Rank.WAITS else ()
         what = f"{row.workflow} orders in {row.state}" if rank < Rank.WAITS else f"{row.workflow} orders that wait"
         yield Need(rank, what, count, row.since, row.reason, words or ("list", "--needs-attention"), page.more)
 

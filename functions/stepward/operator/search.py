@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from heapq import merge, nlargest
+from heapq import merge
 from itertools import chain, dropwhile, islice
 
 from stepward.domain.errors import Rejected, Unreadable
-from stepward.domain.task.record import ProcessState, Task
+from stepward.domain.task.record import ProcessState
 from stepward.operator.connection import Connection
 from stepward.operator.filters import Filter
 from stepward.operator.rows import Row, row_of
@@ -39,7 +39,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """How far a search has come: `of` 0 for what is due soon or waits for an operator, 1 for what is due later.
 
     `waits` if the index of those that wait for an operator lists it there.
@@ -52,9 +52,13 @@ class _Place:
     waits: bool = False
 
     @staticmethod
-    def read(text: str) -> _Place:
-        of, soon, at, key = text.split(" ", 3)
-        return _Place(int(of), int(soon), int(at), key)
+    def read(text: str) -> Place:
+        """The place that `str` wrote; raises Rejected."""
+        try:
+            of, soon, at, key = text.split(" ", 3)
+            return Place(int(of), int(soon), int(at), key)
+        except ValueError as error:
+            raise Rejected("after", f"{text!r} is no place where a search ended") from error
 
     def __str__(self) -> str:
         return f"{self.of} {self.soon} {self.at} {self.key}"
@@ -77,10 +81,10 @@ def search(
     if wish.equal("id"):
         return _exact(connection, wish)
     check_answerable(wish)
-    begun = _Place.read(after) if after else _begin(connection.now())
+    begun = Place.read(after) if after else begin(connection.now())
     corrupt: list[str] = []
     found = _found(
-        connection, _listed(connection, wish, begun, only_waiting=only_waiting), wish, corrupt, min(AT_ONCE, limit + 1)
+        connection, listed(connection, wish, begun, only_waiting=only_waiting), wish, corrupt, min(AT_ONCE, limit + 1)
     )
     rows: list[Row] = []
     read, place = 0, begun
@@ -93,41 +97,19 @@ def search(
     return Page(tuple(sorted(rows, key=_newest)), more, read, str(place) if more else "", tuple(corrupt))
 
 
-def scan(connection: Connection, wish: Filter, limit: int) -> Page:
-    """The newest `limit` orders of all that match: reads the whole state store."""
-    corrupt: list[str] = []
-    total = 0
-
-    def rows() -> Iterator[Row]:
-        nonlocal total
-        for task in connection.searches.every():
-            total += 1
-            if isinstance(task, Task):
-                yield row_of(task, connection.deployment.keys.default)
-            else:
-                corrupt.append(str(task))
-
-    without = replace(wish, terms=tuple(term for term in wish.terms if term.field != "customer"))
-    matching = (row for row in rows() if without.matches(row))
-    if wish.names("customer"):
-        matching = (row for row in _with_customers(connection, matching) if wish.matches(row))
-    found = nlargest(limit + 1, matching, key=lambda row: (row.submitted, row.key))
-    return Page(tuple(found[:limit]), len(found) > limit, total, "", tuple(corrupt))
-
-
 def matching(connection: Connection, wish: Filter, corrupt: list[str]) -> Iterator[Row]:
     """Every order that matches, however many there are, each once: what a command for many is for."""
     if wish.equal("id"):
         yield from _exact(connection, wish).rows
         return
     check_answerable(wish)
-    listed = _listed(connection, wish, _begin(connection.now()))
-    yield from (row for _, row in _found(connection, listed, wish, corrupt, AT_ONCE) if row)
+    places = listed(connection, wish, begin(connection.now()))
+    yield from (row for _, row in _found(connection, places, wish, corrupt, AT_ONCE) if row)
 
 
 def _found(
-    connection: Connection, listed: Iterator[_Place], wish: Filter, corrupt: list[str], at_once: int
-) -> Iterator[tuple[_Place, Row | None]]:
+    connection: Connection, listed: Iterator[Place], wish: Filter, corrupt: list[str], at_once: int
+) -> Iterator[tuple[Place, Row | None]]:
     """What is listed, each with its row if it matches and was not found before.
 
     An order that waits for an operator may be due, too: only one of the two indexes counts, on whatever page.
@@ -164,6 +146,16 @@ def check_answerable(wish: Filter) -> None:
         raise Rejected("where", reason)
 
 
+def unanswered(connection: Connection, wish: Filter) -> str:
+    """What a search leaves out that the wish may mean, in a sentence; "" if nothing."""
+    del connection
+    if wish.equal("id") or wish.equal("state"):
+        return ""
+    if wish.names("customer"):
+        return "Only orders in flight or waiting for an operator were looked at: no index lists all of a customer's."
+    return "Orders that have ended are in no index, and were not looked at."
+
+
 def _exact(connection: Connection, wish: Filter) -> Page:
     named = wish.equal("id")
     keys = connection.deployment.keys
@@ -173,11 +165,12 @@ def _exact(connection: Connection, wish: Filter) -> Page:
     return Page(tuple(found), more=False, read=1, corrupt=tuple(corrupt))
 
 
-def _begin(now: int) -> _Place:
-    return _Place(0, now + SOON_MS, LATEST, _LAST)
+def begin(now: int) -> Place:
+    """Where a search begins."""
+    return Place(0, now + SOON_MS, LATEST, _LAST)
 
 
-def _listed(connection: Connection, wish: Filter, place: _Place, *, only_waiting: bool = False) -> Iterator[_Place]:
+def listed(connection: Connection, wish: Filter, place: Place, *, only_waiting: bool = False) -> Iterator[Place]:
     """Everything that the indexes list and that the wish may mean, from `place` on."""
     searches, state = connection.searches, wish.equal("state")
     waiting = () if place.of else searches.attention(place.at)
@@ -191,15 +184,9 @@ def _listed(connection: Connection, wish: Filter, place: _Place, *, only_waiting
     return chain(begun, _from(place if place.of else replace(place, of=1, at=LATEST, key=_LAST), later))
 
 
-def _from(place: _Place, listed: Iterator[Listed] | tuple[()], *, waits: bool = False) -> Iterator[_Place]:
+def _from(place: Place, listed: Iterator[Listed] | tuple[()], *, waits: bool = False) -> Iterator[Place]:
     rest = dropwhile(lambda each: each >= (place.at, place.key), listed)
-    return (_Place(place.of, place.soon, at, key, waits) for at, key in rest)
-
-
-def _with_customers(connection: Connection, rows: Iterator[Row]) -> Iterator[Row]:
-    for some in iter(lambda: list(islice(rows, AT_ONCE)), []):
-        customers = connection.searches.customers([row.key for row in some])
-        yield from (replace(row, customer=customers.get(row.key, row.customer)) for row in some)
+    return (Place(place.of, place.soon, at, key, waits) for at, key in rest)
 
 
 def _newest(row: Row) -> tuple[int, str]:

@@ -6,7 +6,8 @@ import pytest
 
 from stepward.domain.errors import Rejected
 from stepward.operator.filters import Filter
-from stepward.operator.search import Page, matching, scan, search
+from stepward.operator.scan import scan
+from stepward.operator.search import Page, matching, search
 from tests.unit.cli.lives import SUBMITTED, Life
 from tests.unit.operator.deployed import Deployed, failed_orders
 

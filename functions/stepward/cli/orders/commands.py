@@ -12,22 +12,29 @@ from stepward.app.scheduler.audit_log import LONGEST_TEXT
 from stepward.cli.agents import Agent, pause_agent, resume_agent
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
+from stepward.cli.many import Many
 from stepward.cli.orders.ask import ask
 from stepward.cli.orders.refusals import chosen
 from stepward.cli.orders.show import OrderId, order_named
 from stepward.cli.user_error import UserError
 from stepward.domain.errors import Misconfigured, Rejected
+from stepward.domain.key import TaskKey
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
+from stepward.operator.bulk import Bulk
+from stepward.operator.bulk_orders import Orders
+from stepward.operator.filters import Filter
 from stepward.project import Project
 from stepward.wire.checked_text import cleaned
 from stepward.wire.order import check_signal
 from stepward.wire.strict_json import parse
 
-Why = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.")]
+Why = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.", show_default=False)]
 WhyIfOrder = Annotated[str, typer.Option(help="The reason, in a few words, for the audit log.", show_default=False)]
 Who = Annotated[str, typer.Option(help="Your name, for the audit log.", show_default="the user logged in")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait up to ten seconds for the outcome.")]
-SignalName = Annotated[str, typer.Argument(metavar="NAME", help="The step that waits for the signal.")]
+SignalName = Annotated[
+    str, typer.Argument(metavar="NAME", help="The step that waits for the signal.", show_default=False)
+]
 Data = Annotated[str, typer.Option(help="The answer, a JSON object.", show_default=False)]
 Refuse = Annotated[str, typer.Option(metavar="WHY", help="Refuse it, for this reason.", show_default=False)]
 SignalId = Annotated[str, typer.Option("--id", help="Your own name for this signal.", show_default="a new one")]
@@ -145,7 +152,7 @@ def resubmit(
 def signal(  # noqa: PLR0913 - an option each
     target: Target,
     order: OrderId,
-    name: SignalName,
+    name: SignalName = "",
     *,
     data: Data = "",
     refuse: Refuse = "",
@@ -163,11 +170,11 @@ def signal(  # noqa: PLR0913 - an option each
 
     JSON: the keys of `undo`; why is the reason of a refusal, else the signal's id.
     """
-    if bool(data) == bool(refuse):
-        raise typer.BadParameter("""give --data '{"by":"ann"}', or --refuse with the reason""")
+    if not name:
+        raise typer.BadParameter("name the step that waits for it", param_hint="NAME")
+    given, refused = _answer(data, refuse)
     connection = connect(target)
     loaded = order_named(target, connection, order)
-    given, refused = {} if refuse else _object(data), reason(refuse) if refuse else ""
     named = cleaned(signal_id.strip(), LONGEST_NAME) or connection.new_id()
     message = SignalGiven(loaded.task.order_id, name, named, given, refused, operator(who), OPERATORS)
     try:
@@ -175,6 +182,13 @@ def signal(  # noqa: PLR0913 - an option each
     except Rejected as fault:
         raise UserError(f"--data: {fault.field}: {fault.reason}") from fault
     ask(target, connection, loaded, message, wait=wait, as_json=as_json)
+
+
+def _answer(data: str, refuse: str) -> tuple[dict[str, Any], str]:
+    """What a signal carries, or why it is refused; raises BadParameter."""
+    if bool(data) == bool(refuse):
+        raise typer.BadParameter("""give --data '{"by":"ann"}', or --refuse with the reason""")
+    return ({}, reason(refuse)) if refuse else (_object(data), "")
 
 
 def _object(data: str) -> dict[str, Any]:
@@ -222,3 +236,47 @@ def _ask(target: Target, command: Command, *, wait: bool, as_json: bool) -> None
 def _one_of(order: str, agent: str) -> None:
     if bool(order) == bool(agent):
         raise typer.BadParameter("name an order, or an agent with --agent")
+
+
+def give_many(  # noqa: PLR0913 - the options of every command
+    many: Many,
+    order: str,
+    *,
+    step: str = "",
+    name: str = "",
+    agent: str = "",
+    data: str = "",
+    refuse: str = "",
+    signal_id: str = "",
+    why: str = "",
+    who: str = "",
+    wait: bool = True,
+    as_json: bool = False,
+) -> None:
+    """Give one of these commands to all that match."""
+    del wait, as_json
+    if agent or step or (order and many.command != "signal") or (name and order):
+        raise typer.BadParameter("name an order, or all that match by --where, not both")
+    by = operator(who)
+    if many.command == "signal":
+        _signal_many(many, name or order, data, refuse, signal_id, by)
+        return
+    said = "a dry run" if many.is_dry else reason(why)
+    many.give(lambda bulk: Bulk(many.command, bulk, by, said), Orders)
+
+
+def _signal_many(many: Many, name: str, data: str, refuse: str, signal_id: str, who: str) -> None:
+    if not name:
+        raise typer.BadParameter("name the step that waits for it", param_hint="NAME")
+    given, refused = _answer(data, refuse)
+    workflow = Filter.parse(many.where).equal("workflow")
+    keys = connect(many.target).deployment.keys
+    if not workflow and len(keys.workflows) > 1:
+        raise UserError(f"--where: a signal is of one workflow; add workflow= and one of {', '.join(keys.workflows)}")
+    key = "any" if workflow in ("", keys.default) else str(TaskKey("any", workflow))
+    try:
+        check_signal(SignalGiven(key, name, "any", given, refused, who, OPERATORS), _class_of(key, name))
+    except Rejected as fault:
+        raise UserError(f"--data: {fault.field}: {fault.reason}") from fault
+    replaced = replace(many, name=cleaned(signal_id.strip(), LONGEST_NAME) or many.name)
+    replaced.give(lambda bulk: Bulk("signal", bulk, who, "", name, given, refused), Orders)

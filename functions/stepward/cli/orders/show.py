@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, WorkflowName
+from stepward.cli.live import Follow, follow
 from stepward.cli.orders.attention import Waiting, list_waiting, of_workflow, waiting_orders
 from stepward.cli.orders.json_documents import listed_document, task_document
 from stepward.cli.orders.tables import tasks_table
 from stepward.cli.orders.view import order_view, stopped_agents, what_next
-from stepward.cli.terminal import ERR, OUT, complain, day_and_time, json_text, print_json, say
+from stepward.cli.terminal import ERR, OUT, complain, day_and_time, json_text, print_json, printable_lines, say
 from stepward.cli.user_error import UserError
-from stepward.domain.errors import OtherCustomer, Rejected, Unreadable
-from stepward.domain.key import TaskKey, check_customer, child_key, spoken
+from stepward.domain.errors import OtherCustomer, Rejected
+from stepward.domain.key import Keys, TaskKey, check_customer, child_key, spoken
 from stepward.domain.messages import Cancel
-from stepward.domain.task.record import Loaded, ProcessState, Task
+from stepward.domain.task.record import Loaded, ProcessState
 from stepward.domain.wish import Kept
 from stepward.operator.connection import Connection
+from stepward.operator.scan import Newest, newest
 from stepward.wire.conversion import converted
 from stepward.wire.order import KeyText
 from stepward.wire.order import OrderId as IdForm
@@ -34,6 +38,7 @@ NeedsAttention = Annotated[
     bool, typer.Option("--needs-attention", help="Only orders that wait for an operator, with the reasons.")
 ]
 Limit = Annotated[int, typer.Option(min=1, help="How many to list at most.")]
+Scan = Annotated[bool, typer.Option("--scan", help="Read the whole state store.")]
 MOST_SEARCHED = 500
 HASH = re.compile(r"[0-9a-f]{32}")
 OPTIONS = {"customerId": "--customer", "workflow": "--workflow"}
@@ -44,11 +49,14 @@ def show(
     order: OrderId,
     *,
     with_order: WithOrder = False,
+    follow_it: Follow = False,
     as_json: AsJson = False,
 ) -> None:
     """Show an order: its state, its steps, its timeline, and what to type next.
 
-    Examples: stepward show ord-1001 · stepward show ord-1001 --json
+    With --follow it is shown again and again, until it has ended.
+
+    Examples: stepward show ord-1001 · stepward show ord-1001 --follow · stepward show ord-1001 --json
 
     JSON: orderId, customerId (or null), state, workflow, version, submittedAt, endedAt, due, completeBy (of
     the order, or null), timeLimit ("passed", "lifted" or null), undoing and paused (why, or null), needsAttentionSince,
@@ -58,17 +66,32 @@ def show(
     note), and with --order: order.
     """
     connection = connect(target)
+    if follow_it and not as_json:
+        follow(lambda: _followed(target, connection, order))
+        return
     loaded = order_named(target, connection, order)
     if as_json:
         print_json(task_document(loaded, with_order=with_order))
         return
     OUT.print(order_view(loaded))
-    now = connection.now()
-    following = [what_next(loaded, target, now), *stopped_agents(loaded, connection.breakers, target, now)]
-    if any(following):
-        say("\n" + "\n".join(filter(None, following)))
+    if following := _following(target, connection, loaded):
+        say(f"\n{following}")
     if with_order:
         say(f"\n{json_text(loaded.order)}")
+
+
+def _following(target: Target, connection: Connection, loaded: Loaded) -> str:
+    """What the order waits for, and what to type."""
+    now = connection.now()
+    return "\n".join(
+        filter(None, [what_next(loaded, target, now), *stopped_agents(loaded, connection.breakers, target, now)])
+    )
+
+
+def _followed(target: Target, connection: Connection, order: str) -> tuple[RenderableType, bool]:
+    loaded = order_named(target, connection, order)
+    following = Text(printable_lines(_following(target, connection, loaded)))
+    return Group(order_view(loaded), "", following), loaded.task.has_ended
 
 
 def list_orders(
@@ -78,12 +101,14 @@ def list_orders(
     workflow: WorkflowName = "",
     needs_attention: NeedsAttention = False,
     limit: Limit = 50,
+    scan: Scan = False,
     as_json: AsJson = False,
 ) -> None:
     """List orders, the newest first; or those that need attention, the longest waiting first.
 
-    The command reads the state store until it has found enough orders: in a large store, a rare state takes a while.
-    --needs-attention uses an index and is always fast: it finds orders in Error or UndoFailed, and paused ones.
+    The command reads the orders in flight and those that wait for an operator by their indexes, and up to a thousand
+    others. In a larger store --scan reads all of them. --needs-attention uses an index and is always fast: it finds
+    orders in Error or UndoFailed, and paused ones.
 
     Examples: stepward list --state undone · stepward list --needs-attention --workflow returns
 
@@ -98,19 +123,31 @@ def list_orders(
         return
     connection = connect(target)
     keys = connection.deployment.keys
-    found, corrupt = _found(connection, state, of_workflow(keys, workflow), limit + 1)
-    shown, more = sorted(found[:limit], key=lambda task: -task.created_at), len(found) > limit
+    ours = of_workflow(keys, workflow)
+    with ERR.status("Reading the state store"):
+        found = newest(connection, lambda it: state in (None, it.process_state) and ours(it.order_id), limit, scan=scan)
     if as_json:
-        print_json(listed_document(shown, corrupt, keys.default, more=more))
+        print_json(listed_document(found.tasks, found.corrupt, keys.default, more=found.more or not found.whole))
         return
-    for error in corrupt:
+    which = f"{f' of workflow {workflow}' if workflow else ''}{f' in state {state}' if state else ''}"
+    _print_list(target, found, which, keys)
+
+
+def _print_list(target: Target, found: Newest, which: str, keys: Keys) -> None:
+    for error in found.corrupt:
         complain(f"cannot be read: {error}")
-    if not shown:
-        which = f"{f' of workflow {workflow}' if workflow else ''}{f' in state {state}' if state else ''}"
+    if found.tasks:
+        OUT.print(tasks_table(found.tasks, keys))
+    elif found.whole:
         say(f"Stack {target.stack} has no orders{which}.")
-        return
-    OUT.print(tasks_table(shown, keys))
-    say(f"{len(shown)} shown; there are more: raise --limit." if more else f"{len(shown)} in all.")
+    else:
+        say(f"No orders{which} are among those that were read.")
+    if not found.whole:
+        say("Those that have ended are in no index, and only some of them were read: --scan reads them all.")
+    if found.tasks:
+        shown = len(found.tasks)
+        count = f"{shown} shown; there are more: raise --limit." if found.more else f"{shown} in all."
+        say(f"{count} To see one: {target.typed('show', found.tasks[0].order_id)}")
 
 
 def order_named(target: Target, connection: Connection, order: str) -> Loaded:
@@ -146,26 +183,6 @@ def key_named(target: Target, connection: Connection, order: str) -> str:
 
 def _waiting(connection: Connection, corrupt: list[str]) -> Iterator[Waiting]:
     return waiting_orders(connection.store, corrupt, connection.deployment.keys.default)
-
-
-def _found(
-    connection: Connection, state: ProcessState | None, is_wanted: Callable[[str], bool], most: int
-) -> tuple[list[Task], list[str]]:
-    """At most `most` tasks with a wanted key, and what is wrong with each corrupt record."""
-    found: list[Task] = []
-    corrupt: list[str] = []
-    with ERR.status("Reading the state store") as status:
-        for task in connection.store.every(state):
-            if isinstance(task, Unreadable):
-                corrupt.append(str(task))
-                continue
-            if not is_wanted(task.order_id):
-                continue
-            found.append(task)
-            status.update(f"Reading the state store: {len(found)} found")
-            if len(found) == most:
-                break
-    return found, corrupt
 
 
 def _unknown(target: Target, connection: Connection, key: str) -> str:
