@@ -99,6 +99,21 @@ def status(*, as_json: AsJson = False) -> None:
         say("No local cloud is running. To start one: stepward local up")
 
 
+@app.command()
+@reports_errors
+def demo(*, env: Env = DEFAULT_ENVIRONMENT) -> None:
+    """Run the sample orders in `events` on a local cloud of its own, while services fail and an agent dies.
+
+    It shows how each order ended, and leaves nothing behind. Exit code 1 if an order has not ended, or something was
+    done twice.
+    """
+    from stepward.cli.local.demo.run import run  # noqa: PLC0415
+    from stepward.project import Project  # noqa: PLC0415
+
+    if not run(Project.here(), env):
+        raise typer.Exit(1)
+
+
 def _state() -> dict[str, object]:
     from stepward.local.processes import RunningServices, running_cloud  # noqa: PLC0415
 
