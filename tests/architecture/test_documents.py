@@ -86,8 +86,10 @@ def test_a_page_names_paths_and_commands_that_are_there(page: str) -> None:
     targets = re.findall(r"(?:^\$ |`)make ([a-z][a-z-]*)", read(page), re.MULTILINE)
     commands = re.findall(r"(?:^(?:\$|  ) ?|`)stepward ([a-z][a-z-]*)", read(page), re.MULTILINE)
 
+    makefiles = read("Makefile") + read("functions/stepward/cli/new/template/Makefile.jinja")
+
     assert [path for path in paths if not any(ROOT.glob(path.rstrip("/")))] == []
-    assert [target for target in targets if f"\n{target}: " not in read("Makefile")] == []
+    assert [target for target in targets if f"\n{target}: " not in makefiles] == []
     assert set(commands) - set(get_command(app).commands) == set()  # type: ignore[attr-defined]
 
 
