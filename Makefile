@@ -98,10 +98,11 @@ profile: $(VENV) ## show where the engine's time goes, and how long each import 
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
 	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.lab.benchmarks.profile
 
-check: $(VENV) ## lint, format, types and layers
+check: $(VENV) ## lint, format, types (also as editors see them) and layers
 	@.venv/bin/ruff check --quiet
 	@.venv/bin/ruff format --check --quiet || { .venv/bin/ruff format --check; echo "run: make format"; exit 1; }
 	@.venv/bin/mypy
+	@.venv/bin/basedpyright --pythonpath .venv/bin/python
 	@PYTHONPATH=functions:infra .venv/bin/lint-imports --no-logo
 
 format: $(VENV) ## fix what the linter and the formatter can fix
