@@ -34,7 +34,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test lab bench docs profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -81,19 +81,28 @@ wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its comma
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")
 	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)
 
+dist: $(VENV) ## build both packages into build/dist, the same bytes from the same commit
+	@rm -rf build/dist
+	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); for project in . infra; do \
+		(cd $$project && $(CURDIR)/.venv/bin/python -m hatchling build --target wheel --directory $(CURDIR)/build/dist) || exit; done
+
 docs: $(VENV) $(DOCS) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
 	@.venv/bin/python -m tools.site build/pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/site/index.html"
 
+pictures: $(VENV) ## draw the parts of a deployment, into docs/pictures
+	@.venv/bin/python -m tools.site.picture
+
 profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
 	@PYTHONPATH=build/bench/tools .venv/bin/python -m tests.lab.benchmarks.profile
 
-check: $(VENV) ## lint, format, types and layers
+check: $(VENV) ## lint, format, types (also as editors see them) and layers
 	@.venv/bin/ruff check --quiet
 	@.venv/bin/ruff format --check --quiet || { .venv/bin/ruff format --check; echo "run: make format"; exit 1; }
 	@.venv/bin/mypy
+	@.venv/bin/basedpyright --pythonpath .venv/bin/python
 	@PYTHONPATH=functions:infra .venv/bin/lint-imports --no-logo
 
 format: $(VENV) ## fix what the linter and the formatter can fix

@@ -1,4 +1,4 @@
-"""What the documents name is there, and the README's example runs."""
+"""What the documents name is there, and every block of Python in them runs."""
 
 import ast
 import re
@@ -19,13 +19,31 @@ INDEXES = ("docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md")
 ENGINE = ("app", "cli", "cli/orders", "domain/task", "domain/workflow")
 BENEATH = ("", "docs", "functions", "functions/stepward", *(f"functions/stepward/{folder}" for folder in ENGINE))
 SOURCES = [file for top in ("functions", "infra") for file in (ROOT / top).rglob("*.py")]
-CLIENTS = """
-class _Service:
-    def __getattr__(self, name):
-        return lambda *_, **__: name
+MODULES = {
+    "clients": "bank = stock = type('Service', (), {'__getattr__': lambda self, name: lambda *_, **__: name})()\n",
+    "operations": """
+from clients import bank
+from stepward import Agent
 
-bank = stock = _Service()
-"""
+inventory, payments = Agent("inventory"), Agent("payments")
+
+
+@inventory.operation
+def reserve(call):
+    return {}
+
+
+@inventory.operation
+def release(call):
+    return {}
+
+
+@payments.operation
+def refund(call):
+    return {}
+""",
+}
+"""What the blocks of a page import that its reader has."""
 
 
 def read(page: str) -> str:
@@ -68,8 +86,10 @@ def test_a_page_names_paths_and_commands_that_are_there(page: str) -> None:
     targets = re.findall(r"(?:^\$ |`)make ([a-z][a-z-]*)", read(page), re.MULTILINE)
     commands = re.findall(r"(?:^(?:\$|  ) ?|`)stepward ([a-z][a-z-]*)", read(page), re.MULTILINE)
 
+    makefiles = read("Makefile") + read("functions/stepward/cli/new/template/Makefile.jinja")
+
     assert [path for path in paths if not any(ROOT.glob(path.rstrip("/")))] == []
-    assert [target for target in targets if f"\n{target}: " not in read("Makefile")] == []
+    assert [target for target in targets if f"\n{target}: " not in makefiles] == []
     assert set(commands) - set(get_command(app).commands) == set()  # type: ignore[attr-defined]
 
 
@@ -93,15 +113,21 @@ def test_each_walk_through_the_engine_names_functions_of_its_files() -> None:
     ] == []
 
 
-def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", read("README.md"), re.DOTALL | re.MULTILINE)
-    (tmp_path / "clients.py").write_text(CLIENTS)
-    (tmp_path / "test_readme.py").write_text("\n\n".join(blocks))
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/workflows.md", "docs/testing.md", "docs/children.md", "docs/many.md"]
+)
+def test_every_block_of_a_page_runs(page: str, tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", read(page), re.DOTALL | re.MULTILINE)
+    for name, text in MODULES.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "test_documented.py").write_text("\n\n".join(blocks))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, str(tmp_path)]
 
     made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - our own
 
-    assert "1 passed" in made.stdout, made.stdout
+    tests = sum(block.count("def test_") for block in blocks)
+    assert (f"{tests} passed" if tests else "no tests ran") in made.stdout, made.stdout
+    assert "failed" not in made.stdout
 
 
 def test_each_behaviour_of_aws_names_a_file_and_a_test_that_are_there() -> None:

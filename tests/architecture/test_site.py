@@ -11,7 +11,7 @@ from orders import app as application
 from stepward.cli.main import app
 from stepward.domain.history import HistoryKind
 from tests.architecture.test_documents import ROOT, read
-from tools.site import pages, reference
+from tools.site import pages, picture, reference
 
 
 def test_each_public_name_is_in_the_reference_with_what_it_is() -> None:
@@ -51,3 +51,7 @@ def test_each_decision_is_on_the_list(page: pytest.Item) -> None:
 )
 def test_a_link_leads_to_the_page_of_the_site_or_is_a_text(link: str, on_the_site: str) -> None:
     assert pages.linked(link, "README.md") == on_the_site
+
+
+def test_the_picture_of_the_parts_is_as_it_is_drawn() -> None:
+    assert picture.FILE.read_text() == picture.drawn(), "run: make pictures"

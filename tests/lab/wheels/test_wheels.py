@@ -36,6 +36,13 @@ def test_a_wheel_holds_its_whole_package_and_no_other(wheels: Mapping[str, ZipFi
     assert Path(name) / "py.typed" in held
 
 
+def test_a_wheel_built_again_has_the_same_bytes(wheels: Mapping[str, ZipFile], tmp_path: Path) -> None:
+    again = build(tmp_path)
+
+    for name, wheel in wheels.items():
+        assert again[name].read_bytes() == Path(str(wheel.filename)).read_bytes()
+
+
 @pytest.mark.parametrize("name", PROJECTS)
 def test_a_wheel_names_no_application(wheels: Mapping[str, ZipFile], name: str) -> None:
     sources = [file for file in wheels[name].namelist() if file.endswith(".py")]

@@ -1,0 +1,81 @@
+"""Follows docs/tutorial.md word by word in an empty folder: `python -m tests.lab.wheels.tutorial`.
+
+It writes each file that the page shows, types each command, and looks for each line that the page says it prints. Times
+and counts may differ; an order may take a while until it is as the page says.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from time import monotonic
+
+from tests.lab.wheels.building import ROOT
+
+PAGE = ROOT / "docs" / "tutorial.md"
+ENDS_WITHIN_S = 180
+_BLOCK = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?\n(?P<text>.*?)^```', re.DOTALL | re.MULTILINE)
+
+
+def main() -> None:
+    """Print each command once it has done what the page says; raises RuntimeError at the first that does not."""
+    with TemporaryDirectory(prefix="stepward-") as scratch:
+        folder = Path(scratch) / "clone"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)  # noqa: S603, S607
+        try:
+            _follow(folder)
+        finally:
+            if (project := Path(scratch) / "bookings").exists():
+                subprocess.run(["make", "down"], cwd=project, check=False)  # noqa: S607
+
+
+def _follow(folder: Path) -> None:
+    for block in _BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+        if block["file"]:
+            (folder / block["file"]).write_text(block["text"], encoding="utf-8")
+            continue
+        for command, lines in _typed(block["text"]):
+            if command.startswith("cd "):
+                folder = (folder / command.removeprefix("cd ")).resolve()
+                continue
+            began = monotonic()
+            _has_printed(command, lines, folder)
+            sys.stdout.write(f"{monotonic() - began:5.1f} s  {command}\n")
+            sys.stdout.flush()
+
+
+def _typed(block: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a block of console text, with the lines that it prints."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, *lines = part.splitlines()
+        yield command, lines
+
+
+def _has_printed(command: str, lines: list[str], folder: Path) -> None:
+    give_up_at = monotonic() + (ENDS_WITHIN_S if " show " in command else 0)
+    while True:
+        done = subprocess.run(  # noqa: S602 - the reader's shell
+            command, shell=True, cwd=folder, capture_output=True, text=True, check=False, env=_environment()
+        )
+        printed = done.stdout + done.stderr
+        if done.returncode == 0 and {*map(_masked, lines)} <= {*map(_masked, printed.splitlines())}:
+            return
+        if monotonic() >= give_up_at:
+            raise RuntimeError(f"$ {command}\nended with {done.returncode} and printed\n{printed}\nin place of {lines}")
+        Event().wait(2)
+
+
+def _masked(line: str) -> str:
+    return re.sub(r"\d+", "0", line).rstrip()
+
+
+def _environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if name not in {"VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS"}}
+
+
+if __name__ == "__main__":
+    main()
