@@ -17,6 +17,7 @@ from stepward.testing.sqs.messages import Received
 from stepward.testing.sqs.rules import Refused
 
 _MOST_PER_RECEIVE = 10
+_NOTHING_FAILED: dict[str, list[object]] = {"batchItemFailures": []}
 
 
 class Source(Protocol):
@@ -93,8 +94,10 @@ class Poller:
     def _invoke(self, batch: Sequence[Received]) -> tuple[set[str] | None, Exception | None]:
         event, context = event_of(batch, self.source.arn), self._context(batch)
         try:
-            # Through JSON, as in Lambda: an answer that JSON cannot hold is a failed invocation.
-            answer = json.loads(json.dumps(self.handler(event, context)))
+            answer = self.handler(event, context)
+            if answer != _NOTHING_FAILED:
+                # Through JSON, as in Lambda: an answer that JSON cannot hold is a failed invocation.
+                answer = json.loads(json.dumps(answer))
         except Exception as error:  # noqa: BLE001 - whatever a function raises, Lambda takes as its failure
             return None, error
         ids = {message.message_id for message in batch}
