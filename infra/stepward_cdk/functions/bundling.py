@@ -22,6 +22,7 @@ from stepward_cdk.settings.settings import BOTO_SERVICES, RUNTIME, WHEEL_PLATFOR
 _ENGINE = Path(stepward.__file__).parent
 _LEFT_OUT = ("stepward/cli", "stepward/local", "stepward/testing", "stepward/project.py")
 _ON_LAMBDA = "/var/task"
+_COMPILING = Path(__file__).with_name("compiling.py")
 _THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -125,8 +126,7 @@ def _prune_endpoints(file: Path) -> None:
 
 def _compile(compiler: str, target: Path) -> None:
     """Compile what Lambda would compile on every cold start; unchecked, because nothing changes after deployment."""
-    options = ["-q", "--invalidation-mode", "unchecked-hash", "-s", str(target), "-p", _ON_LAMBDA]
-    _run([compiler, "-I", "-m", "compileall", *options, str(target)])
+    _run([compiler, "-I", str(_COMPILING), str(target), _ON_LAMBDA])
 
 
 def _sources(project: Project) -> Iterator[tuple[str, Path]]:
@@ -146,7 +146,7 @@ def _hash(sources: Mapping[str, Path], needs: _Needs, platform: str, compiler: s
     made_for = f"{sys.platform}-{os.uname().machine}-{_THIS_PYTHON}" if platform == "local" else WHEEL_PLATFORM
     settings = [platform, made_for, RUNTIME, str(bool(compiler)), *BOTO_SERVICES, needs.wanted, needs.pinned]
     digest = hashlib.sha256("\0".join(settings).encode())
-    for name, path in {**sources, "": Path(__file__)}.items():
+    for name, path in {**sources, "": Path(__file__), "compiling": _COMPILING}.items():
         digest.update(f"\0{name}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
