@@ -22,6 +22,7 @@ from stepward_cdk.settings.settings import BOTO_SERVICES, RUNTIME, WHEEL_PLATFOR
 _ENGINE = Path(stepward.__file__).parent
 _LEFT_OUT = ("stepward/cli", "stepward/local", "stepward/operator", "stepward/testing", "stepward/project.py")
 _ON_LAMBDA = "/var/task"
+_COMPILING = Path(__file__).with_name("compiling.py")
 _THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -34,14 +35,14 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class _Needs:
+class Needs:
     """The functions' requirements; `pinned` holds the versions of what `wanted` needs in turn."""
 
     wanted: str
     pinned: str = ""
 
     @classmethod
-    def of(cls, project: Project) -> _Needs:
+    def of(cls, project: Project) -> Needs:
         """The project's own list with its hashes; without it, the engine's needs in this environment's versions."""
         if (own := project.root / "requirements" / "functions.txt").exists():
             return cls(own.read_text())
@@ -62,9 +63,9 @@ class _Needs:
 
 def bundle(platform: str, project: Project) -> Bundle:
     """The project's bundle for `platform` (aws, or local for this machine), built unless it exists."""
-    uv = _uv(project.root)
+    uv = find_uv(project.root)
     compiler = sys.executable if platform == "local" else find_python(uv, RUNTIME)
-    sources, needs = dict(_sources(project)), _Needs.of(project)
+    sources, needs = dict(_sources(project)), Needs.of(project)
     content_hash = _hash(sources, needs, platform, compiler)
     folder = project.root / "build" / f"bundle-{platform}"
     path = folder / content_hash
@@ -125,8 +126,7 @@ def _prune_endpoints(file: Path) -> None:
 
 def _compile(compiler: str, target: Path) -> None:
     """Compile what Lambda would compile on every cold start; unchecked, because nothing changes after deployment."""
-    options = ["-q", "--invalidation-mode", "unchecked-hash", "-s", str(target), "-p", _ON_LAMBDA]
-    _run([compiler, "-I", "-m", "compileall", *options, str(target)])
+    _run([compiler, "-I", str(_COMPILING), str(target), _ON_LAMBDA])
 
 
 def _sources(project: Project) -> Iterator[tuple[str, Path]]:
@@ -142,11 +142,11 @@ def _sources(project: Project) -> Iterator[tuple[str, Path]]:
                 yield str(name), path
 
 
-def _hash(sources: Mapping[str, Path], needs: _Needs, platform: str, compiler: str) -> str:
+def _hash(sources: Mapping[str, Path], needs: Needs, platform: str, compiler: str) -> str:
     made_for = f"{sys.platform}-{os.uname().machine}-{_THIS_PYTHON}" if platform == "local" else WHEEL_PLATFORM
     settings = [platform, made_for, RUNTIME, str(bool(compiler)), *BOTO_SERVICES, needs.wanted, needs.pinned]
     digest = hashlib.sha256("\0".join(settings).encode())
-    for name, path in {**sources, "": Path(__file__)}.items():
+    for name, path in {**sources, "": Path(__file__), "compiling": _COMPILING}.items():
         digest.update(f"\0{name}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
@@ -171,7 +171,8 @@ def find_python(uv: str, version: str) -> str:
     return str(next(pyenv.glob(f"versions/{version}.*/bin/python"), ""))
 
 
-def _uv(root: Path) -> str:
+def find_uv(root: Path) -> str:
+    """The uv that builds bundles; raises Misconfigured."""
     own = root / ".venv-tools" / "bin" / "uv"
     found = str(own) if own.exists() else shutil.which("uv")
     if not found:

@@ -10,14 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from stepward.project import Project
 from stepward.testing.aws.stack import CREDENTIALS, TABLES, Stack
-from stepward_cdk.functions.bundling import bundle
+from stepward_cdk.functions.bundling import Needs, bundle, find_uv
+from stepward_cdk.functions.compiling import compile_bundle
 from tests.lab.results import Progress, Result, table
 
 BESIDE = "boto3 with two clients"
+PRUNED = "the same, with the bundle's endpoints and models"
 STARTS = 9
 _SQS = "https://sqs.us-east-1.amazonaws.com/111122223333"
 _QUEUES = {"scheduler": "scheduler", "responses": "responses", "order-events": "order-events.fifo"}
@@ -30,9 +33,11 @@ ENVIRONMENT: Mapping[str, str] = {
     "STEPWARD_AGENT": "payments",
     "STEPWARD_REQUESTS_QUEUE": _URLS["agent-payments"],
 }
+_BOTO3 = "import boto3; boto3.client('dynamodb'); boto3.client('sqs')"
 PROGRAMS: Mapping[str, str] = {
     "an empty Python": "pass",
-    BESIDE: "import boto3; boto3.client('dynamodb'); boto3.client('sqs')",
+    BESIDE: _BOTO3,
+    PRUNED: _BOTO3,
     **{
         name: f"import {name}; {name}.handler.worker"
         for name in ("submission", "scheduler", "agent", "supervisor", "ledger", "convoy")
@@ -56,8 +61,10 @@ class Started:
 
 def measure(progress: Progress) -> Result:
     progress("building the bundle")
-    code = bundle("local", Project.here()).path
-    found, sizes = _started(code, STARTS, progress), _sizes(code)
+    project = Project.here()
+    code = bundle("local", project).path
+    with TemporaryDirectory() as folder:
+        found, sizes = _started(code, _as_installed(project, Path(folder)), STARTS, progress), _sizes(code)
     made = table(
         f"Start-up, whole process (bundle: {sizes['unpacked']} MB, {sizes['archive']} MB as an archive)",
         *("", "ms", "CPU ms", "times boto3 with two clients"),
@@ -67,13 +74,21 @@ def measure(progress: Progress) -> Result:
     return {"started": found, "bundle": sizes}, [made]
 
 
-def _started(code: Path, times: int, progress: Progress) -> Sequence[Started]:
+def _as_installed(project: Project, made: Path) -> Path:
+    """The packages of the bundle as a user would deploy them: whole, and byte-compiled as the bundle is."""
+    packages = made / "packages"
+    Needs.of(project).install(packages, made, find_uv(project.root), "local")
+    compile_bundle(packages, str(packages))
+    return packages
+
+
+def _started(code: Path, as_installed: Path, times: int, progress: Progress) -> Sequence[Started]:
     """Start every program `times` times, in turns, so that other work of the machine slows all of them alike."""
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
     for turn in range(times + 1):
         progress(f"starting every function, {turn} of {times}")
         for name, program in PROGRAMS.items():
-            once = _start(program, code)
+            once = _start(program, as_installed if name == BESIDE else code)
             if turn:  # the first one reads the files from the disk
                 taken[name].append(once)
     medians = {name: [statistics.median(column) for column in zip(*each, strict=True)] for name, each in taken.items()}
