@@ -75,7 +75,7 @@ races: $(VENV) $(LOCAL) ## race eight writers for the same records on the local 
 fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of each)
 	@FUZZ_EXAMPLES=$(EXAMPLES) .venv/bin/python -m pytest -q -n $(WORKERS) tests/lab/bad_input
 
-wheels: $(VENV) $(LOCAL) ## install both packages into an empty environment, and run the booking application on them
+wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its commands, then run the booking on them
 	@.venv/bin/python -m tests.lab.wheels
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")

@@ -1,4 +1,4 @@
-"""Runs the application tests/lab/booking on the two installed packages: in memory, synthesised, and deployed locally.
+"""Makes a project from the two built packages, then runs tests/lab/booking on them: in memory, and deployed locally.
 
 `make wheels` runs it. It first copies the application out of this repository.
 """
@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 from tests.lab.chaos.reaper import awaited
+from tests.lab.wheels import project
 from tests.lab.wheels.building import ROOT, build, install, run
 
 TRIPS = 3
@@ -30,7 +31,9 @@ def main() -> None:
 
     with TemporaryDirectory(prefix="stepward-") as scratch:
         folder = Path(scratch)
-        binaries = install(build(folder), folder)
+        wheels = build(folder)
+        project.check(folder, wheels, report)
+        binaries = install(wheels, folder)
         report("built both packages, and installed them into an empty environment")
         booking = folder / "booking"
         shutil.copytree(ROOT / "tests" / "lab" / "booking", booking)
