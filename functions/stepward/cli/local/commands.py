@@ -45,8 +45,7 @@ def up(
     from stepward.project import Project  # noqa: PLC0415
 
     project, cloud = Project.here(), running_cloud()
-    application = project.app()
-    real = addresses_of(application, service)
+    application, real = project.app(), addresses_of(project.app(), service)
     out = cloud.folder / "cdk.out"
     with ERR.status("Starting the local cloud") as status:
         server = cloud.up(port=port)
@@ -60,9 +59,14 @@ def up(
     if as_json:
         print_json(_state())
         return
-    say(f"Stack {target.stack} is up at {server.endpoint}.\n\nTo send an order and look at it:")
-    say(f"  {target.typed('send', 'ORDER.json')}\n  {target.typed('show', 'ORDER-ID')}")
-    say(f"\nThe log is {cloud.log}. To stop the local cloud and delete its contents: stepward local down")
+    say(f"Stack {target.stack} is up at {server.endpoint}.\n\n{_next(target)}\n\nThe log is {cloud.log}.")
+
+
+def _next(target: Target) -> str:
+    send, show = target.typed("send", "ORDER.json"), target.typed("show", "ORDER-ID")
+    order = f"To send an order and look at it:\n  {send}\n  {show}"
+    fault = "To have a service misbehave: stepward local faults set SERVICE fail"
+    return f"{order}\n{fault}\nTo stop the local cloud and delete its contents: stepward local down"
 
 
 @app.command()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, cast
 
+from stepward.domain.arguments import check_arguments
 from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import milliseconds
 
@@ -75,6 +76,7 @@ class Agent:
     """The memory of its function, with which it gets more of a CPU."""
 
     def __post_init__(self) -> None:
+        check_arguments(f"agent {self.name!r}", self, "name", "max_concurrency", "settle", "memory_mb", "services")
         check_agent_name(self.name, self.max_concurrency)
         check_rate(self.name, self.rate)
         check_settle(self.name, milliseconds(self.settle))
@@ -93,8 +95,10 @@ class Operation:
     name: str
     run: Run
 
-    def __call__(self, call: Call) -> Result:
-        """Run it."""
+    def __call__(self, call: Call | None = None) -> Result:
+        """Run it; raises WorkflowError without a call, which is a slip in a definition."""
+        if call is None:
+            raise WorkflowError(f"operation {self.name!r} is called without a Call; write {self.name}, without ()")
         return self.run(call)
 
 

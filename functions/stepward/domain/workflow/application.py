@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
+from stepward.domain.arguments import check_arguments, check_elements
 from stepward.domain.key import SUBMITTED, Keys, TaskKey
 from stepward.domain.workflow.agents import Agent, Operation, check_name
 from stepward.domain.workflow.children import check_listed
@@ -33,7 +34,9 @@ class App:
     sources: Sequence[Callable[[Any], Any]] = ()
 
     def __post_init__(self) -> None:
+        check_arguments(f"app {self.name!r}", self, "name")
         check_name(f"app {self.name!r}", self.name)
+        check_elements(f"app {self.name!r}", "workflows", self.workflows, Workflow, "write workflows=[fulfilment]")
         where, names = f"app {self.name!r}", [each.name for each in self.workflows]
         has_default = self.default in self.workflows if self.default else len(names) == 1
         check_workflows(where, names, has_default=has_default)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, ClassVar, Protocol
 
+from stepward.domain.arguments import check_arguments
 from stepward.domain.errors import WorkflowError
 from stepward.domain.timing import DAY_MS, milliseconds
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
@@ -54,6 +55,9 @@ class Child:
     when: Condition | None = None
     after: Sequence[Any] | None = None
     operations: ClassVar[tuple[()]] = ()
+
+    def __post_init__(self) -> None:
+        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_timeout", "on_undone", "after")
 
     def planned(self, after: tuple[str, ...], complete_within: timedelta | None = None) -> PlannedStep:
         """The step as plain data, with the child's whole plan; `complete_within` is for the steps of the child."""
@@ -103,6 +107,7 @@ class Each:
 
     def __post_init__(self) -> None:
         where = f"each {self.name!r}"
+        check_arguments(where, self, "name", "at_once", "after")
         if not isinstance(self.items, Ref) or default_of(self.items.frozen) is not MISSING:
             said = 'such as ref.order("parcels"), and has no default; an order without the list takes when=….exists()'
             raise WorkflowError(f"{where}: items is a ref to a list, {said}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, cast
 
+from stepward.domain.arguments import check_arguments, check_elements, named
 from stepward.domain.timing import milliseconds
 from stepward.domain.workflow.agents import Agent, Operation
 from stepward.domain.workflow.children import Child, Each, goes_back
@@ -28,6 +29,9 @@ class RetryAfter:
     delay: timedelta
     rounds: int = 1
 
+    def __post_init__(self) -> None:
+        check_arguments("RetryAfter", self, "delay", "rounds")
+
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
@@ -35,6 +39,9 @@ class Fallback:
 
     operation: Operation
     undo: Operation | None = None
+
+    def __post_init__(self) -> None:
+        check_arguments("Fallback", self, "operation", "undo")
 
 
 LastResort = Exhausted | RetryAfter | Fallback
@@ -69,6 +76,7 @@ class Step:
     check: Operation | None = None
 
     def __post_init__(self) -> None:
+        check_arguments(f"step {self.name or named(self.operation)!r}", self, *_OF_A_STEP, *_SPANS_AND_LIMITS)
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
         if self.check:
@@ -93,6 +101,8 @@ class Step:
         return [operation for pair in both for operation in pair if operation]
 
 
+_OF_A_STEP = ("name", "operation", "undo", "check", "after")
+_SPANS_AND_LIMITS = ("complete_within", "answer_within", "threshold", "on_permanent")
 AnyStep = Step | Timer | Signal | Child | Each
 
 
@@ -121,11 +131,14 @@ class Workflow:
     draining: Sequence[Step] = ()
 
     def __post_init__(self) -> None:
+        where = f"workflow {self.name!r}"
+        check_arguments(where, self, "name", "version", "complete_within", "on_timeout", "on_failure")
+        check_elements(where, "steps", self.steps, AnyStep, "write Step(reserve, complete_within=minutes(1))")
         check_workflow(self.plan(), per_customer=self.per_customer)
         self._check_refs()
         begun = {(each.agent.name, each.name) for each in self._begun}
         check_draining(self.name, self.planned()[len(self.plan().with_parts) :], begun)
-        where, asked = f"workflow {self.name!r}", set(self._asked())
+        asked = set(self._asked())
         check_unambiguous(where, "agents", (agent.name for agent in {each.agent for each in asked}))
         check_unambiguous(where, "operations", (f"{each.agent.name}.{each.name}" for each in asked))
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from types import UnionType
 from typing import Any, ClassVar
 
+from stepward.domain.arguments import check_arguments, policy_mend
 from stepward.domain.errors import WorkflowError
 from stepward.domain.messages import DOORS, MOST_DATA_BYTES
 from stepward.domain.timing import DAY_MS, milliseconds
@@ -26,6 +27,9 @@ class Remind:
 
     delay: timedelta
     rounds: int = 1
+
+    def __post_init__(self) -> None:
+        check_arguments("Remind", self, "delay", "rounds")
 
     def planned(self) -> Policy:
         """The policy as plain data."""
@@ -56,6 +60,9 @@ class Timer:
     when: Condition | None = None
     after: Sequence[Any] | None = None
     operations: ClassVar[tuple[()]] = ()
+
+    def __post_init__(self) -> None:
+        check_arguments(f"step {self.name!r}", self, "name", "span", "after")
 
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
@@ -92,6 +99,9 @@ class Signal:
     after: Sequence[Any] | None = None
     operations: ClassVar[tuple[()]] = ()
 
+    def __post_init__(self) -> None:
+        check_arguments(f"step {self.name!r}", self, "name", "complete_within", "on_refused", "after")
+
     def planned(self, after: tuple[str, ...]) -> PlannedStep:
         """The step as plain data."""
         kinds = Exhausted | Remind | Default
@@ -117,7 +127,9 @@ def policies_of(name: str, given: Any, kinds: UnionType, take: str) -> list[Any]
     listed = list(given) if isinstance(given, list | tuple) else [given]
     for policy in listed:
         if not isinstance(policy, kinds):
-            raise WorkflowError(f"step {name!r}: on_timeout takes {take} there, not {type(policy).__name__}")
+            raise WorkflowError(
+                f"step {name!r}: on_timeout takes {take} there, not {type(policy).__name__}{policy_mend(policy)}"
+            )
     return listed
 
 

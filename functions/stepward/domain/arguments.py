@@ -1,0 +1,107 @@
+"""The commonest slips in a workflow's definition: an argument of the wrong kind, with what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from enum import Enum
+from types import UnionType
+from typing import Any
+
+from stepward.domain.errors import WorkflowError
+
+Mend = Callable[[str, Any], str]
+"""What to write instead of a value, for an argument of this name; "" if the value is of the right kind."""
+
+
+def check_arguments(where: str, given: object, *names: str) -> None:
+    """Refuse the first of these attributes that is of the wrong kind; one that is None was left out."""
+    for name in names:
+        value = getattr(given, name)
+        if value is not None and (mend := _MENDS[name](name, value)):
+            raise WorkflowError(f"{where}: {name} is {_said(value)}; {mend}")
+
+
+def check_elements(where: str, name: str, elements: object, kinds: type | UnionType, mend: str) -> None:
+    """Refuse what is no list, or a list with an element of another kind."""
+    if not isinstance(elements, list | tuple):
+        raise WorkflowError(f"{where}: {name} is {_said(elements)}; write a list: {name}=[...]")
+    for at, each in enumerate(elements):
+        if not isinstance(each, kinds):
+            raise WorkflowError(f"{where}: {name}[{at}] is {_said(each)}; {mend}")
+
+
+def named(operation: object) -> str:
+    """The name of an operation, or of what was given in its place."""
+    return str(getattr(operation, "name", None) or getattr(operation, "__name__", None) or _said(operation))
+
+
+def policy_mend(value: object) -> str:
+    """What to write instead of a policy's name in quotes."""
+    if isinstance(value, str) and value.upper() in {"UNDO", "ALERT"}:
+        name = value.upper()
+        return f"; write {name} without quotes, and from stepward import {name}"
+    return ""
+
+
+def _said(value: object) -> str:
+    if _is_operation(value):
+        return f"the operation {named(value)!r}"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the function {value.__name__!r}"
+    return f"{value!r} ({type(value).__name__})" if isinstance(value, str | int | float) else type(value).__name__
+
+
+def _is_operation(value: object) -> bool:
+    return hasattr(value, "agent") and hasattr(value, "run")
+
+
+def _operation(_: str, value: object) -> str:
+    if _is_operation(value):
+        return ""
+    if callable(value):
+        return "make it one: write @AGENT.operation above it, with its agent"
+    return "write the operation's name, without calling it: Step(charge, ...)"
+
+
+def _span(name: str, value: object) -> str:
+    if isinstance(value, timedelta):
+        return ""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else 60
+    return f"write {name}=seconds({number:g}), or minutes, hours or days"
+
+
+def _whole(name: str, value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ""
+    is_number = isinstance(value, str) and value.isdecimal()
+    return f"write a whole number: {name}={value if is_number else 1}"
+
+
+def _text(name: str, value: object) -> str:
+    return "" if isinstance(value, str) else f'write a text: {name}="some-name"'
+
+
+def _ending(name: str, value: object) -> str:
+    return "" if isinstance(value, Enum) else f"it takes UNDO or ALERT: {name}=UNDO{policy_mend(value)}"
+
+
+def _steps(name: str, value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ""
+    return f"write a list: {name}=[{named(value) if _is_operation(value) else '...'}]"
+
+
+def _texts(name: str, value: object) -> str:
+    return f"write several: {name}=({value!r},)" if isinstance(value, str) else ""
+
+
+_MENDS: Mapping[str, Mend] = {
+    **dict.fromkeys(("operation", "undo", "check"), _operation),
+    **dict.fromkeys(("complete_within", "answer_within", "delay", "span", "settle"), _span),
+    **dict.fromkeys(("version", "threshold", "rounds", "max_concurrency", "memory_mb", "at_once"), _whole),
+    **dict.fromkeys(("on_timeout", "on_permanent", "on_failure", "on_refused", "on_undone"), _ending),
+    "name": _text,
+    "after": _steps,
+    "services": _texts,
+}
