@@ -56,6 +56,11 @@ class Project:
         return tuple(self._settings.get("not-bundled", ()))
 
     @property
+    def dependencies(self) -> Sequence[str]:
+        """What pyproject.toml says that the functions import."""
+        return tuple(self._pyproject.get("project", {}).get("dependencies", ()))
+
+    @property
     def environments(self) -> Sequence[Environment]:
         """What the files in `infra/environments` say; raises Misconfigured."""
         return [self._read(file) for file in sorted((self.root / _ENVIRONMENTS).glob("*.toml"))]
@@ -126,7 +131,10 @@ class Project:
 
     @property
     def _settings(self) -> Mapping[str, Any]:
-        if not (file := self.root / "pyproject.toml").is_file():
-            return {}
-        settings: Mapping[str, Any] = tomllib.loads(file.read_text()).get("tool", {}).get("stepward", {})
+        settings: Mapping[str, Any] = self._pyproject.get("tool", {}).get("stepward", {})
         return settings
+
+    @property
+    def _pyproject(self) -> Mapping[str, Any]:
+        file = self.root / "pyproject.toml"
+        return tomllib.loads(file.read_text()) if file.is_file() else {}

@@ -149,7 +149,9 @@ def test_without_a_list_a_bundle_has_the_environments_versions(project: Path, mo
     """U3: what was tested is what is deployed."""
     (project / "requirements" / "functions.txt").unlink()
     monkeypatch.setattr(bundling, "requires", lambda _: ["six>=1", "rich>=1; extra == 'cli'"])
+    (project / "pyproject.toml").write_text('[project]\ndependencies = ["stepward[cli]", "jmespath>=1"]\n')
     held = bundle("local", Project(project)).path
+    assert (held / "jmespath").is_dir()
     assert f'__version__ = "{version("six")}"' in (held / "six.py").read_text()
     assert not (held / "rich").exists()
 

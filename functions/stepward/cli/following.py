@@ -73,7 +73,11 @@ class Following(Generic[S]):
 
     def follow(self, now: Callable[[], int], *, wait: bool, as_json: bool) -> None:
         """Report the outcome of the command, if `wait` after it is known; exits with 1 if it was refused."""
-        found = awaited(self._looked, now, sleep) if wait else None
+        try:
+            found = awaited(self._looked, now, sleep) if wait else None
+        except KeyboardInterrupt:
+            complain(f"You stopped waiting, but {self.whom} was asked to {self.what}, and may still do it. {self.hint}")
+            raise
         if as_json:
             print_json(self._document(found))
         elif found is None:

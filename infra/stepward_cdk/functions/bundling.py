@@ -41,10 +41,11 @@ class _Needs:
 
     @classmethod
     def of(cls, project: Project) -> _Needs:
-        """The project's own list with its hashes; without it, the engine's needs in this environment's versions."""
+        """The project's own list with its hashes; else what it and the engine need, as installed here."""
         if (own := project.root / "requirements" / "functions.txt").exists():
             return cls(own.read_text())
         wanted = [need for need in requires("stepward") or [] if "extra ==" not in need]
+        wanted += [need for need in project.dependencies if not need.startswith("stepward")]  # neither engine nor CDK
         present = sorted({f"{package.name}=={package.version}" for package in distributions()})
         return cls("\n".join(wanted), "\n".join(present))
 

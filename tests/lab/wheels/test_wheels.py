@@ -56,7 +56,7 @@ def test_the_engine_brings_its_command_its_fixtures_and_its_extras(wheels: Mappi
     assert engine.get_all("Provides-Extra") == ["cli", "local", "new", "testing"]
     (file,) = [file for file in wheels["stepward"].namelist() if file.endswith("entry_points.txt")]
     entries = wheels["stepward"].read(file).decode()
-    assert "stepward = stepward.cli.main:main" in entries
+    assert "stepward = stepward.cli:start" in entries
     assert "stepward = stepward.testing.plugin" in entries
 
 
