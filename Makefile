@@ -34,7 +34,7 @@ NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_module
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env local-env chaos-env demo local test lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels check format synth bootstrap deploy lock clean
+.PHONY: help env local-env chaos-env demo local test lab bench dist docs pictures profile simulate crash-points guards chaos soak races fuzz wheels tutorial check format synth bootstrap deploy lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,7 @@ lab: $(VENV) $(LOCAL) ## run every instrument of the failure lab in full depth (
 	@LAB=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(or $(TESTS),$(INSTRUMENTS))
 	@[ -n "$(TESTS)" ] || LAB=1 .venv/bin/python -m pytest $(OF_FUNCTIONS)
 	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels
+	@[ -n "$(TESTS)" ] || .venv/bin/python -m tests.lab.wheels.tutorial
 
 simulate: $(VENV) ## simulate worlds of 20 orders under faults (SEEDS=1000 START=0; one again: SEED=7)
 	@.venv/bin/python -m tests.lab.worlds --seeds $(SEEDS) --start $(START) --workers $(WORKERS) \
@@ -77,6 +78,9 @@ fuzz: $(VENV) ## send damaged messages to every entry point (EXAMPLES=4000 of ea
 
 wheels: $(VENV) $(LOCAL) ## make a project from both packages and type its commands, then run the booking on them
 	@.venv/bin/python -m tests.lab.wheels
+
+tutorial: $(VENV) ## follow docs/tutorial.md word by word in an empty folder, and compare what each command prints
+	@.venv/bin/python -m tests.lab.wheels.tutorial
 
 bench: $(VENV) $(LOCAL) ## measure price and speed, into build/bench (ONLY="cost engine startup loading growth convoy peers recovery")
 	@.venv/bin/python -m tests.lab.benchmarks $(ONLY)

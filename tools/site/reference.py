@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import json
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -87,10 +91,17 @@ def home_of(name: str) -> str:
 
 
 def members_of(name: str) -> Sequence[str]:
-    """What users read, set or call of a public class: its fields, and few methods."""
+    """What a public class has to tell beside its own docstring: the fields that have one, and few methods."""
     found = getattr(stepward, name)
-    listed: Iterable[str] = getattr(found, "__dataclass_fields__", getattr(found, "__struct_fields__", ()))
-    return [*listed, *_METHODS.get(name, ())]
+    if not inspect.isclass(found):
+        return []
+    body = ast.parse(textwrap.dedent(inspect.getsource(found))).body[0].body  # type: ignore[attr-defined]
+    told = [
+        field.target.id
+        for field, said in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(said, ast.Expr)
+    ]
+    return [*told, *_METHODS.get(name, ())]
 
 
 def command_line() -> str:
