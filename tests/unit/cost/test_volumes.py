@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from stepward.cli.cost.counting import count
+from stepward.cli.cost.counting import count, pretended, warm_up
 from stepward.cli.cost.estimate import MILLION, Assumptions, prices
 from stepward.cli.cost.load import Load, Source, Taking, mean_batch
 from stepward.cli.cost.peers import DURABLE, Bill, Peers, Work, business_usd
-from stepward.cli.cost.priced import Priced, calls_in_a_row
+from stepward.cli.cost.priced import Priced, calls_in_a_row, order_id
 from stepward.cli.cost.volumes import Deployment
 
 ASSUMED = replace(Assumptions(), operation_ms=100)
@@ -18,7 +18,6 @@ ORDINARY = Priced(calls_in_a_row(3))
 LOAD, WORK = Load.of(ORDINARY), Work.of(ORDINARY)
 QUICK = Taking({"messages": 1.0, "invocations": 1.0}, {"messages": 1.0, "invocations": 0.1})
 """Runs of 2 ms, and 7 ms for each message."""
-COSTS = ("durable operation", "state transition", "temporal action", "express request")
 
 
 def deployment(**settings: Any) -> Deployment:
@@ -125,3 +124,17 @@ def test_the_setting_that_saves_most_comes_first(settings: dict[str, Any], setti
 
     assert name == setting
     assert deployment(**settings).usd(MILLION) - usd < deployment(**settings).usd(MILLION)
+
+
+def test_no_item_is_written_by_two_orders() -> None:
+    """No key grows hot with the orders: each that they write has the id of one of them."""
+    with pretended(ORDINARY, 10) as functions:
+        warm_up(functions, ORDINARY)
+        items = functions.meter.bill.items
+        before = dict(items)
+        functions.send([ORDINARY.text(number) for number in range(1, 11)])
+        functions.run()
+        written = [row[1] for row, item in items.items() if before.get(row) is not item]
+
+    assert len(written) == 20
+    assert all(any(order_id(number) in key for number in range(1, 11)) for key in written)

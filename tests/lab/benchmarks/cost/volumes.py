@@ -10,6 +10,7 @@ from stepward.cli.cost.peers import SECONDS_A_MONTH, Work
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from stepward.cli.cost.show import OWN, beside_peers
 from stepward.cli.cost.volumes import VOLUMES, Deployment
+from tests.lab.benchmarks.cost import scale
 from tests.lab.results import ROOT
 
 RATES = (1 / 3600, 0.001, 0.01, 0.1, 1, 10, 100, 1000)
@@ -27,7 +28,7 @@ def ordinary() -> tuple[Deployment, Work]:
 def made() -> Sequence[str]:
     """The tables of the page."""
     deployment, work = ordinary()
-    return by_volume(deployment, work), by_rate(deployment), lonely(deployment, work)
+    return by_volume(deployment, work), by_rate(deployment), lonely(deployment, work), scale.table(deployment)
 
 
 def by_volume(deployment: Deployment, work: Work) -> str:
