@@ -60,8 +60,8 @@ def test_an_agent_calls_its_service_only_as_often_at_once_as_its_definition_says
     """S5: the limit is the mapping's, so a message over the limit waits instead of being thrown back."""
     limits = {agent: _concurrency(template, template.requests_queue(agent)) for agent in AGENTS}
     urgent = {agent: _concurrency(template, queue) for agent, queue in template.priority_queues().items()}
-    assert limits == {"courier": 30, "inventory": 10, "payments": 5, "refunds": 2, "shipping": 10}
-    assert urgent == {"courier": 10, "payments": 2}
+    assert limits == {"courier": 6, "inventory": 2, "payments": 5, "refunds": 2, "shipping": 2}
+    assert urgent == {"courier": 2, "payments": 2}
 
 
 def test_no_mapping_takes_more_messages_than_its_function_may_run(template: Template) -> None:
@@ -72,10 +72,11 @@ def test_no_mapping_takes_more_messages_than_its_function_may_run(template: Temp
         assert 2 <= limit <= functions[function].get("ReservedConcurrentExecutions", 1000), queue
 
 
-def test_an_agent_takes_one_request_at_a_time_and_the_others_a_batch(template: Template) -> None:
-    """S11: an agent that dies takes no other order's request with it."""
+def test_an_agent_takes_as_many_requests_as_leave_two_functions_and_the_others_a_batch(template: Template) -> None:
+    """S5, S11: up to five, and never all that its service may get at once."""
     sizes = {function: mapping["BatchSize"] for mapping, _, function in template.sources()}
-    assert {sizes[template.function("agent", agent)] for agent in AGENTS} == {1}
+    taken = {agent: sizes[template.function("agent", agent)] for agent in AGENTS}
+    assert taken == {"courier": 5, "inventory": 5, "payments": 1, "refunds": 1, "shipping": 5}
     assert sizes[template.function("submission")] == sizes[template.function("scheduler")] == DEVELOPMENT.batch_size
 
 

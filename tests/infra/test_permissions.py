@@ -60,13 +60,15 @@ def test_what_is_no_source_of_orders_is_refused(arn: str) -> None:
         Settings(order_sources=(arn,))
 
 
-def test_submission_writes_orders_and_tasks_and_sends_to_the_scheduler_only(template: Template) -> None:
-    """S8."""
+def test_submission_writes_orders_and_tasks_and_asks_agents(template: Template) -> None:
+    """S8, S10: it claims first steps; it can neither count what waits for agents nor read a key."""
     tables = {template.output(name) for name in ("OrdersTableName", "TasksTableName", "RejectsTableName")}
     submission = template.function("submission")
     assert template.may(submission, WRITE) == tables
     assert template.may(submission, READ) == {template.output(name) for name in ("OrdersTableName", "TasksTableName")}
-    assert template.may(submission, SEND) == {template.output("SchedulerQueueUrl"), template.output("OrdersQueueUrl")}
+    own = {template.output("SchedulerQueueUrl"), template.output("OrdersQueueUrl")}
+    assert template.may(submission, SEND) == agent_queues(template) | own
+    assert template.may(submission, "sqs:GetQueueAttributes").isdisjoint(agent_queues(template))
     assert template.may(submission, PUBLISH) == set()
 
 

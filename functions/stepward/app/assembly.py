@@ -127,11 +127,11 @@ class Assembly:
     callback_keys: Callable[[], Sequence[bytes]] | None = None
     """Reads the keys of callback tokens, that to sign with first; None if no step is answered later."""
 
-    def submission(self) -> Submit:
-        """Accepts orders of the application, and freezes a plan with each."""
+    def submission(self, instance: str = "") -> Submit:
+        """Accepts orders of the application, and freezes a plan with each; with an `instance`, claims first steps."""
         from stepward.app.submission import Submit
 
-        return Submit(
+        submit = Submit(
             store=self.store,
             queues=self.queues,
             telemetry=self.telemetry,
@@ -144,6 +144,7 @@ class Assembly:
             reply_queues=self.settings.reply_queues,
             sources=self.app.sources,
         )
+        return replace(submit, begin=self.transition(instance).begin) if instance else submit
 
     def scheduler(self, instance: str) -> Schedule:
         """Runs the steps of every task in their order, and notifies submitters."""
@@ -261,7 +262,7 @@ class Assembly:
         return Transition(
             store=self.store,
             queues=self.queues,
-            alerts=self._throttled(),
+            alerts=_ABSENT if self.alerts is None else self._throttled(),
             telemetry=self.telemetry,
             timing=self.settings.timing,
             instance=instance,

@@ -15,7 +15,8 @@ from stepward.domain.key import Keys, TaskKey, check_customer
 from stepward.domain.messages import Callback, Cancel, ReportReject, SignalGiven, Start
 from stepward.domain.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
-from stepward.domain.task.record import HISTORY_LIMIT, Task, new_task
+from stepward.domain.task.decide import decide
+from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task, new_task
 from stepward.domain.timing import Timing
 from stepward.domain.wish import Early, Wish, noted
 from stepward.domain.workflow.plan import Plan
@@ -56,6 +57,8 @@ class Submit:
     signals: Callable[[str], Mapping[str, type[Any]]]
     reply_queues: Allowed = field(default_factory=Allowed)
     sources: Sequence[Source] = ()
+    begin: Callable[[Loaded], bool] = lambda _: False
+    """Claims the first steps of an order that was put; False if the Scheduler has to."""
 
     def handle(self, text: str) -> None:
         """Do what an order message says; raises Rejected, which its submitter is told, or Transient."""
@@ -81,7 +84,8 @@ class Submit:
     def accept(self, accepted: Accepted) -> None:
         """Submit an order, once; raises Rejected or Transient.
 
-        The Scheduler gets a Start for a duplicate, too: the first one may be lost, and a second is harmless.
+        The Scheduler gets a Start unless the first steps are claimed here. It gets one for a duplicate, too: whoever
+        put the order may have died since, and a second Start is harmless.
         """
         now, order = self.now(), accepted.order
         plan = self.plans[accepted.type]
@@ -92,6 +96,10 @@ class Submit:
             raise Rejected("orderId", f"{order_id!r} was submitted before with other content")
         for entry in (HistoryEntry(now, _HISTORY[outcome]), *met.history):
             self.telemetry.record(order.order_id, entry)
+        if outcome is Submission.ACCEPTED and not met.refused:
+            content: Any = strict_json.parse(order.body)
+            if self.begin(Loaded(met.task, plan, content)):
+                return
         self.queues.to_scheduler([Start(order.order_id), *met.refused])
 
     def _submit(self, order: Order, task: Task, plan: Plan) -> tuple[Submission, Met]:
@@ -112,9 +120,6 @@ class Submit:
 
         The task notes that, too: the write takes the wish away, and what tells of it may be lost.
         """
-        # Rare, and no other submission decides anything.
-        from stepward.domain.task.decide import decide
-
         now, content, met = task.created_at, strict_json.parse(order.body), Met(task)
         for event in (kept.event for kept in wish.kept):
             try:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from stepward.app.intake import Intake
-from stepward.app.scheduler.schedule import Schedule
 from stepward.app.scheduler.transition import Transition
 from stepward.domain.errors import Corrupt, Misconfigured, Transient
 from stepward.domain.messages import Answered, Callback, Reply, ToScheduler
@@ -25,15 +24,14 @@ TOGETHER = "batches with several messages of one order"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched(Transition):
-    """The write path of a Scheduler, which notes each decision with the message that it is about."""
+    """A write path, which notes each decision with the message that it is about."""
 
     gate: Gate
 
     @staticmethod
-    def of(schedule: Schedule, gate: Gate) -> Schedule:
-        """The Scheduler on such a write path."""
-        known = {each.name: getattr(schedule.transition, each.name) for each in fields(Transition)}
-        return replace(schedule, transition=Watched(gate=gate, **known))
+    def of(transition: Transition, gate: Gate) -> Watched:
+        """The same write path, watched."""
+        return Watched(gate=gate, **{each.name: getattr(transition, each.name) for each in fields(Transition)})
 
     def decision(self, loaded: Loaded, task: Task, event: Event) -> Decision:
         """Decide, and note it."""

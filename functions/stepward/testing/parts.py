@@ -168,8 +168,7 @@ class Parts:
 
     def _lines(self) -> dict[str, Line]:
         """Each queue, with the part that it triggers."""
-        scheduler = self._part("scheduler")
-        submit = self._each("orders", lambda made, _: made.intake(made.submission().handle))
+        scheduler, submit = self._part("scheduler"), self._each("orders", self._submit)
         schedule, respond = (self._each(queue, self._schedule) for queue in ("scheduler", "responses"))
         found = {
             "orders": Line(self.orders, self._part("submission"), submit),
@@ -223,8 +222,13 @@ class Parts:
         guard = self.guards.setdefault((agent, instance), made.guard(agent))
         return made.intake(made.agent(agent, guard).handle)
 
+    def _submit(self, made: Assembly, instance: str) -> Intake:
+        transition = Watched.of(made.transition(instance), self.gate)
+        return made.intake(replace(made.submission(), begin=transition.begin).handle)
+
     def _schedule(self, made: Assembly, instance: str) -> Intake:
-        schedule = Watched.of(made.scheduler(instance), self.gate)
+        schedule = made.scheduler(instance)
+        schedule = replace(schedule, transition=Watched.of(schedule.transition, self.gate))
         return made.intake(schedule.handle, schedule.take)
 
     def may_wait(self, agent: str, text: str) -> bool:

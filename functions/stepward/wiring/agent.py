@@ -13,6 +13,7 @@ import stepward.app.agent.serve  # noqa: F401
 from stepward.adapters.lambda_.batch import BatchWorker
 from stepward.adapters.sqs.outbox import Outbox
 from stepward.adapters.sqs.visibility import SqsVisibility
+from stepward.app.agent.replies import is_again
 from stepward.domain.workflow.application import App
 from stepward.wiring import Handler
 from stepward.wiring.parts import Parts
@@ -39,6 +40,7 @@ def _worker(app: App, env: Mapping[str, str]) -> BatchWorker:
         assembly.intake(assembly.agent(parts.config.agent).handle),
         parts.telemetry,
         together=True,
+        runs_alone=is_again,
         visibility=SqsVisibility(outbox.queues.client, parts.config.requests_queue),
         outbox=outbox,
     )

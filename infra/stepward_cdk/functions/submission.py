@@ -9,7 +9,7 @@ from stepward_cdk.permissions import READ_ONE, SEND, WRITE, allow, allow_queue
 
 
 class Submission(Worker):
-    """Writes each order with its task, and sends the task's start to the Scheduler."""
+    """Writes each order with its task, and asks the agents of its first steps, or has the Scheduler do it."""
 
     def __init__(self, scope: Construct, construct_id: str, *, parts: Parts) -> None:
         queues, tables, settings = parts.queues, parts.tables, parts.settings
@@ -22,6 +22,7 @@ class Submission(Worker):
             in_cycle=True,
             environment={
                 **parts.for_orders,
+                **parts.for_asking,
                 "STEPWARD_FINISHED_DAYS": str(settings.finished_days),
                 **settings.replies.environment,
             },
@@ -30,5 +31,6 @@ class Submission(Worker):
         allow(self.function, tables.orders, READ_ONE, WRITE)  # it reads an existing order: a duplicate or a conflict
         allow(self.function, tables.tasks, READ_ONE, WRITE)  # it reads a cancellation that came before its order
         parts.let_reject(self.function)
-        for queue in (queues.scheduler, queues.orders):  # it sends an order anew that fails for now
+        # It sends an order anew that fails for now.
+        for queue in (queues.scheduler, queues.orders, *queues.of_agents):
             allow_queue(self.function, queue.queue, SEND)

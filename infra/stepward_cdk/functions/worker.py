@@ -60,13 +60,20 @@ class Parts:
         self.rejects.grant_put(function)
 
     @property
+    def for_asking(self) -> Mapping[str, str]:
+        """The variables of those that know the agents' queues: Submission, Scheduler and Supervisor."""
+        return {
+            "STEPWARD_AGENTS": ",".join(self.queues.agents),
+            "STEPWARD_PRIORITY_AGENTS": ",".join(self.queues.priority),
+            "STEPWARD_AGENT_PREFIX": self.settings.queue_name("agent-"),
+        }
+
+    @property
     def for_deciding(self) -> Mapping[str, str]:
         """The variables of both functions that decide about tasks: Scheduler and Supervisor."""
         return {
             "STEPWARD_SHARED_RECORDS_TABLE": self.tables.shared_records.table_name,
-            "STEPWARD_AGENTS": ",".join(self.queues.agents),
-            "STEPWARD_PRIORITY_AGENTS": ",".join(self.queues.priority),
-            "STEPWARD_AGENT_PREFIX": self.settings.queue_name("agent-"),
+            **self.for_asking,
             "STEPWARD_FINISHED_DAYS": str(self.settings.finished_days),
             **self.alerts.addresses,
         }

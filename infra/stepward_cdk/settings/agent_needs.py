@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -98,7 +98,7 @@ def _needs(agent: Agent, steps: Sequence[PlannedStep], settings: Settings) -> Ag
     return AgentNeeds(
         agent.name,
         agent.max_concurrency,
-        settings.agent_batch_size,
+        1 if _gives_up_at_once(steps, agent.name) else settings.agent_batch_size,
         _longest(steps, agent.name),
         agent.priority_queue,
         agent.secrets,
@@ -142,10 +142,16 @@ def _check_queues(app: str, names: list[str], settings: Settings) -> None:
 
 
 def _longest(steps: Sequence[PlannedStep], agent: str) -> int:
-    limits = [
-        step.complete_within
-        for step in steps
-        for executor in step.executors
-        if agent in {executor.agent, executor.undo_agent}
-    ]
-    return math.ceil(max(limits) / 1000)
+    return math.ceil(max(step.complete_within for step in _of(steps, agent)) / 1000)
+
+
+def _gives_up_at_once(steps: Sequence[PlannedStep], agent: str) -> bool:
+    """Whether one failure of a step is too many: then no other request may end its process."""
+    return any(step.threshold == 1 for step in _of(steps, agent))
+
+
+def _of(steps: Sequence[PlannedStep], agent: str) -> Iterator[PlannedStep]:
+    """The steps that the agent does or undoes."""
+    for step in steps:
+        if any(agent in {executor.agent, executor.undo_agent} for executor in step.executors):
+            yield step

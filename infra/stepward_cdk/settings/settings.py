@@ -89,7 +89,9 @@ class Settings:
     supervise_minutes: int = _says("how often the Supervisor is woken", 1)
     batch_size: int = _says("messages that one run of Submission or Scheduler takes", 10)
     engine_concurrency: int = _says("runs at once of Submission, of the convoy, and of the Scheduler per queue", 50)
-    agent_batch_size: int = _says("requests that one run of an agent serves side by side, and that die together", 1)
+    agent_batch_size: int = _says(
+        "requests that one run of an agent serves side by side at most; 1 for operations that bear no threads", 5
+    )
     platform: Literal["aws", "local"] = _says("where the functions run; `stepward local up` sets it", "aws")
     lease_ms: int = _says("how long a Supervisor holds a shard; one that dies is replaced after this time", 90_000)
     finished_days: int = _says("how long a finished task is stored; 0 never deletes it", 0)

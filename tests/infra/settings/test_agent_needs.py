@@ -71,6 +71,14 @@ def test_an_agent_that_drains_has_the_time_that_its_steps_had() -> None:
     assert [(agent.name, agent.longest_s) for agent in needs] == [("bank", 540), ("payments", 60)]
 
 
+@pytest.mark.parametrize(("threshold", "at_once"), [(1, 1), (2, 5)])
+def test_an_agent_whose_step_may_fail_only_once_takes_one_request_at_a_time(threshold: int, at_once: int) -> None:
+    """S11: a neighbour that ends its process would use up its only attempt."""
+    step = Step(Agent("bank").operation(ping), complete_within=minutes(1), threshold=threshold)
+    (agent,) = agents_of(App("wide", [Workflow("wide", 1, [step])]), Settings())
+    assert agent.batch_size == at_once
+
+
 def asking(*agents: Agent) -> App:
     """An application of one workflow, with one step for each of these agents."""
     steps = [Step(it.operation(ping), name=it.name, complete_within=minutes(1)) for it in agents]

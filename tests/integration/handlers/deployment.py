@@ -28,6 +28,7 @@ from stepward.testing.aws.stack import REJECTS, Stack
 from stepward.testing.sqs.lambda_events import LambdaContext, event_of
 from stepward.testing.sqs.source import SqsSource
 from stepward.wiring.lanes import lanes_in
+from stepward.wiring.submission import submission as submission_of
 from stepward.wiring.tasks import task_store
 from tests.contract.worlds import shared_record_tables
 from tests.contract.worlds.store_worlds import SHARDS, Tables
@@ -126,6 +127,11 @@ class Deployment:
 
     def order_ids(self) -> set[str]:
         return {row["OrderID"]["S"] for row in self.dynamodb.scan(TableName=self.tables.orders)["Items"]}
+
+    def put(self, *bodies: str) -> None:
+        """Submit orders, and leave their first steps to the Scheduler, which is sent a start of each."""
+        unknown = self.env | {"STEPWARD_AGENTS": "unknown"}
+        assert failed(submission_of(orders.app, unknown)(batch("sqs-order-plain.json", bodies), PLENTY)) == []
 
     def taken(self, queue: str) -> list[str]:
         """The bodies of all messages of a queue, which is empty afterwards."""

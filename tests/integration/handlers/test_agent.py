@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import agent
+from stepward.app.agent.serve import Serve
 from stepward.local.services import Fault, FaultKind, Services
 from tests.integration.handlers.conftest import Log
 from tests.integration.handlers.deployment import ORDER_ID, Deployment, batch, failed, sample
@@ -104,6 +105,28 @@ def test_a_batch_is_served_side_by_side(deployment: Deployment, services: Servic
     assert {reply["orderId"] for reply in replies(deployment)} == set(names)
     assert sorted(charged(services)) == [f"{name}/charge" for name in names]
     assert len(deployment.rejects()) == 1
+
+
+@pytest.mark.usefixtures("services")
+def test_a_further_attempt_is_made_alone_and_its_neighbours_go_back_first(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S11: what may have ended a process takes no other order's request with it, whatever happens to it now."""
+    source = deployment.source("agent-payments")
+    for body in (request("ord-1"), request("ord-2", attempt=2), request("ord-3", attempt=3)):
+        deployment.sqs.send_message(QueueUrl=source.queue_url, MessageBody=body)
+    event = deployment.received("agent-payments")
+    event["Records"].sort(key=lambda record: str(json.loads(record["body"])["orderId"]))
+    monkeypatch.setattr(Serve, "handle", _dies)
+
+    with pytest.raises(SystemExit, match="ord-2"):
+        agent.handler(event, None)
+
+    assert {json.loads(body)["orderId"] for body in deployment.taken("agent-payments")} == {"ord-1", "ord-3"}
+
+
+def _dies(_serve: Serve, text: str) -> None:
+    raise SystemExit(json.loads(text)["orderId"])
 
 
 def test_a_reply_that_cannot_be_sent_brings_only_its_request_back(deployment: Deployment, services: Services) -> None:

@@ -17,7 +17,7 @@ REPLY = "sqs-responses-reply.json"
 
 
 def submit(deployment: Deployment) -> None:
-    submission.handler(sample("sqs-order-plain.json"), PLENTY)
+    deployment.put(order_body())
     deployment.taken("scheduler")
 
 

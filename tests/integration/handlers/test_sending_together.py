@@ -30,7 +30,7 @@ LARGE = "no JSON " * 2_000
 
 def test_what_cannot_be_sent_brings_its_messages_back_and_the_next_delivery_sends_it(deployment: Deployment) -> None:
     """S22: written first, sent second; nothing is claimed twice."""
-    submission.handler(batch("sqs-order-plain.json", [order_body(name) for name in ORDERS]), PLENTY)
+    deployment.put(*map(order_body, ORDERS))
     starts = batch("sqs-scheduler-start.json", deployment.taken("scheduler"))
     deployment.lose("agent-inventory")
 

@@ -28,25 +28,29 @@ def starts(deployment: Deployment) -> list[Any]:
 
 @pytest.mark.parametrize("name", [PLAIN, "sqs-order-sns.json", "sqs-order-eventbridge.json"])
 def test_an_order_is_accepted_however_it_is_wrapped(deployment: Deployment, name: str) -> None:
-    """S8: order and task are written, then the Scheduler is asked to start."""
+    """S8, S10: order and task are written, then the first step is claimed and its agent asked, without a Scheduler."""
     assert submission.handler(sample(name), PLENTY) == {"batchItemFailures": []}
 
     accepted = sorted(deployment.order_ids())
     assert len(accepted) == len(sample(name)["Records"])
-    assert {deployment.task(order_id).process_state for order_id in accepted} == {ProcessState.PENDING}
-    assert sorted(start["orderId"] for start in starts(deployment)) == accepted
+    assert {deployment.task(order_id).process_state for order_id in accepted} == {ProcessState.PROCESSING}
+    assert sorted(json.loads(body)["orderId"] for body in deployment.taken("agent-inventory")) == accepted
+    assert starts(deployment) == []
 
 
 def test_the_same_message_delivered_again_is_a_success_and_starts_again(deployment: Deployment) -> None:
-    """S18: the first start may be lost, and a second is harmless."""
+    """S18: the first request may be lost, and a second is harmless; the Scheduler knows what was claimed."""
     submission.handler(sample(PLAIN), PLENTY)
     first = deployment.task()
 
     assert failed(submission.handler(sample(PLAIN), PLENTY)) == []
 
     assert deployment.task() == first
-    assert starts(deployment) == [START, START]
     assert deployment.rejects() == []
+    assert failed(scheduler.handler(deployment.received("scheduler"), PLENTY)) == []
+    once, again = [json.loads(body) for body in deployment.taken("agent-inventory")]
+    del once["budget"], again["budget"]
+    assert once == again
 
 
 def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployment, log: Log) -> None:
@@ -57,7 +61,7 @@ def test_the_same_message_twice_in_one_batch_has_one_effect(deployment: Deployme
 
     assert deployment.order_ids() == {ORDER_ID}
     history = log.kinds()
-    assert history == ["Submitted", "Duplicate"]
+    assert history == ["Submitted", "Claimed", "Duplicate"]
 
 
 def test_the_same_order_in_other_words_is_a_duplicate(deployment: Deployment) -> None:
@@ -67,7 +71,7 @@ def test_the_same_order_in_other_words_is_a_duplicate(deployment: Deployment) ->
     assert failed(submission.handler(batch(PLAIN, [order_body(), again]), PLENTY)) == []
 
     assert deployment.rejects() == []
-    assert starts(deployment) == [START, START]
+    assert starts(deployment) == [START]
 
 
 def test_other_content_under_the_same_id_is_rejected_and_not_retried(deployment: Deployment, log: Log) -> None:
@@ -80,8 +84,8 @@ def test_other_content_under_the_same_id_is_rejected_and_not_retried(deployment:
     assert reject["Body"]["B"] == other.encode()
     assert (reject["Field"]["S"], reject["OrderID"]["S"]) == ("orderId", ORDER_ID)
     assert "other content" in reject["Reason"]["S"]
-    assert log.kinds() == ["Submitted", "Conflict", "Rejected"]
-    assert starts(deployment) == [START]
+    assert log.kinds() == ["Submitted", "Claimed", "Conflict", "Rejected"]
+    assert starts(deployment) == []
 
 
 @pytest.mark.parametrize("file", FIELD_CASES, ids=lambda file: file.stem)
@@ -132,14 +136,16 @@ def test_a_notice_of_aws_is_acknowledged_and_logged(deployment: Deployment, log:
 
 
 def test_only_what_could_not_be_sent_comes_back(deployment: Deployment) -> None:
-    """The order is safe in its table; its message comes again, because the Scheduler was not asked to start."""
-    deployment.lose("scheduler")
+    """The order is safe in its table; its message comes again, since no agent was asked, and has the Scheduler ask."""
+    deployment.lose("agent-inventory")
     bodies = [order_body("ord-1"), "not JSON", order_body("ord-2")]
 
     assert failed(submission.handler(batch(PLAIN, bodies), PLENTY)) == ["m-0", "m-2"]
 
     assert deployment.order_ids() == {"ord-1", "ord-2"}
     assert len(deployment.rejects()) == 1
+    assert failed(submission.handler(batch(PLAIN, bodies[::2]), PLENTY)) == []
+    assert [start["orderId"] for start in starts(deployment)] == ["ord-1", "ord-2"]
 
 
 def test_a_reject_that_cannot_be_stored_comes_back(deployment: Deployment) -> None:

@@ -118,7 +118,7 @@ def test_a_second_sweep_at_once_counts_no_second_failure(deployment: Deployment)
 
 def test_a_task_whose_start_was_lost_is_found(deployment: Deployment) -> None:
     """S11: no agent had it, so no failure is counted."""
-    submission.handler(sample("sqs-order-plain.json"), PLENTY)
+    deployment.put(order_body())
     assert len(sent_to_scheduler(deployment)) == 1
     due = deployment.task().due
     assert due is not None

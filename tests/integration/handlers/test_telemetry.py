@@ -36,7 +36,7 @@ def test_every_line_names_its_deployment_and_only_warnings_their_level(deploymen
     lines = [line for line in log.read() if "message" in line]
 
     assert {line["stack"] for line in lines} == {deployment.env["POWERTOOLS_SERVICE_NAME"]}
-    assert [line.get("level") for line in lines] == [None, "WARNING"]
+    assert [line.get("level") for line in lines] == [None, None, "WARNING"]
     assert all(re.fullmatch(r"[\d-]{10}T[\d:]{8}Z", line["timestamp"]) for line in lines)
 
 
@@ -123,7 +123,7 @@ def test_lost_metrics_undo_nothing(deployment: Deployment, log: Log, monkeypatch
 
 
 def test_a_message_that_goes_back_is_logged_with_the_reason(deployment: Deployment, log: Log) -> None:
-    deployment.lose("scheduler")
+    deployment.lose("agent-inventory")
 
     submission.handler(batch(PLAIN, [order_body()]), PLENTY)
 

@@ -105,7 +105,7 @@ class Engine:
         schedule, intake = self.assembly.scheduler("scheduler-1"), self.assembly.intake
         scheduler = intake(schedule.handle, schedule.take)
         self.pollers = [
-            self._poller(self.orders, intake(self.assembly.submission().handle)),
+            self._poller(self.orders, intake(self.assembly.submission("submission-1").handle)),
             self._poller(queues.scheduler, scheduler),
             self._poller(queues.responses, scheduler),
         ]

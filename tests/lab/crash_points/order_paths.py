@@ -111,6 +111,10 @@ CONFLICTING = order_text(replyTo=REPLY_TO, customerId="other")
 
 SCENARIOS = {
     "happy": Scenario("every step works"),
+    "asked at once": Scenario("nobody is told, so its submission claims the first step", mail=[order_text()]),
+    "asked at once, away": Scenario(
+        "the same, and what dies stays away past complete-by", mail=[order_text()], hidden=AWAY
+    ),
     "retry": Scenario("a service fails twice, then works", moods={"charge": [Mood.FAILS, Mood.BREAKS]}),
     "recover": Scenario("an agent dies after the effect and is recovered", moods={"charge": [DEAD]}, hidden=AWAY),
     "late answer": Scenario(
@@ -184,6 +188,6 @@ SCENARIOS = {
         "an order beside a malformed one and a conflicting one", mail=[ORDER, "{", CONFLICTING], rejects=2
     ),
 }
-SHORT = {"happy", "batch", "recover", "undo", "error", "resubmit", "cancel", "pause"}
+SHORT = {"happy", "asked at once", "batch", "recover", "undo", "error", "resubmit", "cancel", "pause"}
 
 ORDER_PATHS = [Path(name, one.what, partial(live, one), name in SHORT) for name, one in SCENARIOS.items()]

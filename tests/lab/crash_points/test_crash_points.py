@@ -14,7 +14,7 @@ from tests.lab.crash_points.fulfilment import live
 from tests.lab.crash_points.order_paths import SCENARIOS
 from tests.lab.crash_points.paths import PATHS
 
-OF_ORDERS = ["undo", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
+OF_ORDERS = ["undo", "asked at once", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
 WHOLE = [*OF_ORDERS, "child undone", "child", "child refused", "signal"]
 
 

@@ -46,6 +46,9 @@ class BatchAnswer(TypedDict):
 class BatchWorker:
     """Hands the records of a batch to `intake`; `together` runs them side by side, each in a thread.
 
+    What `runs_alone`, by its text, has no neighbours: they go back first, so that it takes nobody along if it ends the
+    process.
+
     `visibility` hides a record that is to be retried later. `outbox` sends the records' messages when they are done; a
     record whose messages cannot be sent comes back. No invocation affects the next.
 
@@ -63,6 +66,7 @@ class BatchWorker:
     visibility: SqsVisibility | None = None
     outbox: Outbox | None = None
     lasting: bool = False
+    runs_alone: Callable[[str], bool] = lambda _: False
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE), init=False)
     """Started when first needed, and reused: between two invocations they wait, frozen with the process."""
 
@@ -79,9 +83,13 @@ class BatchWorker:
         acts = self.intake.accepting([record.message for record in records], remaining)
         work = list(zip(records, acts, strict=True))
         together = self.together and len(records) > 1
-        failed = list(self._side_by_side(work) if together else self._one_by_one(work, remaining))
+        alone = [each for each in work if self.runs_alone(each[0].message.body)][:1] if together else []
+        back = [record for record, _ in work if alone and record is not alone[0][0]]
+        for record in back:
+            self._hide(record, 0)
+        failed = list(self._side_by_side(alone or work) if together else self._one_by_one(work, remaining))
         self.telemetry.flush()
-        return answered(failed)
+        return answered([*(record.message_id for record in back), *failed])
 
     def _one_by_one(self, work: Sequence[Work], remaining: Callable[[], int]) -> Iterator[str]:
         begun = [(record.message_id, self._accept(record, act)) for record, act in _in_time(work, remaining)]

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 
 from stepward.domain.coordination.fault import without
+from stepward.domain.errors import NotUnderstood, Rejected
 from stepward.domain.messages import Outcome, Reply, StepRequest
 from stepward.domain.workflow.plan import UNDO_SUFFIX
+from stepward.wire.messages import decode_request
 
 LONGEST_TRACE = 4_000
 MOST_FRAMES = 20
 """Characters and frames of a traceback that are logged: its end, with the innermost frames."""
+
+
+def is_again(text: str) -> bool:
+    """Whether a request is for a further attempt: the one before may have ended its process, and so may this one."""
+    with suppress(Rejected, NotUnderstood):
+        return decode_request(text).attempt > 1
+    return False
 
 
 def effect_of(request: StepRequest) -> str:

@@ -12,6 +12,7 @@ from stepward.app.scheduler.large_results import with_large_results
 from stepward.app.scheduler.together import decide_together
 from stepward.app.scheduler.wishes import Wishes
 from stepward.domain.coordination.outlook import DeadlineCheck, Outlook
+from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import check_customer
 from stepward.domain.messages import (
@@ -25,6 +26,7 @@ from stepward.domain.messages import (
     Report,
     Retry,
     SignalGiven,
+    Start,
     StepRequest,
     TaskAlert,
 )
@@ -106,6 +108,25 @@ class Transition:
             messages = with_large_results(messages, written.task, written.plan, self.store)
         self._send(order_id, messages)
         return outcome.history
+
+    def begin(self, placed: Loaded) -> bool:
+        """Claim the first steps of an order that was put just now, and ask their agents; whether that is done.
+
+        If not, the Scheduler has to: only it posts notices, makes tokens, looks at agents, and begins waits and
+        children. That is so after a write that failed, too, for it may have been done: a Start finds what it claimed.
+        """
+        order_id = placed.task.order_id
+        found = self.decision(placed, placed.task, Start(order_id))
+        if not _asks_agents_only(found, placed):
+            return False
+        try:
+            won = self.store.save(found.task, replaces=placed.task)
+        except Transient:
+            won = False
+        if won:
+            after = replace(placed, task=found.task)
+            self.finish(order_id, Outcome(self._complete(found.messages, after), found.history, after))
+        return won
 
     def _without_task(self, order_id: str, events: Sequence[Event]) -> Sequence[Outcome] | None:
         """What each event means to an order that is not there; None if it is there by now."""
@@ -192,3 +213,10 @@ class Transition:
             return
         for notice in notices:
             self.notices.post(notice)
+
+
+def _asks_agents_only(found: Decision, before: Loaded) -> bool:
+    """Whether nothing follows but requests, to agents that nobody has to look at, for answers that come at once."""
+    plan = before.plan
+    plain = all(isinstance(each, StepRequest) and not plan.by_name[each.step].answer_within for each in found.messages)
+    return plain and bool(found.messages) and not in_question(found, before.task, plan)

@@ -70,7 +70,7 @@ class Pretended(Functions):
         self.outbox = Outbox(SqsQueues(client, "scheduler", "responses", agents))
         made = self._assembly()
         schedule = made.scheduler(f"scheduler-{new_id()}")
-        intakes = {"orders": made.intake(made.submission().handle)}
+        intakes = {"orders": made.intake(made.submission(f"submission-{new_id()}").handle)}
         intakes |= dict.fromkeys(("scheduler", "responses"), made.intake(schedule.handle, schedule.take))
         intakes |= {queue: made.intake(made.agent(agent).handle) for agent, queue in agents.items()}
         for queue, intake in intakes.items():
