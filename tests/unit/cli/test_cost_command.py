@@ -75,7 +75,7 @@ def test_its_json_names_every_assumption_and_the_source_of_every_price() -> None
 def test_it_shows_a_person_the_lines_the_sum_and_what_was_assumed() -> None:
     printed = run("--steps", "5").stdout
 
-    assert "1,000,000 orders a month of 5 steps, in batches of 10" in printed
+    assert "1,000,000 orders a month of 5 steps, us-east-1" in printed
     for word in ("DynamoDB writes", "Lambda time", "Alarms", "In all $", "message ms", "Not included"):
         assert word in printed
 

@@ -13,6 +13,8 @@ CHUNK_BYTES = 64 * 1024
 INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"))
 """The attributes of each sparse index of the state store: its keys, and nothing else."""
 _ONE_REQUEST = {"GetQueueAttributes", "ChangeMessageVisibility"}
+SENDS_TO = "sends to "
+"""How the count of the sends to each queue begins."""
 KEYS = ("OrderID", "Position", "Name", "Day", "Key")
 """The attributes that the keys of all tables are made of."""
 
@@ -114,5 +116,6 @@ class Bill:
             return
         self.totals["sqs requests"] += requests
         self.totals["sqs sends"] += requests
+        self.totals[f"{SENDS_TO}{request.get('QueueUrl', '')}"] += requests
         if any("MessageGroupId" in entry for entry in sent):
             self.totals["fair requests"] += requests

@@ -7,29 +7,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from stepward.cli.cost.estimate import (
-    MILLION,
-    Assumptions,
-    Estimate,
-    Line,
-    Quantities,
-    assumptions_by_name,
-    estimate,
-    measured,
-    prices,
-)
-from stepward.cli.deployment.options import AsJson, WorkflowName
-from stepward.cli.terminal import OUT, complain, print_json, say, table
+from stepward.cli.cost.estimate import MILLION, Assumptions
+from stepward.cli.deployment.options import DEFAULT_ENVIRONMENT, AsJson, Env, WorkflowName
+from stepward.cli.terminal import complain, print_json, say
 from stepward.domain.errors import Misconfigured, Rejected
 from stepward.project import Project
 
 if TYPE_CHECKING:
     from stepward.cli.cost.priced import Priced
+    from stepward.cli.cost.volumes import Deployment
 
 Orders = Annotated[int, typer.Option(min=1, help="How many orders a month.")]
-Batch = Annotated[int, typer.Option(min=1, max=10, help="How many messages a busy function gets at once.")]
+Batch = Annotated[
+    int,
+    typer.Option(
+        min=0, max=10, help="How many messages each function gets at once.", show_default="by load and settings"
+    ),
+]
 Steps = Annotated[
     int,
     typer.Option(min=0, max=100, help="Price so many calls in a row, not the workflow's steps.", show_default=False),
@@ -45,7 +40,7 @@ Bytes = Annotated[int, typer.Option(min=0, max=1_000_000, help="How large each r
 def cost(  # noqa: PLR0913 - an option each
     *,
     orders: Orders = MILLION,
-    batch: Batch = 10,
+    batch: Batch = 0,
     steps: Steps = 0,
     app: Named = "",
     workflow: WorkflowName = "",
@@ -53,40 +48,54 @@ def cost(  # noqa: PLR0913 - an option each
     items: Items = 3,
     result_bytes: Bytes = 0,
     recovered: Recovered = 0.0,
-    operation_ms: Waits = 0.0,
+    operation_ms: Waits = 100.0,
+    env: Env = "",
     as_json: AsJson = False,
 ) -> None:
-    """Estimate what orders cost on AWS in us-east-1, and name every assumption.
+    """Estimate what orders cost on AWS in us-east-1, beside other engines, and name every assumption.
 
     An order of the workflow runs in memory, on the engine's own code, and its requests are counted: a service that may
     answer later does, each signal is given in time, timers pass. Your operations are not called, and the command uses
-    no AWS account.
+    no AWS account. A model of Lambda's pollers says how many messages a run has at this volume, under your settings.
 
-    Example: stepward cost --orders 200000 --batch 1 --operation-ms 150
+    Example: stepward cost --orders 200000 --operation-ms 150
     """
-    from stepward.cli.cost.priced import Priced, calls_in_a_row  # noqa: PLC0415 - it loads the adapters of AWS
+    from stepward.cli.cost.peers import Work  # noqa: PLC0415 - they load the adapters of AWS
+    from stepward.cli.cost.priced import Priced, calls_in_a_row  # noqa: PLC0415
+    from stepward.cli.cost.show import document, show  # noqa: PLC0415
 
     priced, paced = (Priced(calls_in_a_row(steps)), 0) if steps else _priced(app, workflow, skip)
     priced = replace(priced, items=items, result_bytes=result_bytes)
     assumed = replace(Assumptions(), operation_ms=operation_ms)
-    bill = estimate(_counted(priced, batch), measured(), recoveries=recovered, assumed=assumed, paced=paced)
+    deployment = replace(_deployment(priced, assumed, env), batch=batch, recoveries=recovered, paced=paced)
     given: dict[str, Any] = {"orders": orders, "steps": len(priced.steps), "batch": batch, "recovered": recovered}
     given |= {"kinds": priced.kinds, "skipped": sorted(skip), "items": items, "resultBytes": result_bytes}
     if as_json:
-        print_json(document(bill, given, assumed))
+        print_json(document(deployment, Work.of(priced), given))
         return
-    _show(bill, given, assumed)
+    show(deployment, Work.of(priced), given)
     _say_what_is_taken(priced.conditions, paced)
 
 
-def _counted(priced: Priced, batch: int) -> Quantities:
-    from stepward.cli.cost.counting import count  # noqa: PLC0415 - it loads the adapters of AWS
+def _deployment(priced: Priced, assumed: Assumptions, env: str) -> Deployment:
+    from stepward.cli.cost.load import Load  # noqa: PLC0415 - they load the adapters of AWS
+    from stepward.cli.cost.volumes import Deployment  # noqa: PLC0415
 
     try:
-        return count(priced, batch)
+        return Deployment(load=Load.of(priced), settings=_settings(env), assumed=assumed)
     except Misconfigured as error:
         complain(f"{error}; no price is known")
         raise typer.Exit(2) from None
+
+
+def _settings(env: str) -> Mapping[str, Any]:
+    """Those of an environment; if none is named, of dev, or the defaults."""
+    try:
+        return Project.here().environment(env or DEFAULT_ENVIRONMENT).values
+    except Misconfigured:
+        if env:
+            raise
+        return {}
 
 
 def _say_what_is_taken(conditions: Sequence[str], paced: int) -> None:
@@ -94,63 +103,6 @@ def _say_what_is_taken(conditions: Sequence[str], paced: int) -> None:
         say(f"Conditions are taken to hold, of {', '.join(conditions)}; --skip NAME prices orders that skip a step.")
     if paced:
         say("Included: up to a write and a read for each call of an agent with a rate.")
-
-
-def _show(bill: Estimate, given: Mapping[str, Any], assumed: Assumptions) -> None:
-    """The bill for people, with all that was assumed."""
-    orders, steps, batch = given["orders"], given["steps"], given["batch"]
-    say(f"{orders:,} orders a month of {steps} steps, in batches of {batch}, us-east-1, without free tiers")
-    say("Steps by kind: " + ", ".join(f"{kind} {many}" for kind, many in given["kinds"].items()))
-    OUT.print(bill_table(bill.per_order, "a million orders", MILLION, f"{orders:,} orders", orders))
-    OUT.print(bill_table(bill.per_month, "a month, whatever the orders", 1))
-    total = bill.order_usd * orders + bill.month_usd
-    storage = sum(line.usd for line in bill.storage) * orders
-    say(f"In all ${total:,.2f} a month, and ${storage:,.2f} for each month that these orders are stored.")
-    OUT.print(_assumptions(assumed))
-    say("Not included: cold starts, data transfer, the remote services themselves, and tax.")
-    say("A complete-by of the whole order costs nothing until it passes.")
-
-
-def bill_table(lines: Sequence[Line], title: str, times: int, more: str = "", orders: int = 0) -> Table:
-    """The lines of a bill as a table, each with its quantity and price."""
-    rows = table("", "quantity", "price", f"$ for {title}", *([f"$ for {more}"] if orders else []))
-    for column in rows.columns[1:]:
-        column.justify = "right"
-    for each in lines:
-        price = prices()[each.price]
-        unit = f"${price['usd']:g}" + (f" / {price['per']:,}" if price["per"] > 1 else "")
-        extra = [f"{each.usd * orders:,.2f}"] if orders else []
-        rows.add_row(each.name, _amount(each.quantity * times), unit, f"{each.usd * times:,.2f}", *extra)
-    total = sum(each.usd for each in lines)
-    rows.add_row(
-        "in all", "", "", f"{total * times:,.2f}", *([f"{total * orders:,.2f}"] if orders else []), style="bold"
-    )
-    return rows
-
-
-def document(bill: Estimate, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
-    """The bill as a JSON document, with what it was asked for."""
-
-    def lines(listed: Sequence[Line]) -> list[dict[str, Any]]:
-        return [{"name": each.name, "quantity": each.quantity, "price": each.price, "usd": each.usd} for each in listed]
-
-    return {
-        **given,
-        "usdPerMillionOrders": bill.order_usd * MILLION,
-        "usdPerMonth": bill.order_usd * given["orders"] + bill.month_usd,
-        "perOrder": lines(bill.per_order),
-        "perMonth": lines(bill.per_month),
-        "storage": lines(bill.storage),
-        "assumptions": dict(assumptions_by_name(assumed)),
-        "prices": dict(prices()),
-    }
-
-
-def _assumptions(assumed: Assumptions) -> Table:
-    rows = table("assumed", "")
-    for name, value in assumptions_by_name(assumed).items():
-        rows.add_row(name.replace("_", " "), f"{value:g}")
-    return rows
 
 
 def _priced(named: str, workflow: str, skip: Sequence[str]) -> tuple[Priced, int]:
@@ -171,8 +123,3 @@ def _priced(named: str, workflow: str, skip: Sequence[str]) -> tuple[Priced, int
         raise typer.Exit(2)
     rates = {agent.name for agent in app.agents if agent.rate}
     return priced, sum(step.agent in rates for step in priced.steps if step.name not in skip)
-
-
-def _amount(quantity: float) -> str:
-    """A quantity to three digits, or whole from 100 on."""
-    return f"{quantity:,.0f}" if quantity >= 100 else f"{quantity:,.3g}"

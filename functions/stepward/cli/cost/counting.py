@@ -135,12 +135,21 @@ def count(app: Priced, batch: int) -> Quantities:
         return counted(functions, app)
 
 
+def count_queues(app: Priced, batch: int) -> tuple[Quantities, Mapping[str, Quantities]]:
+    """The same, with the part of it that the runs behind each queue take."""
+    with pretended(app, batch) as functions:
+        whole = counted(functions, app)
+        parts = {queue: {name: each / batch for name, each in took.items()} for queue, took in functions.spent.items()}
+        return whole, {queue: took for queue, took in parts.items() if took.get("messages")}
+
+
 def counted(functions: Functions, app: Priced) -> Quantities:
     """What one order takes under these functions; sweeps are left out that a deployment makes anyhow."""
     warm_up(functions, app)
     functions.supervise()
     idle = dict(functions.meter.bill.totals)
     functions.meter.reset()
+    functions.spent.clear()
     functions.send([app.text(number) for number in range(1, functions.batch + 1)])
     app.complete(functions)
     totals = functions.meter.bill.totals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -44,8 +44,20 @@ class Assumptions:
     """Lambda's pollers for each queue."""
     empty_receives_a_minute: float = 3
     """Of each poller, if the queue is idle: one long poll takes 20 s."""
+    init_ms: float = 1000
+    """How long a cold start is billed, of any function that loads the SDK: ours, and the peers'."""
+    idle_s: float = 300
+    """After how many seconds without a run Lambda ends a function; AWS does not say."""
+    cold_share: float = 0.01
+    """Share of all other runs that start cold; AWS tells of less than 1% (its blog, 29 April 2025)."""
+    minutes_between_sweeps: float = 1
     minutes_between_counts: float = 2
     """How often the Supervisor counts what is in queues that have no alarm of their own."""
+
+    @property
+    def init_s_gb(self) -> float:
+        """GB-seconds of a cold start."""
+        return self.init_ms / 1000 * self.memory_mb / 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +81,31 @@ class Estimate:
     @property
     def order_usd(self) -> float:
         """US dollars for one order."""
-        return sum(line.usd for line in self.per_order)
+        return sum(each.usd for each in self.per_order)
 
     @property
     def month_usd(self) -> float:
         """US dollars for a month without orders."""
-        return sum(line.usd for line in self.per_month)
+        return sum(each.usd for each in self.per_month)
 
     @property
     def month_beyond_free_usd(self) -> float:
         """The same in an account that uses AWS's always-free tier for nothing else."""
-        used = {line.price: 0.0 for line in self.per_month}
-        for line in self.per_month:
-            used[line.price] += line.quantity
+        used = {each.price: 0.0 for each in self.per_month}
+        for each in self.per_month:
+            used[each.price] += each.quantity
         beyond = {name: max(0, quantity - prices()[name].get("free", 0)) for name, quantity in used.items()}
-        return sum(_line("", quantity, name).usd for name, quantity in beyond.items())
+        return sum(line("", quantity, name).usd for name, quantity in beyond.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The benchmark's counts: of one recovery, of one sweep, and of the stack."""
+    """The benchmark's counts: of one recovery, of one sweep, and of the stack, also if it is watched in full."""
 
     recovery: Quantities
     sweep: Quantities
     stack: Quantities
+    full: Quantities = field(default_factory=dict)
 
 
 @cache
@@ -120,7 +133,7 @@ def estimate(
     names = dict.fromkeys(name for part, _ in parts for name in part)
     total = {name: sum(part.get(name, 0) * times for part, times in parts) for name in names}
     gigabytes = total["stored bytes"] / GIGABYTE
-    storage = (_line("Stored", gigabytes, "stored gigabyte"), _line("Restorable", gigabytes, "restorable gigabyte"))
+    storage = (line("Stored", gigabytes, "stored gigabyte"), line("Restorable", gigabytes, "restorable gigabyte"))
     return Estimate(tuple(_order_lines(total, assumed)), tuple(_month_lines(found, assumed)), storage)
 
 
@@ -129,14 +142,15 @@ def _order_lines(counted: Quantities, assumed: Assumptions) -> list[Line]:
     runs = counted["invocations"]
     logged = counted["log bytes"] + counted["metric bytes"] + runs * assumed.platform_log_bytes
     return [
-        _line("DynamoDB writes", counted["write units"], "write unit"),
-        _line("DynamoDB reads", counted["read units"], "read unit"),
-        _line("SQS requests", counted["sqs requests"], "sqs request"),
-        _line("SQS fair queues", counted["fair requests"], "fair request"),
-        _line("Lambda requests", runs, "invocation"),
-        _line("Lambda time", seconds * assumed.memory_mb / 1024, "gigabyte-second"),
-        _line("Logs", logged / GIGABYTE, "log gigabyte"),
-        _line("Traces", runs * assumed.traced, "trace"),
+        line("DynamoDB writes", counted["write units"], "write unit"),
+        line("DynamoDB reads", counted["read units"], "read unit"),
+        line("SQS requests", counted["sqs requests"], "sqs request"),
+        line("SQS fair queues", counted["fair requests"], "fair request"),
+        line("Lambda requests", runs, "invocation"),
+        line("Lambda time", seconds * assumed.memory_mb / 1024, "gigabyte-second"),
+        line("Cold starts", counted.get("cold starts", 0) * assumed.init_s_gb, "gigabyte-second"),
+        line("Logs", logged / GIGABYTE, "log gigabyte"),
+        line("Traces", runs * assumed.traced, "trace"),
     ]
 
 
@@ -157,26 +171,30 @@ def run_ms(counted: Quantities, assumed: Assumptions) -> float:
 def _month_lines(found: Measured, assumed: Assumptions) -> list[Line]:
     stack, sweep = found.stack, found.sweep
     of_a_queue = assumed.pollers * assumed.empty_receives_a_minute * MINUTES_A_MONTH
-    counts = stack["counted queues"] * MINUTES_A_MONTH / assumed.minutes_between_counts
-    seconds = run_ms(sweep, assumed) / 1000 * MINUTES_A_MONTH
-    logged = (sweep["log bytes"] + sweep["metric bytes"] + assumed.platform_log_bytes) * MINUTES_A_MONTH
+    counts = (
+        stack["counted queues"] * MINUTES_A_MONTH / max(assumed.minutes_between_counts, assumed.minutes_between_sweeps)
+    )
+    sweeps = MINUTES_A_MONTH / assumed.minutes_between_sweeps
+    seconds = run_ms(sweep, assumed) / 1000 * sweeps
+    logged = (sweep["log bytes"] + sweep["metric bytes"] + assumed.platform_log_bytes) * sweeps
     return [
-        _line("Alarms", stack["alarms"], "alarm"),
-        _line("Custom metrics", stack["metrics"], "metric"),
-        _line("Dashboard", stack["dashboards"], "dashboard" if stack["shown"] <= MOST_SHOWN else "large dashboard"),
-        _line("Key of the alerts", stack["keys"], "key"),
-        _line("Empty receives", stack["queues"] * of_a_queue, "sqs request"),
-        _line("Empty receives, FIFO", stack["fifo queues"] * of_a_queue, "fifo request"),
-        _line("Supervisor, queues", counts, "sqs request"),
-        _line("Supervisor, writes", sweep["write units"] * MINUTES_A_MONTH, "write unit"),
-        _line("Supervisor, reads", sweep["read units"] * MINUTES_A_MONTH, "read unit"),
-        _line("Supervisor, requests", MINUTES_A_MONTH, "invocation"),
-        _line("Supervisor, time", seconds * assumed.memory_mb / 1024, "gigabyte-second"),
-        _line("Supervisor, logs", logged / GIGABYTE, "log gigabyte"),
+        line("Alarms", stack["alarms"], "alarm"),
+        line("Custom metrics", stack["metrics"], "metric"),
+        line("Dashboard", stack["dashboards"], "dashboard" if stack["shown"] <= MOST_SHOWN else "large dashboard"),
+        line("Key of the alerts", stack["keys"], "key"),
+        line("Empty receives", stack["queues"] * of_a_queue, "sqs request"),
+        line("Empty receives, FIFO", stack["fifo queues"] * of_a_queue, "fifo request"),
+        line("Supervisor, queues", counts, "sqs request"),
+        line("Supervisor, writes", sweep["write units"] * sweeps, "write unit"),
+        line("Supervisor, reads", sweep["read units"] * sweeps, "read unit"),
+        line("Supervisor, requests", sweeps, "invocation"),
+        line("Supervisor, time", seconds * assumed.memory_mb / 1024, "gigabyte-second"),
+        line("Supervisor, logs", logged / GIGABYTE, "log gigabyte"),
     ]
 
 
-def _line(name: str, quantity: float, price: str) -> Line:
+def line(name: str, quantity: float, price: str) -> Line:
+    """A line of a bill."""
     known = prices()[price]
     return Line(name, quantity, price, quantity * known["usd"] / known["per"])
 

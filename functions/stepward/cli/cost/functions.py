@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class Functions(ABC):
     """The functions of a deployment; `batch` is the batch size of all of them.
 
     `metrics` holds each metric that was written, with its dimensions' values: CloudWatch bills it by the month.
+    `spent` is what the runs behind each queue took.
     """
 
     batch: int
@@ -49,6 +51,7 @@ class Functions(ABC):
     log: io.StringIO
     metrics: set[tuple[str, ...]] = field(default_factory=set, init=False)
     pollers: dict[str, Poller] = field(default_factory=dict, init=False)
+    spent: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter), init=False)
     sweep: Handler = field(init=False)
 
     @property
@@ -77,7 +80,7 @@ class Functions(ABC):
 
     def run(self) -> None:
         """Feed every function until no queue has anything left to give."""
-        while sum(map(self._poll, self.pollers.values())):
+        while sum([self._poll(queue) for queue in self.pollers]):
             pass
 
     def supervise(self) -> None:
@@ -98,13 +101,15 @@ class Functions(ABC):
 
         return run
 
-    def _poll(self, poller: Poller) -> bool:
-        busy = False
-        while (polled := poller.poll()).received:
+    def _poll(self, queue: str) -> bool:
+        totals, busy = self.meter.bill.totals, False
+        before = dict(totals)
+        while (polled := self.pollers[queue].poll()).received:
             busy = True
             self._count_polled(polled)
             self._account_for_log()
             self.wait(BETWEEN)
+        self.spent[queue].update({name: totals[name] - before.get(name, 0) for name in totals})
         return busy
 
     def _count_polled(self, polled: Polled) -> None:

@@ -90,7 +90,7 @@ class Priced:
     @property
     def kinds(self) -> Mapping[str, int]:
         """How many steps of each kind are run, and how many are skipped."""
-        told = ["skipped" if step.name in self.skipped else _kind(step) for step in self.steps]
+        told = ["skipped" if step.name in self.skipped else kind_of(step) for step in self.steps]
         return Counter(told)
 
     @property
@@ -170,7 +170,8 @@ def _steps(plan: Plan) -> Iterator[PlannedStep]:
         yield from _steps(step.child) if step.child else ()
 
 
-def _kind(step: PlannedStep) -> str:
+def kind_of(step: PlannedStep) -> str:
+    """The kind of a step, as prices distinguish it."""
     if step.answer_within:
         return "call answered later"
     return "checked call" if step.check else step.kind.value

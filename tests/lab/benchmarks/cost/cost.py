@@ -8,7 +8,7 @@ from stepward.cli.cost.counting import COUNTED, count, per_order, warm_up
 from stepward.cli.cost.estimate import Quantities
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
-from tests.lab.benchmarks.cost import kinds, tables
+from tests.lab.benchmarks.cost import kinds, tables, volumes
 from tests.lab.results import Progress, Result
 
 STEPS = (1, 2, 3, 5, 10, 20, 30)
@@ -56,7 +56,8 @@ def measure(progress: Progress) -> Result:
     progress("counting what the stack holds")
     from tests.lab.benchmarks.cost import stack  # noqa: PLC0415 - the CDK takes seconds to import
 
-    counts = {"stack": {**stack.counted(), "metrics": metrics()}, **found}
+    lean, full = ({**stack.counted(way), "metrics": each} for way, each in stack.METRICS.items())
+    counts = {"stack": lean, "full": full, **found}
     TARGET.write_text(json.dumps(counts, indent=1) + "\n")
     estimate.measured.cache_clear()
     progress("counting the requests of orders")
@@ -65,7 +66,9 @@ def measure(progress: Progress) -> Result:
     each = {items: kinds.an_item(items) for items in kinds.ITEMS}
     payloads = {items: happy(3, 10, items) for items in PAYLOADS}
     results = {"counted": estimate.measured(), "orders": orders, "kinds": added, "items": each, "payloads": payloads}
-    return results, [*tables.of(orders), tables.kinds(added), tables.items(each), tables.payloads(payloads)]
+    made = volumes.made()
+    volumes.put(*made, tables.kinds(added))
+    return results, [*made, *tables.of(orders), tables.kinds(added), tables.items(each), tables.payloads(payloads)]
 
 
 def metrics() -> int:

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +11,7 @@ from aws_cdk import App
 from aws_cdk import aws_lambda as lambda_
 
 from orders import app as application
+from stepward.cli.cost.functions import QUEUES
 from stepward.project import Project
 from stepward_cdk.settings.chosen import in_file
 from stepward_cdk.stack import StepwardStack
@@ -54,7 +55,18 @@ def counted_in(template: Template) -> Mapping[str, float]:
         "dashboards": len(boards),
         "shown": sum(len(shown_on(board)) for board in boards),
         "keys": found.count("AWS::KMS::Key"),
+        **dict(_taken(template)),
     }
+
+
+def _taken(template: Template) -> Iterator[tuple[str, float]]:
+    """How Lambda takes messages from each queue of the engine, and from those of agents."""
+    for mapping in template.properties("Lambda::EventSourceMapping").values():
+        for name in (*QUEUES, "agent"):
+            if f"Queues{name.capitalize()}" in str(mapping["EventSourceArn"]):
+                yield f"batch of {name}", mapping["BatchSize"]
+                yield f"at once of {name}", mapping["ScalingConfig"]["MaximumConcurrency"]
+                yield f"window of {name}", mapping.get("MaximumBatchingWindowInSeconds", 0)
 
 
 def shown_on(board: Mapping[str, Any]) -> list[list[Any]]:

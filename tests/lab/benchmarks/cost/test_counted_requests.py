@@ -8,7 +8,7 @@ from stepward.cli.cost.counting import count, counted, warm_up
 from stepward.cli.cost.estimate import MILLION, Quantities, estimate, measured
 from stepward.cli.cost.priced import Priced, calls_in_a_row
 from tests.lab.benchmarks.cloud import cloud
-from tests.lab.benchmarks.cost import cost, kinds, tables
+from tests.lab.benchmarks.cost import cost, kinds, tables, volumes
 from tests.lab.benchmarks.cost.stack import METRICS, Watching
 from tests.lab.results import ROOT
 
@@ -32,6 +32,11 @@ def test_what_is_counted_in_memory_is_what_the_real_functions_call(make: Callabl
         found = counted(deployed, app)
 
     assert found == count(make(), batch)
+
+
+def test_the_page_has_the_price_at_each_volume_at_each_rate_and_in_the_cold() -> None:
+    """`make bench ONLY=cost` puts the tables there."""
+    assert [table for table in volumes.made() if table not in PAGE] == []
 
 
 def test_the_page_has_the_price_of_each_kind_of_step() -> None:

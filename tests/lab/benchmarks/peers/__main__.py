@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from stepward.cli.cost.estimate import MILLION
 from tests.lab.benchmarks import engine
-from tests.lab.benchmarks.peers.cost import Assumptions, Pricing, own_bills, prices
+from tests.lab.benchmarks.cost import volumes
 from tests.lab.benchmarks.peers.measuring import CONCURRENCIES, Measured
 from tests.lab.benchmarks.peers.speed import PEERS, measure, pin
-from tests.lab.benchmarks.peers.tables import assumptions_table, bills_table, break_even_table, speed_table
+from tests.lab.benchmarks.peers.tables import speed_table
 from tests.lab.results import Machine, store
 
 OWN_ORDERS = 3_000
@@ -35,12 +36,10 @@ def main(
 
 
 def _price(console: Console) -> None:
-    given = Assumptions()
-    own, bills = own_bills(given), Pricing(given, prices()).bills()
-    console.print(assumptions_table(given), bills_table([*own, *bills], given), break_even_table(own, bills, given))
-    sums = ("usd", "usd_of_engine")
-    found = [asdict(bill) | {name: round(getattr(bill, name), 2) for name in sums} for bill in [*own, *bills]]
-    store("peers-cost", {"assumptions": given, "bills": found})
+    deployment, work = volumes.ordinary()
+    console.print(*volumes.made(), sep="\n\n", markup=False, highlight=False)
+    bills = [asdict(bill) for bill in deployment.peers(work, MILLION)]
+    store("peers-cost", {"assumptions": deployment.assumed, "order": work, "bills": bills})
 
 
 def _measure(console: Console, seconds: float) -> None:
