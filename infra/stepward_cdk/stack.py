@@ -70,6 +70,8 @@ class StepwardStack(Stack):
         self._output({"Workflows": self.to_json_string(named)})
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "PagesTopicArn": parts.alerts.pages.topic_arn})
         self._output({"Shards": str(settings.shards), "WhoHears": _who_hears(settings)})
+        if settings.customer_index_since:
+            self._output({"CustomerIndexSince": settings.customer_index_since})
         acknowledge(functions=functions, parts=parts)
 
     def _output_queues(self, queues: Queues, taking: Sequence[str]) -> None:

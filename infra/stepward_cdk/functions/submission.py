@@ -23,6 +23,7 @@ class Submission(Worker):
             environment={
                 **parts.for_orders,
                 "STEPWARD_FINISHED_DAYS": str(settings.finished_days),
+                **({"STEPWARD_CUSTOMER_INDEX": "true"} if settings.customer_index_since else {}),
                 **settings.replies.environment,
             },
         )
