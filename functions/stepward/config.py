@@ -216,6 +216,11 @@ class Config:
         return self._whole("STEPWARD_FINISHED_DAYS", 0) * 86_400
 
     @property
+    def customer_index(self) -> bool:
+        """Whether a new order is listed under its customer, at a write unit more."""
+        return self.env.get("STEPWARD_CUSTOMER_INDEX") == "true"
+
+    @property
     def backlog(self) -> int:
         """How many requests an agent can take at once; with more in its queue, some may not have been tried."""
         return self._whole("STEPWARD_BACKLOG", 100)

@@ -43,6 +43,8 @@ class Deployment:
     dead_letters: Mapping[str, DeadLetters] = field(default_factory=dict)
     keys: Keys = ANY
     rejects_bucket: str = ""
+    customer_index_since: str = ""
+    """The day since which an index lists the orders of each customer; empty if there is none."""
 
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, str]) -> Deployment:
@@ -68,6 +70,7 @@ class Deployment:
             dead_letters=_dead_letters(outputs),
             keys=_keys(outputs),
             rejects_bucket=outputs.get("RejectsBucketName", ""),
+            customer_index_since=outputs.get("CustomerIndexSince", ""),
         )
 
 

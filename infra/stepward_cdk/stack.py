@@ -69,7 +69,8 @@ class StepwardStack(Stack):
         named = {"names": list(keys.workflows), "perCustomer": sorted(keys.per_customer), "types": list(keys.types)}
         self._output({"Workflows": self.to_json_string(named)})
         self._output({"AlertsTopicArn": parts.alerts.topic.topic_arn, "PagesTopicArn": parts.alerts.pages.topic_arn})
-        self._output({"Shards": str(settings.shards), "WhoHears": _who_hears(settings)})
+        since = {"CustomerIndexSince": settings.customer_index_since} if settings.customer_index_since else {}
+        self._output({"Shards": str(settings.shards), "WhoHears": _who_hears(settings), **since})
         acknowledge(functions=functions, parts=parts)
 
     def _output_queues(self, queues: Queues, taking: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from constructs import Construct
 from stepward_cdk.queues import removal
 from stepward_cdk.settings.settings import Settings
 
-DUE_INDEX, ATTENTION_INDEX = "due", "attention"
+DUE_INDEX, ATTENTION_INDEX, CUSTOMER_INDEX = "due", "attention", "customer"
 EXPIRY = "ExpiresAt"
 _RESTORABLE = dynamodb.PointInTimeRecoverySpecification(point_in_time_recovery_enabled=True)
 
@@ -29,11 +29,13 @@ class Tables(Construct):
             _keys_only(DUE_INDEX, _number("Shard"), _number("Due")),
             _keys_only(ATTENTION_INDEX, _number("Attention"), _number("Since")),
         ]
-        orders = self._lasting("Orders", partition_key=_text("OrderID"))
+        by_customer = _keys_only(CUSTOMER_INDEX, _text("Customer"), _number("Submitted"))
+        found_by = [by_customer] if settings.customer_index_since else []
+        orders = self._lasting("Orders", partition_key=_text("OrderID"), indexes=found_by)
         rejects = self._lasting("Rejects", partition_key=_text("Day"), sort_key=_text("Key"))
         tasks = self._lasting("Tasks", partition_key=_text("OrderID"), expiry=EXPIRY, indexes=waiting)
         lanes = self._lasting("Lanes", partition_key=_text("OrderID"), sort_key=_text("Position"), indexes=waiting)
-        self.orders = self._restored("orders") or orders
+        self.orders = self._restored("orders", CUSTOMER_INDEX) or orders
         self.rejects = self._restored("rejects") or rejects
         self.tasks = self._restored("tasks", DUE_INDEX, ATTENTION_INDEX) or tasks
         self.lanes = self._restored("lanes", DUE_INDEX, ATTENTION_INDEX) or lanes

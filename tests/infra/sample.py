@@ -119,6 +119,7 @@ PRODUCTION = Settings(
     event_bus="orders",
     breaker_failures=20,
     keep_error_texts=False,
+    customer_index_since="2026-11-29",
     breaker_open_ms=30_000,
     breaker_longest_ms=600_000,
     order_sources=SOURCES,

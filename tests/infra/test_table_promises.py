@@ -47,6 +47,21 @@ def test_the_tables_have_the_keys_that_the_adapters_write(template: Template) ->
         assert found == keys, output
 
 
+def test_an_index_lists_the_orders_of_each_customer_only_if_the_deployment_wants_it(
+    production: Template, template: Template
+) -> None:
+    """O1: it costs a write unit for each order."""
+    for stack, names in ((production, ["customer"]), (template, [])):
+        (orders,) = [each for name, each in stack.properties("DynamoDB::Table").items() if "Orders" in name]
+        indexes = orders.get("GlobalSecondaryIndexes", [])
+        assert [index["IndexName"] for index in indexes] == names
+        assert all(index["Projection"] == {"ProjectionType": "KEYS_ONLY"} for index in indexes)
+        functions = stack.properties("Lambda::Function").values()
+        told = [each for each in functions if "STEPWARD_CUSTOMER_INDEX" in each["Environment"]["Variables"]]
+        assert len(told) == 2 * len(names)
+    assert production.output("CustomerIndexSince") == "2026-11-29"
+
+
 @pytest.mark.parametrize("of", ["TasksTableName", "LanesTableName"])
 @pytest.mark.parametrize(("name", "keys"), [("due", ("Shard", "Due")), ("attention", ("Attention", "Since"))])
 def test_what_waits_for_the_supervisor_or_a_person_is_listed_by_an_index_of_keys(

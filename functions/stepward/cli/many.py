@@ -22,6 +22,7 @@ from stepward.domain.key import named
 from stepward.operator.bulk import Bulk, DryRun, End, Ended, Pace, Subjects, dry_run, run
 from stepward.operator.connection import Connection
 from stepward.operator.filters import Filter
+from stepward.wire.checked_text import cleaned
 
 Where = Annotated[
     str,
@@ -46,7 +47,7 @@ Name = Annotated[
     ),
 ]
 OrderOrNone = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.", show_default=False)]
-MOST_SHOWN = 20
+MOST_SHOWN, LONGEST_NAME = 20, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class Many:
         """Do it, or say what would be done; exits with 1 if not all of it came out well."""
         connection = connect(self.target)
         wish = Filter.parse(self.where, now=connection.now())
-        named_bulk = bulk(self.name or f"{self.command}-{moment(connection.now()):%Y%m%dT%H%M%S}")
+        name = cleaned(self.name.strip(), LONGEST_NAME) or f"{self.command}-{moment(connection.now()):%Y%m%dT%H%M%S}"
+        named_bulk = bulk(name)
         found = subjects(connection, named_bulk)
         if self.is_dry:
             self._would(dry_run(found, wish), connection)

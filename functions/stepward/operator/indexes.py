@@ -9,10 +9,10 @@ from typing import Any
 
 from stepward.adapters.dynamodb.failures import translated
 from stepward.adapters.dynamodb.indexes import ATTENTION_KEYS, PAGE, IndexedItem
-from stepward.adapters.dynamodb.orders import body_of
+from stepward.adapters.dynamodb.orders import customer_keys, customer_of
 from stepward.adapters.dynamodb.tables import merged
 from stepward.adapters.dynamodb.task_store import DynamoTaskStore
-from stepward.domain.errors import Corrupt, Unreadable
+from stepward.domain.errors import Unreadable
 from stepward.domain.task.record import Task
 from stepward.domain.workflow.plan import Plan
 from stepward.operator.searches import Listed
@@ -36,6 +36,28 @@ class DynamoSearches:
         parts = (_backwards(index, key, since <= last, "since") for key in ATTENTION_KEYS)
         return _in_order(merged(parts, reverse=True))
 
+    def of_customer(self, customer: str, last: int) -> Iterator[Listed]:
+        """The orders of this customer that were submitted up to `last`, the latest first; raises Transient."""
+        parts = (self._submitted(key, last) for key in customer_keys(customer))
+        return _in_order(merged(parts, reverse=True))
+
+    def _submitted(self, key: str, last: int) -> Iterator[Listed]:
+        wanted: dict[str, Any] = {
+            "TableName": self.store.order_table,
+            "IndexName": "customer",
+            "KeyConditionExpression": "Customer = :customer AND Submitted <= :last",
+            "ExpressionAttributeValues": {":customer": {"S": key}, ":last": {"N": str(last)}},
+            "ScanIndexForward": False,
+            "Limit": PAGE,
+        }
+        while True:
+            with translated(f"read the index customer, key {key}"):
+                answer = self.store.connection.dispatch("Query", wanted)
+            yield from ((int(row["Submitted"]["N"]), row["OrderID"]["S"]) for row in answer["Items"])
+            if not (last_key := answer.get("LastEvaluatedKey")):
+                return
+            wanted["ExclusiveStartKey"] = last_key
+
     def tasks(self, keys: Sequence[str]) -> Iterator[tuple[Task, Plan] | Unreadable]:
         """The tasks of these keys with their plans, from a replica and in any order; raises Transient."""
         for start in range(0, len(keys), PAGE):
@@ -50,16 +72,9 @@ class DynamoSearches:
         found: dict[str, str] = {}
         for start in range(0, len(keys), PAGE):
             for row in self.store.order_rows(keys[start : start + PAGE]):
-                if customer := _customer(row):
+                if customer := customer_of(row):
                     found[row["OrderID"]["S"]] = customer
         return found
-
-
-def _customer(row: Mapping[str, Any]) -> str:
-    try:
-        return str(body_of(row).get("customerId") or "")
-    except Corrupt:
-        return ""
 
 
 def _backwards(index: Any, key: int | str, condition: Any, at: str) -> Iterator[Listed]:

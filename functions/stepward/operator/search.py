@@ -80,7 +80,7 @@ def search(
     """
     if wish.equal("id"):
         return _exact(connection, wish)
-    check_answerable(wish)
+    check_answerable(connection, wish)
     begun = Place.read(after) if after else begin(connection.now())
     corrupt: list[str] = []
     found = _found(
@@ -102,7 +102,7 @@ def matching(connection: Connection, wish: Filter, corrupt: list[str]) -> Iterat
     if wish.equal("id"):
         yield from _exact(connection, wish).rows
         return
-    check_answerable(wish)
+    check_answerable(connection, wish)
     places = listed(connection, wish, begin(connection.now()))
     yield from (row for _, row in _found(connection, places, wish, corrupt, AT_ONCE) if row)
 
@@ -139,21 +139,29 @@ def read_rows(connection: Connection, keys: list[str], wish: Filter, corrupt: li
     return rows
 
 
-def check_answerable(wish: Filter) -> None:
+def check_answerable(connection: Connection, wish: Filter) -> None:
     """Raise Rejected if no index lists what the wish is about."""
-    if (state := wish.equal("state")) in ENDED:
+    if (state := wish.equal("state")) in ENDED and not _by_customer(connection, wish):
         reason = f"no index lists the orders that are {state}; add --scan, which reads the whole state store"
         raise Rejected("where", reason)
 
 
 def unanswered(connection: Connection, wish: Filter) -> str:
     """What a search leaves out that the wish may mean, in a sentence; "" if nothing."""
-    del connection
+    if since := _by_customer(connection, wish):
+        return (
+            f"The index of customers has the orders that were submitted since {since}; older ones were not looked at."
+        )
     if wish.equal("id") or wish.equal("state"):
         return ""
     if wish.names("customer"):
         return "Only orders in flight or waiting for an operator were looked at: no index lists all of a customer's."
     return "Orders that have ended are in no index, and were not looked at."
+
+
+def _by_customer(connection: Connection, wish: Filter) -> str:
+    """Since when an index lists all that the wish is about; "" if none does."""
+    return connection.deployment.customer_index_since if wish.equal("customer") else ""
 
 
 def _exact(connection: Connection, wish: Filter) -> Page:
@@ -174,6 +182,8 @@ def listed(connection: Connection, wish: Filter, place: Place, *, only_waiting: 
     """Everything that the indexes list and that the wish may mean, from `place` on."""
     searches, state = connection.searches, wish.equal("state")
     waiting = () if place.of else searches.attention(place.at)
+    if _by_customer(connection, wish):
+        return _from(place, searches.of_customer(wish.equal("customer"), place.at), waits=True)
     if only_waiting or state in WAITING:
         return _from(place, waiting, waits=True)
     soon = () if place.of else searches.in_flight(0, min(place.soon, place.at))

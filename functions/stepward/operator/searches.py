@@ -22,6 +22,9 @@ class Searches(Protocol):
     def attention(self, last: int) -> Iterator[Listed]:
         """The tasks that have waited for an operator since `last` or longer, the latest first."""
 
+    def of_customer(self, customer: str, last: int) -> Iterator[Listed]:
+        """The orders of this customer submitted up to `last`, the latest first, if the deployment has that index."""
+
     def tasks(self, keys: Sequence[str]) -> Iterator[tuple[Task, Plan] | Unreadable]:
         """The tasks of these keys with their plans, in any order; those that are gone are left out."""
 

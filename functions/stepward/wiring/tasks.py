@@ -30,4 +30,6 @@ def task_store(access: Access, *, orders: str | None, tasks: str, shards: int) -
 def store_of(parts: Parts, orders: str | None = None) -> DynamoTaskStore:
     """The state store of a function; with the table `orders` if it needs the orders."""
     store = task_store(parts.access, orders=orders, tasks=parts.config.tasks_table, shards=parts.config.shards)
+    if store.orders and parts.config.customer_index:
+        store = replace(store, orders=replace(store.orders, by_customer=True))
     return replace(store, keep_finished=parts.config.keep_finished)

@@ -30,6 +30,7 @@ class Convoy(Worker):
                 "STEPWARD_SHARED_RECORDS_TABLE": tables.shared_records.table_name,
                 "STEPWARD_LANES_QUEUE": queues.order_events.queue.queue_url,
                 "STEPWARD_FINISHED_DAYS": str(settings.finished_days),
+                **({"STEPWARD_CUSTOMER_INDEX": "true"} if settings.customer_index_since else {}),
                 **parts.alerts.addresses,
                 **settings.convoy.rules,
                 **settings.replies.environment,

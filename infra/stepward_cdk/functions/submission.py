@@ -24,6 +24,7 @@ class Submission(Worker):
                 **parts.for_orders,
                 **parts.for_asking,
                 "STEPWARD_FINISHED_DAYS": str(settings.finished_days),
+                **({"STEPWARD_CUSTOMER_INDEX": "true"} if settings.customer_index_since else {}),
                 **settings.replies.environment,
             },
         )

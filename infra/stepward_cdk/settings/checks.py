@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from datetime import date
 from urllib.parse import urlsplit
 
 from stepward.domain.errors import Misconfigured
@@ -27,6 +28,16 @@ def matches(name: str, value: str, pattern: re.Pattern[str], meaning: str) -> No
     """Refuse a text that is not `meaning`, which `pattern` describes in full."""
     if not pattern.fullmatch(value):
         raise Misconfigured(f"{name}={value!r} is not {meaning}")
+
+
+def day(name: str, value: str) -> None:
+    """Refuse what is no day."""
+    try:
+        is_day = date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        is_day = False
+    if not is_day:
+        raise Misconfigured(f"{name}={value!r} is not a day, such as 2026-11-29")
 
 
 def region(name: str, value: str) -> None:

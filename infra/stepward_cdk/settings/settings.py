@@ -15,7 +15,7 @@ from stepward.domain.coordination.shards import MOST_SHARDS
 from stepward.domain.errors import Misconfigured
 from stepward.domain.timing import Timing
 from stepward.domain.workflow.validation import LONGEST_ATTEMPT_MS, SHORTEST_ATTEMPT_MS
-from stepward_cdk.settings.checks import matches, one_of, region, service_url, within
+from stepward_cdk.settings.checks import day, matches, one_of, region, service_url, within
 from stepward_cdk.settings.context import parsed
 from stepward_cdk.settings.convoy import ConvoySettings
 from stepward_cdk.settings.order_sources import by_service
@@ -120,6 +120,9 @@ class Settings:
     tasks_table: str = _says("the same for tasks", "")
     rejects_table: str = _says("the same for rejects", "")
     lanes_table: str = _says("the same for lanes", "")
+    customer_index_since: str = _says(
+        "the day since which an index lists the orders of each customer, such as `2026-11-29`; empty: there is none", ""
+    )
     replica_regions: tuple[str, ...] = _says("regions that hold copies of the tables", ())
     keep_error_texts: bool = _says(
         "whether messages of exceptions, which may hold personal data, are kept, told and logged, or their types alone",
@@ -160,6 +163,8 @@ class Settings:
         within("breaker_longest_ms", self.breaker_longest_ms, 1000, LONGEST_ATTEMPT_MS)
         for name, table in self.restored.items():
             matches(f"{name}_table", table, _TABLE, "the name of a table: 3 to 255 of A-Z a-z 0-9 . _ -")
+        if self.customer_index_since:
+            day("customer_index_since", self.customer_index_since)
         self.replies.check()
         self.convoy.check()
         if self.reply_endpoint and self.platform != "local":

@@ -59,6 +59,7 @@ WRONG: dict[str, list[Any]] = {
     "ledger_days": [0],
     "ledger_customers": ["acme,", "acme/north", "-acme", "a" * 41, "Müller", THIRTEEN],
     "draining_customers": ["acme/north"],
+    "customer_index_since": ["yes", "2026-13-01", "20261129"],
     "draining_shards": [4, 101],
     "lanes_table": ["l"],
     "tasks_table": ["arn:aws:dynamodb:eu-west-1:111122223333:table/tasks"],

@@ -128,6 +128,19 @@ def test_one_message_is_redriven_by_its_id(run: Run, shop: Shop) -> None:
     assert "has an id that begins with nothing" in run("dead-letters", "redrive", "orders", "--id", "nothing").stderr
 
 
+def test_those_that_match_are_redriven_and_a_dry_run_touches_none(run: Run, shop: Shop) -> None:
+    """O2: by their order, by what they are, and by when they were sent."""
+    shop.bury("orders", order_text("a"), order_text("b"))
+
+    where = ("--where", "id=b reason~'an order' since=1h")
+    assert actions(run, "orders", *where, "--dry-run") == ["sent"]
+    assert "Nothing was done" in run("dead-letters", "redrive", "orders", *where, "--dry-run").stdout
+    assert listed(run)["orders"] == 2
+    assert actions(run, "orders", *where) == ["sent"]
+    assert shop.received(source(shop, "orders")) == [order_text("b")]
+    assert "is no condition" in run("dead-letters", "redrive", "orders", "--where", "b").stderr
+
+
 def test_a_queue_that_is_not_there_or_empty_is_said_so(run: Run) -> None:
     assert "its queues: orders, scheduler, responses" in run("dead-letters", "show", "paint").stderr
     assert "orders has no undelivered messages" in run("dead-letters", "show", "orders").stdout

@@ -33,6 +33,7 @@ class Deployed:
     lanes: MemoryLanes = field(default_factory=MemoryLanes)
     records: MemorySharedRecords = field(default_factory=MemorySharedRecords)
     rejects: MemoryRejects = field(default_factory=MemoryRejects)
+    since: str = ""
     time: list[int] = field(default_factory=lambda: [60_000])
 
     def now(self) -> int:
@@ -48,7 +49,9 @@ class Deployed:
     @property
     def connection(self) -> Connection:
         queues = MemoryQueues.new(self.now, AGENTS)
-        return connected(self.store, self.lanes, self.records, self.rejects, queues, self.now, KEYS)
+        found = connected(self.store, self.lanes, self.records, self.rejects, queues, self.now, KEYS)
+        found.deployment.__dict__["customer_index_since"] = self.since
+        return found
 
 
 def of_engine(engine: Engine) -> Connection:
@@ -78,7 +81,11 @@ def connected(
     keys: Keys,
 ) -> Connection:
     deployment = SimpleNamespace(
-        keys=keys, agent_queue_urls=dict.fromkeys(queues.agents, "url"), dead_letters={}, shards=1
+        keys=keys,
+        agent_queue_urls=dict.fromkeys(queues.agents, "url"),
+        dead_letters={},
+        shards=1,
+        customer_index_since="",
     )
     twins: dict[str, Any] = {
         "deployment": deployment,

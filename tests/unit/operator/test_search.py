@@ -7,7 +7,7 @@ import pytest
 from stepward.domain.errors import Rejected
 from stepward.operator.filters import Filter
 from stepward.operator.scan import scan
-from stepward.operator.search import Page, matching, search
+from stepward.operator.search import Page, matching, search, unanswered
 from tests.unit.cli.lives import SUBMITTED, Life
 from tests.unit.operator.deployed import Deployed, failed_orders
 
@@ -86,3 +86,15 @@ def test_what_no_index_lists_is_refused_with_what_to_add(shop: Deployed) -> None
 def test_a_command_for_many_gets_each_order_once(shop: Deployed) -> None:
     """O2: an order that runs and waits for an operator is in both indexes."""
     assert sorted(row.order_id for row in matching(shop.connection, Filter(), [])) == sorted(names(found(shop)))
+
+
+def test_the_orders_of_a_customer_are_found_to_the_last_where_an_index_lists_them() -> None:
+    """O1: also those that have ended; the answer says since when the index is there."""
+    deployed = Deployed(since="2026-11-29")
+    for number in range(3):
+        ended = Life(f"old-{number}").start(number).answer("reserve", 10 + number).answer("charge", 20 + number)
+        deployed.put(ended, "acme")
+    deployed.put(Life("other").start(0), "zed")
+    page = found(deployed, "customer=acme", limit=2)
+    assert len(names(page) + names(found(deployed, "customer=acme state=processed", after=page.after))) == 3
+    assert "since 2026-11-29" in unanswered(deployed.connection, Filter.parse("customer=acme"))

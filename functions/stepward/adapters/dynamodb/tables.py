@@ -65,12 +65,14 @@ class Access:
 
 
 class OrderItem(Model):
-    """A row of the orders table."""
+    """A row of the orders table; `customer` and `submitted` (epoch ms) list it, if the deployment has that index."""
 
     order_id = UnicodeAttribute(hash_key=True, attr_name="OrderID")
     body = UnicodeAttribute(attr_name="Body")
     content_hash = UnicodeAttribute(attr_name="ContentHash")
     write_id = UnicodeAttribute(attr_name="WriteId")
+    customer = UnicodeAttribute(attr_name="Customer", null=True)
+    submitted = NumberAttribute(attr_name="Submitted", null=True)
 
 
 class RejectItem(Model):

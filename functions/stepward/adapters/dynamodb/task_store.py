@@ -59,7 +59,7 @@ class DynamoTaskStore:
         self._store_plan(plan)
         write_id, free = self.new_id(), TaskItem.order_id.does_not_exist()
         both = (
-            (self._orders.row(order, write_id), OrderItem.order_id.does_not_exist()),
+            (self._orders.row(order, write_id, task.created_at), OrderItem.order_id.does_not_exist()),
             (self._item(task, write_id), free | is_still(meets) if meets else free),
         )
         if put_all_if(self.connection, both, f"submit {order.order_id}"):
@@ -107,6 +107,11 @@ class DynamoTaskStore:
         with translated(f"read {len(order_ids)} tasks"):
             rows = self._read_many(order_ids, {self.tasks: False}, f"{len(order_ids)} tasks")
         yield from (self._with_plan(row) for row in rows.get(self.tasks.Meta.table_name, []) if not is_wish(row))
+
+    @property
+    def order_table(self) -> str:
+        """The name of the orders table."""
+        return self._orders.table.Meta.table_name
 
     def order_rows(self, order_ids: Sequence[str]) -> Sequence[dict[str, Any]]:
         """The rows of up to 100 orders, as `load_many` reads the tasks; raises Transient."""

@@ -16,6 +16,7 @@ from stepward.cli.convoy.view import LaneShown, as_read, lane_document, lane_vie
 from stepward.cli.convoy.wording import repairs
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, WorkflowName, for_deployment
+from stepward.cli.many import Many, for_many
 from stepward.cli.orders.attention import Waiting, list_waiting, read_anew
 from stepward.cli.orders.commands import Wait, Who, Why, operator, reason
 from stepward.cli.orders.files import read
@@ -25,6 +26,8 @@ from stepward.cli.user_error import UserError
 from stepward.domain.convoy.balance import balance_of
 from stepward.domain.convoy.commands import ReplaceEvent, RetryLane, SkipEvent
 from stepward.domain.convoy.event import position_of
+from stepward.operator.bulk import Bulk
+from stepward.operator.bulk_lanes import WaitingLanes
 from stepward.operator.connection import Connection
 from stepward.operator.lane_words import lane_state, why_it_waits
 from stepward.wire.order_event import details_of
@@ -84,7 +87,8 @@ def retry(
 ) -> None:
     """Try the event that stops an order's lane again; fix the cause first. The events behind it follow.
 
-    Example: stepward convoy retry ord-1001 --why "the price list is repaired"
+    Examples: stepward convoy retry ord-1001 --why "the price list is repaired" · stepward convoy retry --where
+    'state=blocked reason~price since=1d' --dry-run
 
     JSON: command, orderId, workflow, customerId, event, who, why, outcome (applied, refused, or asked: the command did
     not wait, or saw no outcome in time), text, state (the lane's, when last read), last (the last applied event).
@@ -169,7 +173,16 @@ def _position(event: str) -> int:
     return position
 
 
+def _retry_many(many: Many, order: str, *, why: str, who: str, wait: bool, as_json: bool) -> None:
+    del wait, as_json
+    if order:
+        raise typer.BadParameter("name an order, or all that match by --where, not both")
+    by, said = operator(who), "a dry run" if many.is_dry else reason(why)
+    many.give(lambda bulk: Bulk("retry", bulk, by, said), WaitingLanes)
+
+
 app.command("list")(for_deployment(list_lanes))
 app.command("show")(for_deployment(show_lane))
-for operation in (retry, skip, replace):
+app.command()(for_deployment(for_many(retry, _retry_many)))
+for operation in (skip, replace):
     app.command()(for_deployment(operation))

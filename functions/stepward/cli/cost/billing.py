@@ -10,7 +10,7 @@ from stepward.cli.cost.item_size import size_of, units_of_write
 
 READ_BYTES = 4 * 1024
 CHUNK_BYTES = 64 * 1024
-INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"))
+INDEXES = (("OrderID", "Shard", "Due"), ("OrderID", "Attention", "Since"), ("OrderID", "Customer", "Submitted"))
 """The attributes of each sparse index of the state store: its keys, and nothing else."""
 _ONE_REQUEST = {"GetQueueAttributes", "ChangeMessageVisibility"}
 SENDS_TO = "sends to "

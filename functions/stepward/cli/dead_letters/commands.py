@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from time import sleep  # noqa: TID251 -- a command on a person's machine keeps the rate by waiting
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +15,7 @@ from rich.text import Text
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, for_deployment
+from stepward.cli.many import DryRunOnly, Rate, Where
 from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
 from stepward.cli.user_error import UserError
 from stepward.domain.key import named
@@ -20,6 +23,8 @@ from stepward.operator.connection import Connection
 from stepward.operator.dead_letters.of_convoy import opened_event, opened_ledger
 from stepward.operator.dead_letters.of_tasks import TOGETHER, DeadLetter, Opened, opened
 from stepward.operator.dead_letters.staleness import Staleness
+from stepward.operator.filters import Filter
+from stepward.operator.rows import Row
 from stepward.stack_outputs import DeadLetters
 
 if TYPE_CHECKING:
@@ -86,11 +91,14 @@ def show_dead_letters(target: Target, queue: Queue, *, limit: Limit = 50, as_jso
         say(f"To send the current ones again: {target.typed('dead-letters', 'redrive', queue)}")
 
 
-def redrive(
+def redrive(  # noqa: PLR0913 - an option each
     target: Target,
     queue: Queue,
     *,
     message: MessageId = "",
+    where: Where = "",
+    rate: Rate = 100,
+    dry_run: DryRunOnly = False,
     drop_stale: DropStale = False,
     limit: Limit = 1000,
     as_json: AsJson = False,
@@ -102,7 +110,11 @@ def redrive(
     a stale message: it keeps it, or deletes it with --drop-stale. It keeps a corrupt message. In the queues of
     ledgers and order events, the messages of a group go back in sequence, and none passes a corrupt one.
 
-    Examples: stepward dead-letters redrive orders · stepward dead-letters redrive responses --id 5f3a --drop-stale
+    With --where only messages that match: id, workflow and customer are the order's, reason is what the message is and
+    why it is stale or not, since is when it was sent.
+
+    Examples: stepward dead-letters redrive orders · stepward dead-letters redrive responses --id 5f3a --drop-stale ·
+    stepward dead-letters redrive scheduler --where 'workflow=returns reason~undo since=1d' --rate 20 --dry-run
 
     JSON: queue, messages (list of: the keys of `show`, and action (sent, kept or dropped)), more (whether there may
     be others).
@@ -110,28 +122,63 @@ def redrive(
     connection = connect(target)
     urls = _named(target, connection, queue)
     source = _dead_letter_queue(connection, urls)
-    act = partial(_act, connection, source, urls, drop_stale=drop_stale)
+    wanted = _Wanted(message, Filter.parse(where, now=connection.now()), connection)
+    act = partial(_would if dry_run else _act, connection, source, urls, drop_stale=drop_stale, rate=rate)
     with source.taken(limit) as dead_letters:
-        seen = _acted(connection, queue, dead_letters, message, act)
-    found, actions = [each for each, action in seen if action], [action for _, action in seen if action]
-    if message and not found:
+        seen = _acted(connection, queue, dead_letters, wanted, act)
+    acted = [(each, action) for each, action in seen if action]
+    if message and not where and not acted:
         hint = target.typed("dead-letters", "show", queue)
         raise UserError(f"no undelivered message of {queue} has an id that begins with {message}; list them: {hint}")
-    more = len(seen) == limit
+    _report(connection, queue, acted, more=len(seen) == limit, drops=drop_stale, is_dry=dry_run, as_json=as_json)
+
+
+def _report(
+    connection: Connection,
+    queue: str,
+    acted: list[tuple[Opened, str]],
+    *,
+    more: bool,
+    drops: bool,
+    is_dry: bool,
+    as_json: bool,
+) -> None:
     if as_json:
-        acted = zip(found, actions, strict=True)
         documents = [_document(each, connection) | {"action": action} for each, action in acted]
         print_json({"queue": queue, "messages": documents, "more": more})
         return
-    if found:
-        _print(found, actions)
-    say(_summary(queue, actions, more=more, drop_stale=drop_stale))
+    actions = [action for _, action in acted]
+    if acted:
+        _print([each for each, _ in acted], actions)
+    summary = _summary(queue, actions, more=more, drop_stale=drops)
+    say(f"Nothing was done; it would be: {summary}" if is_dry else summary)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which messages a redrive is about: those whose id begins so, and that match the filter."""
+
+    message: str
+    wish: Filter
+    connection: Connection
+
+    def has(self, each: Opened) -> bool:
+        """Whether this is one of them; a filter looks at a message as at an order."""
+        about = named(each.order_id, self.connection.deployment.keys.default if each.order_id else "")
+        order_id, workflow, customer = (about[name] or "" for name in ("orderId", "workflow", "customerId"))
+        sent, reason = each.dead_letter.sent_at, f"{each.what}: {each.judgement.reason}"
+        row = Row(each.order_id, order_id, workflow, customer, "", "", reason, sent, sent, sent)
+        return each.dead_letter.message_id.startswith(self.message) and self.wish.matches(row)
 
 
 def _acted(
-    connection: Connection, queue: str, dead_letters: Iterator[DeadLetter], message: str, act: Callable[[Opened], str]
+    connection: Connection,
+    queue: str,
+    dead_letters: Iterator[DeadLetter],
+    wanted: _Wanted,
+    act: Callable[[Opened], str],
 ) -> list[tuple[Opened, str]]:
-    """Each dead letter with the action taken; "" for one whose id does not begin with `message`.
+    """Each dead letter with the action taken; "" for one that is not wanted.
 
     No message of a group passes a corrupt one: the later ones may depend on it.
     """
@@ -139,27 +186,34 @@ def _acted(
     held: set[str] = set()
     for dead_letter in dead_letters:
         each = _opened(connection, queue, dead_letter)
-        named = dead_letter.message_id.startswith(message)
-        action = ("kept" if each.group in held else act(each)) if named else ""
+        action = ("kept" if each.group in held else act(each)) if wanted.has(each) else ""
         if each.group and action == "kept" and each.judgement.staleness is Staleness.CORRUPT:
             held.add(each.group)
         done.append((each, action))
     return done
 
 
-def _act(connection: Connection, source: DeadLetterQueue, urls: DeadLetters, each: Opened, *, drop_stale: bool) -> str:
-    """Send first, remove second: a crash between the two leaves a message that is stale the next time."""
+def _would(_connection: Connection, _source: DeadLetterQueue, _urls: DeadLetters, each: Opened, **options: Any) -> str:
+    """What a redrive would do."""
     if each.judgement.staleness is Staleness.CURRENT:
+        return "sent"
+    return "dropped" if each.judgement.staleness is Staleness.STALE and options["drop_stale"] else "kept"
+
+
+def _act(
+    connection: Connection, source: DeadLetterQueue, urls: DeadLetters, each: Opened, *, drop_stale: bool, rate: float
+) -> str:
+    """Send first, remove second: a crash between the two leaves a message that is stale the next time."""
+    action = _would(connection, source, urls, each, drop_stale=drop_stale)
+    if action == "sent":
         # The message's own id is new to the target queue, so that SQS does not drop it as a duplicate. In a standard
         # queue the group is the tenant, which keeps its fair share there.
         name, tenant = each.dead_letter.message_id, each.dead_letter.group
         connection.sender.send(urls.source, [Outgoing(each.body, each.group, name, tenant=tenant)])
+    if action != "kept":
         source.remove(each.dead_letter)
-        return "sent"
-    if each.judgement.staleness is Staleness.STALE and drop_stale:
-        source.remove(each.dead_letter)
-        return "dropped"
-    return "kept"
+        sleep(1 / rate)
+    return action
 
 
 def _summary(queue: str, actions: list[str], *, more: bool, drop_stale: bool) -> str:

@@ -137,9 +137,12 @@ def resubmit(
 
     The Scheduler runs it only if it is still in Error at the same attempt, so giving the command twice is harmless.
 
-    Examples: stepward resubmit ord-1001 --why "card limit raised" · stepward resubmit ord-1001 STEP/undo --why "..."
+    Examples: stepward resubmit ord-1001 --why "card limit raised" · stepward resubmit ord-1001 STEP/undo --why "..." ·
+    stepward resubmit --where 'step=charge reason~declined since=2h' --rate 20 --dry-run
 
-    JSON: the keys of `undo`; attempt is the failed one.
+    JSON: the keys of `undo`; attempt is the failed one. With --where: command, name, count, applied, refused, asked,
+    held, left, failedAgain (numbers), orders (list of: orderId, workflow, customerId, outcome, text, state, good); with
+    --dry-run: count, kinds, reasons, refused, held (numbers by text), oldest (an order and since), corrupt (texts).
     """
     by, why = operator(who), reason(why)
     connection = connect(target)

@@ -18,11 +18,15 @@ _KEYS = {
 }
 _INDEXES = {"due": ("Shard:N", "Due:N"), "attention": ("Attention:N", "Since:N")}
 _INDEXED = ("tasks", "lanes")
+_OF_ORDERS = {"customer": ("Customer:S", "Submitted:N")}
 
 
-def create_table(client: DynamoDBClient, kind: str, name: str) -> str:
-    """Create a table of this kind (orders, tasks, rejects, shared_records, lanes); returns its name."""
-    indexes = _INDEXES if kind in _INDEXED else {}
+def create_table(client: DynamoDBClient, kind: str, name: str, *, by_customer: bool = False) -> str:
+    """Create a table of this kind (orders, tasks, rejects, shared_records, lanes); returns its name.
+
+    The orders may have the index `by_customer`.
+    """
+    indexes = _INDEXES if kind in _INDEXED else _OF_ORDERS if by_customer and kind == "orders" else {}
     attributes = dict.fromkeys([*_KEYS[kind], *(key for keys in indexes.values() for key in keys)])
     made: list[GlobalSecondaryIndexTypeDef] = [
         {"IndexName": index, "KeySchema": _schema(keys), "Projection": {"ProjectionType": "KEYS_ONLY"}}

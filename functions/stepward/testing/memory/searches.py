@@ -29,6 +29,12 @@ class MemorySearches:
         found = ((task.needs_attention, key) for key, task in self.store.tasks.items())
         yield from sorted(((at, key) for at, key in found if at is not None and at <= last), reverse=True)
 
+    def of_customer(self, customer: str, last: int) -> Iterator[Listed]:
+        """The orders of this customer that were submitted up to `last`, the latest first."""
+        of = self.customers(list(self.store.tasks))
+        found = [(task.created_at, key) for key, task in self.store.tasks.items() if of.get(key) == customer]
+        yield from sorted((each for each in found if each[0] <= last), reverse=True)
+
     def tasks(self, keys: Sequence[str]) -> Iterator[tuple[Task, Plan]]:
         """The tasks of these keys with their plans."""
         found = (self.store.tasks.get(key) for key in keys)
