@@ -91,12 +91,12 @@ dist: $(VENV) ## build both packages into build/dist, the same bytes from the sa
 		(cd $$project && $(CURDIR)/.venv/bin/python -m hatchling build --target wheel --directory $(CURDIR)/build/dist) || exit; done
 
 docs: $(VENV) $(DOCS) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
-	@.venv/bin/python -m tools.site build/pages
+	@.venv/bin/python -m docs.site build/pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/site/index.html"
 
 pictures: $(VENV) ## draw the parts of a deployment, into docs/pictures
-	@.venv/bin/python -m tools.site.picture
+	@.venv/bin/python -m docs.site.picture
 
 profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt

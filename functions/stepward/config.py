@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
     from stepward.domain.deployment import Deployment
-    from stepward.domain.reply_queues import Allowed
+    from stepward.domain.messages.reply_queues import Allowed
     from stepward.domain.timing import Timing
 
 
@@ -99,7 +99,7 @@ class Config:
     @property
     def reply_queues(self) -> Allowed:
         """The queues on which submitters may ask for notices; none unless the deployment names accounts."""
-        from stepward.domain.reply_queues import Allowed
+        from stepward.domain.messages.reply_queues import Allowed
 
         if not (accounts := self._list("STEPWARD_REPLY_ACCOUNTS")):
             return Allowed()

@@ -7,11 +7,11 @@ import pytest
 from typer.main import get_command
 
 import stepward
+from docs.site import pages, picture, reference
 from orders import app as application
 from stepward.cli.main import app
 from stepward.domain.history import HistoryKind
 from tests.architecture.test_documents import ROOT, read
-from tools.site import pages, picture, reference
 
 
 def test_each_public_name_is_in_the_reference_with_what_it_is() -> None:

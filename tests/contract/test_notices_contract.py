@@ -13,7 +13,7 @@ from mypy_boto3_sqs import SQSClient
 from stepward.adapters.sqs.notices import CheckedNotices, Post, SqsReplyQueues
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Notice, Status
-from stepward.domain.reply_queues import Allowed
+from stepward.domain.messages.reply_queues import Allowed
 from stepward.testing.memory.notices import MemoryReplyQueues
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stepward.domain.convoy.lane import LaneRules
     from stepward.domain.coordination.breaker import Limits
     from stepward.domain.key import Keys
-    from stepward.domain.reply_queues import Allowed
+    from stepward.domain.messages.reply_queues import Allowed
     from stepward.domain.timing import Timing
     from stepward.domain.workflow.agents import Operation
     from stepward.domain.workflow.plan import Plan

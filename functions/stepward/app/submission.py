@@ -13,7 +13,7 @@ from stepward.domain.errors import Rejected
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import Keys, TaskKey, check_customer
 from stepward.domain.messages import Callback, Cancel, ReportReject, SignalGiven, Start
-from stepward.domain.reply_queues import Allowed, check
+from stepward.domain.messages.reply_queues import Allowed, check
 from stepward.domain.submission import Order, Submission
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import HISTORY_LIMIT, Loaded, Task, new_task

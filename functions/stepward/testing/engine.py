@@ -12,8 +12,8 @@ from stepward.adapters.sqs.delivery import lane_messages
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.messages import Alert, Notice
+from stepward.domain.messages.reply_queues import Allowed
 from stepward.domain.rejects import Reject
-from stepward.domain.reply_queues import Allowed
 from stepward.domain.task.record import StepRecord, Task
 from stepward.testing.faults.broken import Broken
 from stepward.testing.faults.gate import Chances, Gate

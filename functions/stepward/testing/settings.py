@@ -8,7 +8,7 @@ from datetime import timedelta
 from stepward.domain.convoy.lane import LaneRules
 from stepward.domain.coordination.breaker import Limits
 from stepward.domain.coordination.lease import USUAL_LENGTH
-from stepward.domain.reply_queues import Allowed
+from stepward.domain.messages.reply_queues import Allowed
 from stepward.domain.timing import Timing
 
 REPLY_TO = "https://sqs.us-east-1.amazonaws.com/111122223333/replies-shop"

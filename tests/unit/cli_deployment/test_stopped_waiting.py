@@ -2,7 +2,8 @@
 
 import pytest
 
-from stepward.cli.following import Asked, CommandOutcome, Following
+from stepward.cli.following import Following
+from stepward.operator.asked import Asked, CommandOutcome
 
 
 def test_a_wait_that_is_interrupted_says_what_was_asked_already(capsys: pytest.CaptureFixture[str]) -> None:

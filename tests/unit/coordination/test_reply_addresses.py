@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stepward.config import Config
 from stepward.domain.errors import Misconfigured, Rejected
-from stepward.domain.reply_queues import Allowed, ReplyAddress, check
+from stepward.domain.messages.reply_queues import Allowed, ReplyAddress, check
 
 ACCOUNT = "111122223333"
 ENDPOINT = "http://127.0.0.1:4566"

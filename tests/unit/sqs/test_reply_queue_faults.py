@@ -18,7 +18,7 @@ from stepward.adapters.sqs.notices import CheckedNotices, SqsReplyQueues
 from stepward.domain.errors import Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.messages import Notice, Status
-from stepward.domain.reply_queues import Allowed, ReplyAddress
+from stepward.domain.messages.reply_queues import Allowed, ReplyAddress
 from stepward.testing.memory.notices import MemoryReplyQueues
 from stepward.testing.memory.telemetry import MemoryTelemetry
 from stepward.testing.sqs.fifo_queue import MemoryFifoQueue

@@ -7,7 +7,7 @@ from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryKind
 from stepward.domain.key import SUBMITTED
 from stepward.domain.messages import Start
-from stepward.domain.reply_queues import Allowed
+from stepward.domain.messages.reply_queues import Allowed
 from stepward.domain.task.record import ProcessState
 from stepward.testing.settings import REPLY_QUEUES, REPLY_TO
 from stepward.wire.messages import encode

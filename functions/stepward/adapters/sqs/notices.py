@@ -13,7 +13,7 @@ from stepward.domain.errors import Rejected, Transient
 from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.key import group
 from stepward.domain.messages import Notice, ReportReject
-from stepward.domain.reply_queues import Allowed, ReplyAddress, check
+from stepward.domain.messages.reply_queues import Allowed, ReplyAddress, check
 from stepward.ports import Telemetry
 from stepward.wire.notices import encode_notice, encode_reject
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepward.adapters.sqs.delivery import Outgoing
 from stepward.domain.errors import Transient
-from stepward.domain.reply_queues import ReplyAddress
+from stepward.domain.messages.reply_queues import ReplyAddress
 from stepward.testing.sqs.queue import MemoryQueue
 from stepward.testing.sqs.rules import Entry
 

@@ -15,7 +15,7 @@ _LINK = re.compile(r"(?P<text>\[[^\]]*\])\((?P<path>[^)#:\s]+)(?P<part>#[^)]*)?\
 
 def copy(into: Path) -> None:
     """Write every page that people wrote, and the pictures, below `into`."""
-    shutil.copytree(ROOT / "docs", into, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "docs", into, ignore=shutil.ignore_patterns("site"), dirs_exist_ok=True)
     for page in [*ALONE, *(file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").rglob("*.md"))]:
         (into / on_site(page)).write_text(linked((ROOT / page).read_text(encoding="utf-8"), page), encoding="utf-8")
 

@@ -4,8 +4,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from docs.site import pages, reference
 from stepward.project import Project
-from tools.site import pages, reference
 
 into = Path(sys.argv[1])
 shutil.rmtree(into, ignore_errors=True)
