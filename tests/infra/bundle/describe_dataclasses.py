@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 OWN = ("__eq__", "__hash__", "__init__", "__repr__", "__setattr__", "__delattr__", "__getstate__", "__setstate__")
+LEFT_OUT = ("cli", "console", "local", "operator", "testing", "project")
 FIELD = ("name", "type", "init", "repr", "hash", "compare", "kw_only", "metadata")
 
 
