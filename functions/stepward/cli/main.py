@@ -9,6 +9,7 @@ import typer
 
 from stepward.cli import local, workflow
 from stepward.cli.agents import agents
+from stepward.cli.console import console
 from stepward.cli.convoy import commands as convoy
 from stepward.cli.cost.command import cost
 from stepward.cli.dead_letters import commands as dead_letters
@@ -30,7 +31,7 @@ app.command()(for_deployment(send))
 app.command()(for_deployment(show))
 app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
-for command in (resubmit, undo, cancel, pause, resume, signal, audit_log, agents, verify):
+for command in (resubmit, undo, cancel, pause, resume, signal, audit_log, agents, verify, console):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")

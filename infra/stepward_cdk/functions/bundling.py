@@ -19,7 +19,14 @@ from stepward.project import Project
 from stepward_cdk.settings.settings import BOTO_SERVICES, RUNTIME, WHEEL_PLATFORM
 
 _ENGINE = Path(stepward.__file__).parent
-_LEFT_OUT = ("stepward/cli", "stepward/local", "stepward/operator", "stepward/testing", "stepward/project.py")
+_LEFT_OUT = (
+    "stepward/cli",
+    "stepward/console",
+    "stepward/local",
+    "stepward/operator",
+    "stepward/testing",
+    "stepward/project.py",
+)
 _ON_LAMBDA = "/var/task"
 _THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
