@@ -44,9 +44,8 @@ def up(*, port: Port = 0, env: Env = DEFAULT_ENVIRONMENT, stack: Stack = "", as_
         print_json(_state())
         return
     say(f"Stack {target.stack} is up at {server.endpoint}.\n\nTo send an order and look at it:")
-    say(
-        f"  {target.typed('send', 'ORDER.json')}\n  {target.typed('show', 'ORDER-ID')}\n\nTo see all of it in a browser:\n  {target.typed('console')}"
-    )
+    say(f"  {target.typed('send', 'ORDER.json')}\n  {target.typed('show', 'ORDER-ID')}")
+    say(f"\nTo see all of it in a browser:\n  {target.typed('console')}")
     say(f"\nThe log is {cloud.log}. To stop the local cloud and delete its contents: stepward local down")
 
 
