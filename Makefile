@@ -132,7 +132,7 @@ chaos-env: $(CHAOS) ## install the proxy that makes AWS fail into .venv-chaos
 
 lock: $(TOOLS) ## pin the newest allowed versions, with hashes, in requirements/
 	@$(COMPILE) --upgrade pyproject.toml -o requirements/functions.txt
-	@$(COMPILE) --upgrade pyproject.toml --extra new --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
+	@$(COMPILE) --upgrade pyproject.toml --extra console --extra new --extra testing --group dev -c requirements/functions.txt -o requirements/dev.txt
 	@for group in local chaos docs uv bench; do $(COMPILE) --upgrade --group $$group -o requirements/$$group.txt || exit; done
 
 clean: ## remove everything that the other commands made

@@ -9,6 +9,7 @@ import typer
 
 from stepward.cli import workflow
 from stepward.cli.agents import agents
+from stepward.cli.console import console
 from stepward.cli.convoy import commands as convoy
 from stepward.cli.cost.command import cost
 from stepward.cli.dead_letters import commands as dead_letters
@@ -38,7 +39,7 @@ app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
 for of_order in (resubmit, undo, cancel, pause, resume, signal):
     app.command()(for_deployment(for_many(of_order, give_many)))
-for command in (status, find, audit_log, agents, verify):
+for command in (status, find, audit_log, agents, verify, console):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")

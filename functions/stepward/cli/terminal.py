@@ -5,19 +5,19 @@ from __future__ import annotations
 import io
 import json
 import sys
-from datetime import UTC, datetime
 from decimal import Decimal
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stepward.operator.wording import times
+
 OUT = Console(markup=False, highlight=False, emoji=False)
 """Standard output: answers."""
 ERR = Console(markup=False, highlight=False, emoji=False, stderr=True)
 """Standard error: errors and progress, so that answers can be piped."""
-_EARLIEST, _LATEST = -62_135_424_000_000, 253_402_041_600_000
-"""Epoch milliseconds: the third day of the calendar and the third last, so that local time stays in it."""
+clock, day_and_time, moment, span = times.clock, times.day_and_time, times.moment, times.span
 
 
 def shows_any_text() -> None:
@@ -79,36 +79,6 @@ def print_raw(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()
-
-
-def moment(at: int) -> datetime:
-    """Epoch milliseconds as this machine's local time, as near as its calendar comes."""
-    return datetime.fromtimestamp(min(max(at, _EARLIEST), _LATEST) / 1000, UTC).astimezone()
-
-
-def day_and_time(at: int) -> str:
-    """A point in time, to the second."""
-    return f"{moment(at):%Y-%m-%d %H:%M:%S}"
-
-
-def clock(at: int) -> str:
-    """A time of day, to the millisecond."""
-    return moment(at).strftime("%H:%M:%S.%f")[:-3]
-
-
-def span(milliseconds: int) -> str:
-    """A duration in its two largest units; negative if two clocks differ."""
-    if milliseconds < 0:
-        return f"-{span(-milliseconds)}"
-    if milliseconds < 1000:
-        return f"{milliseconds} ms"
-    if milliseconds < 60_000:
-        return f"{milliseconds / 1000:.1f} s"
-    seconds = milliseconds // 1000
-    for size, unit, smaller, below in ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} {seconds % size // smaller} {below}"
-    raise AssertionError(seconds)
 
 
 def _number(value: object) -> int | float:

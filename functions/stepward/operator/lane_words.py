@@ -39,3 +39,12 @@ def why_it_waits(lane: Lane) -> str:
     if lane.last < lane.highest:
         return f"event {lane.last + 1} has not arrived, but event {lane.highest} has"
     return f"no event has arrived after event {lane.last}, which was not the last one"
+
+
+def event_state(lane: Lane, stored: StoredEvent) -> str:
+    """The state of an event: applied, skipped, stops the lane, or waits."""
+    if stored.skipped:
+        return "skipped"
+    if lane.blocked and lane.blocked.position == stored.position:
+        return "stops the lane"
+    return "applied" if 0 < stored.position <= lane.last else "waits"

@@ -20,7 +20,14 @@ from stepward.project import Project
 from stepward_cdk.settings.settings import BOTO_SERVICES, RUNTIME, WHEEL_PLATFORM
 
 _ENGINE = Path(stepward.__file__).parent
-_LEFT_OUT = ("stepward/cli", "stepward/local", "stepward/operator", "stepward/testing", "stepward/project.py")
+_LEFT_OUT = (
+    "stepward/cli",
+    "stepward/console",
+    "stepward/local",
+    "stepward/operator",
+    "stepward/testing",
+    "stepward/project.py",
+)
 _ON_LAMBDA = "/var/task"
 _COMPILING = Path(__file__).with_name("compiling.py")
 _THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"

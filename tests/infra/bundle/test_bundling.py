@@ -32,7 +32,12 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / ".venv-tools").symlink_to(PROJECT.root / ".venv-tools")
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "functions.txt").write_text(locked("six"))
-    not_deployed = ("stepward/cli/main.py", "stepward/local/cloud.py", "stepward/testing/memory/queues.py")
+    not_deployed = (
+        "stepward/cli/main.py",
+        "stepward/console/server.py",
+        "stepward/local/cloud.py",
+        "stepward/testing/memory/queues.py",
+    )
     for name in ("submission.py", "stepward/app.py", *not_deployed):
         source = tmp_path / "functions" / name
         source.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +68,15 @@ def test_machine_code_for_lambda_is_for_lambdas_processor(for_aws: Bundle) -> No
 def test_the_bundle_lacks_the_command_line_the_local_cloud_and_tests(for_aws: Bundle, for_this_machine: Bundle) -> None:
     """S3: what only a person's machine needs does not slow down a function."""
     for made in (for_aws, for_this_machine):
-        ours = ("stepward/cli", "stepward/local", "stepward/testing", "stepward_cdk", "orders/demo")
+        ours = (
+            "nicegui",
+            "stepward/cli",
+            "stepward/console",
+            "stepward/local",
+            "stepward/testing",
+            "stepward_cdk",
+            "orders/demo",
+        )
         for name in (*ours, "typer", "rich", "psutil", "bin"):
             assert not (made.path / name).exists(), name
         assert not [path for path in made.path.rglob("tests") if path.is_dir()]

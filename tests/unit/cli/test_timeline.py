@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 from stepward.cli.deployment.options import Target
-from stepward.cli.orders.timeline import is_complete, prospects, timeline
 from stepward.cli.orders.view import what_next
 from stepward.cli.terminal import day_and_time
 from stepward.domain.messages import Start
 from stepward.domain.task.record import SERVICE
 from stepward.domain.workflow.plan import Exhausted, Plan, PlannedStep, Policy, StepKind
+from stepward.operator.wording.timeline import is_complete, prospects, timeline
 from tests.factories import ALERTS
 from tests.unit.cli.lives import (
     APPROVAL,

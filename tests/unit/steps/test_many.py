@@ -6,7 +6,6 @@ import pytest
 
 from stepward import UNDO, App, Workflow
 from stepward.adapters.dynamodb.task_records import StepsAttribute
-from stepward.cli.orders.timeline import prospects, timeline
 from stepward.domain.messages import ChildEnded, Notice, Outcome, Reply
 from stepward.domain.steps import each, many
 from stepward.domain.task import results
@@ -15,6 +14,7 @@ from stepward.domain.task.lacking import needed
 from stepward.domain.task.record import Task
 from stepward.domain.timing import Timing
 from stepward.domain.workflow import effects
+from stepward.operator.wording.timeline import prospects, timeline
 from stepward.testing import Engine, crash_points
 from stepward.testing.faults import waits
 from stepward.testing.settings import REPLY_TO

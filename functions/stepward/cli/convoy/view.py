@@ -17,7 +17,7 @@ from stepward.domain.convoy.balance import Balance, Transaction
 from stepward.domain.convoy.event import OrderEvent, StoredEvent, sequence_name
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.key import named, spoken
-from stepward.operator.lane_words import lane_position, lane_state, why_it_waits
+from stepward.operator.lane_words import event_state, lane_position, lane_state, why_it_waits
 from stepward.wire.order_event import details_of, stored_event
 
 STYLES = {"blocked": "bold red", "gap": "yellow", "idle": "yellow", "ended": "green", "open": ""}
@@ -39,15 +39,6 @@ def newest(events: Iterable[StoredEvent], limit: int) -> tuple[tuple[StoredEvent
     """The last `limit` of the events, and whether there were more."""
     kept = deque(events, maxlen=limit + 1)
     return tuple(kept)[-limit:], len(kept) > limit
-
-
-def event_state(lane: Lane, stored: StoredEvent) -> str:
-    """The state of an event: applied, skipped, stops the lane, or waits."""
-    if stored.skipped:
-        return "skipped"
-    if lane.blocked and lane.blocked.position == stored.position:
-        return "stops the lane"
-    return "applied" if 0 < stored.position <= lane.last else "waits"
 
 
 def as_read(stored: StoredEvent) -> StoredEvent:

@@ -66,7 +66,8 @@ def _next(target: Target) -> str:
     send, show = target.typed("send", "ORDER.json"), target.typed("show", "ORDER-ID")
     order = f"To send an order and look at it:\n  {send}\n  {show}"
     fault = "To have a service misbehave: stepward local faults set SERVICE fail"
-    return f"{order}\n{fault}\nTo stop the local cloud and delete its contents: stepward local down"
+    pages = f"To see all of it in a browser: {target.typed('console')}"
+    return f"{order}\n{fault}\n{pages}\nTo stop the local cloud and delete its contents: stepward local down"
 
 
 @app.command()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stepward.cli.orders.timeline import all_records
 from stepward.domain.key import named
 from stepward.domain.rejects import Reject
 from stepward.domain.task.record import DONE, Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import Plan, forward_name
+from stepward.operator.wording.timeline import all_records
 
 Document = dict[str, Any]
 BUSY = frozenset({ProcessState.PROCESSING, ProcessState.ERROR})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepward.cli.deployment.options import Target
-from stepward.cli.orders.timeline import all_records
 from stepward.cli.user_error import UserError
 from stepward.domain.messages import Command, SignalGiven
 from stepward.domain.staleness import staleness
@@ -13,6 +12,7 @@ from stepward.domain.task.record import Loaded, ProcessState, StepRecord
 from stepward.domain.task.refusals import RefusalCode
 from stepward.domain.workflow.effects import MOST_INLINE, Item
 from stepward.domain.workflow.plan import StepKind
+from stepward.operator.wording.timeline import all_records
 
 ADVICE = {
     RefusalCode.UNDO_BEGUN: " ({undoing}). To see how far it is, and what to type: {show}",

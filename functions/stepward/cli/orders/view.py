@@ -11,7 +11,14 @@ from rich.text import Text
 from stepward.app.agent.breakers import Breakers
 from stepward.cli.agents import defects
 from stepward.cli.deployment.options import Target
-from stepward.cli.orders.timeline import (
+from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
+from stepward.domain.coordination.breaker import Mode
+from stepward.domain.key import spoken
+from stepward.domain.messages import SUBMITTERS, Undo
+from stepward.domain.staleness import staleness
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
+from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
+from stepward.operator.wording.timeline import (
     Happening,
     all_records,
     awaited_agents,
@@ -22,13 +29,6 @@ from stepward.cli.orders.timeline import (
     prospects,
     timeline,
 )
-from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
-from stepward.domain.coordination.breaker import Mode
-from stepward.domain.key import spoken
-from stepward.domain.messages import SUBMITTERS, Undo
-from stepward.domain.staleness import staleness
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
-from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 
 STYLES = {
     ProcessState.PENDING: "",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from stepward.cli.terminal import day_and_time, span
 from stepward.domain.history import OVERDUE, HistoryEntry, HistoryKind
 from stepward.domain.steps.many import by_children, children, ended
 from stepward.domain.steps.overdue import IT_RAISED
@@ -18,6 +17,7 @@ from stepward.domain.timing import Timing
 from stepward.domain.workflow.conditions import said
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
 from stepward.domain.workflow.refs import name_of
+from stepward.operator.wording.times import day_and_time, span
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -149,8 +149,8 @@ def _begun(planned: PlannedStep) -> str:
     return f"the timer began, {span(planned.complete_within) if planned.until == () else name_of(planned.until)}"
 
 
-def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
-    """The attempts whose start is known: each step's newest, and all that passed their complete-by."""
+def attempts(task: Task, plan: Plan) -> dict[tuple[str, int], tuple[int, str]]:
+    """When each attempt whose start is known began, and who did it: each step's newest, and all that timed out."""
     began = {
         (entry.step, entry.attempt): (entry.at - entry.value - plan.by_name[entry.step].complete_within, entry.by)
         for entry in task.history
@@ -160,7 +160,11 @@ def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
         if record.started_at is not None:
             by = record.locked_by or began.get((name, record.attempt), (0, ""))[1]
             began[name, record.attempt] = (record.started_at, by)
-    for (step, attempt), (at, by) in began.items():
+    return began
+
+
+def _claims(task: Task, plan: Plan) -> Iterator[Happening]:
+    for (step, attempt), (at, by) in attempts(task, plan).items():
         if is_wait(plan.by_name[step]):
             yield Happening(at, 5, f"{step}: {_begun(plan.by_name[step])}")
             continue

@@ -1,0 +1,47 @@
+"""`stepward console`: pages for operators, served on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stepward.cli.deployment.connection import connect
+from stepward.cli.deployment.options import Target
+from stepward.cli.orders.commands import Who, operator
+from stepward.cli.terminal import say
+from stepward.cli.user_error import UserError
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", show_default="any that is free")]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Refuse every command.")]
+
+
+def console(target: Target, *, port: Port = 0, read_only: ReadOnly = False, who: Who = "") -> None:
+    """Serve the console on 127.0.0.1: what needs you, orders, lanes, and every command, with your AWS credentials.
+
+    Open the address that is printed; the token in it lets only you in. Ctrl-C stops it.
+
+    Examples: stepward console --local · stepward console --env prod --read-only
+    """
+    try:
+        from stepward.console.frame import Console  # noqa: PLC0415 - `--help` must not import these
+        from stepward.console.server import serve  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error.name} is missing; install it: pip install 'stepward[console]'") from error
+    shown = Console(
+        connect(target),
+        target.stack,
+        operator(who),
+        target.typed,
+        production=is_production(target),
+        read_only=read_only,
+    )
+    try:
+        serve(shown, lambda address: say(f"The console of stack {target.stack}: {address}\nCtrl-C stops it."), port)
+    except OSError as error:
+        raise UserError(f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another --port") from error
+
+
+def is_production(target: Target) -> bool:
+    """Whether the pages warn: every stack on AWS does, but that of the environment dev."""
+    return not target.local and not target.endpoint and target.stack != target.bare

@@ -1,0 +1,139 @@
+"""Gives one command to one order or lane: what it would do, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+
+from nicegui import run
+
+from stepward.app.convoy.dry_run import dry_run
+from stepward.console.frame import Console
+from stepward.domain.convoy.apply_command import is_done, refused
+from stepward.domain.convoy.commands import LaneCommand, RetryLane
+from stepward.domain.convoy.event import sequence_name
+from stepward.domain.convoy.lane_message import LaneMessage
+from stepward.domain.errors import Rejected
+from stepward.domain.messages import Command
+from stepward.domain.staleness import dated, staleness
+from stepward.domain.task.decide import decide
+from stepward.domain.task.record import Loaded
+from stepward.domain.timing import Timing
+from stepward.operator.asked import CommandOutcome, asked
+from stepward.operator.lane_words import lane_state
+from stepward.operator.outcome import Seen, outcome
+from stepward.wire.convoy import encode_command
+from stepward.wire.order_event import stored_event
+
+T = TypeVar("T")
+WITHIN_S, STEP_S = 10.0, 0.25
+
+
+def check_allowed(console: Console) -> None:
+    """Raise Rejected if the console may only look."""
+    if console.read_only:
+        raise Rejected("command", "this console is read only; start it without --read-only to give commands")
+
+
+def foreseen(loaded: Loaded, command: Command, now: int) -> Sequence[str]:
+    """What the command would do now, by the Scheduler's own decision, dry: a line each."""
+    task, plan = loaded.task, loaded.plan
+    command = dated(command, max([now, *(entry.at for entry in task.history)]))
+    if refusal := staleness(command, task, plan, now):
+        return [f"It would be refused: {refusal.text}."]
+    try:
+        decision = decide(task, plan, command, now=now, by="dry run", timing=Timing(), order=loaded.order)
+    except Rejected as fault:
+        return [f"It would be refused: {fault}."]
+    if decision.refusal:
+        return [f"It would be refused: {decision.refusal.text}."]
+    lines = [
+        f"{name}: {before.process_state if (before := task.steps.get(name)) else 'new'} → {after.process_state}"
+        for name, after in decision.task.steps.items()
+        if task.steps.get(name) != after
+    ]
+    return [f"The order: {task.process_state} → {decision.task.process_state}", *lines]
+
+
+async def give(console: Console, command: Command) -> CommandOutcome | None:
+    """Give a command to an order, and wait up to ten seconds for what came of it; None if nothing did in that time.
+
+    Raises StepwardError.
+    """
+    check_allowed(console)
+    found = await run.io_bound(partial(_sent, console, command))
+    if found is None or isinstance(found, CommandOutcome):
+        return found
+    before, sent = found
+    return await _awaited(lambda: outcome(sent, before, _seen(console, sent.order_id)))
+
+
+def _sent(console: Console, command: Command) -> CommandOutcome | tuple[Seen, Command]:
+    connection = console.connection
+    loaded, now = _loaded(console, command.order_id), connection.now()
+    command = dated(command, max([now, *(entry.at for entry in loaded.task.history)]))
+    if refusal := staleness(command, loaded.task, loaded.plan, now):
+        return CommandOutcome(applied=False, text=refusal.text)
+    before = Seen(loaded.task, connection.audit_log.of(command.order_id))
+    connection.queues.to_scheduler([command])
+    return before, command
+
+
+def _loaded(console: Console, key: str) -> Loaded:
+    loaded = console.connection.store.load(key)
+    if loaded is None:
+        raise Rejected("orderId", "the order is gone")
+    return loaded
+
+
+def _seen(console: Console, key: str) -> Seen:
+    return Seen(_loaded(console, key).task, console.connection.audit_log.of(key))
+
+
+async def give_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
+    """The same for the lane of an order."""
+    check_allowed(console)
+    refusal = await run.io_bound(partial(_sent_to_lane, console, command))
+    return refusal or await _awaited(lambda: _of_lane(console, command))
+
+
+def _sent_to_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
+    connection = console.connection
+    lane = connection.lanes.load(command.order_id)
+    if lane is None:
+        raise Rejected("orderId", "the lane is gone")
+    decode = partial(stored_event, keys=connection.deployment.keys)
+    if refusal := dry_run(connection.lanes, lane, decode, lambda held: refused(lane, held, command)):
+        return CommandOutcome(applied=False, text=refusal.text)
+    message = LaneMessage(command.order_id, f"operator/{command.command_id}", encode_command(command))
+    connection.lane_queue.send([message])
+    return None
+
+
+def _of_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
+    connection, retry = console.connection, isinstance(command, RetryLane)
+    name = "convoy retry" if retry else "convoy skip"
+    event = "" if isinstance(command, RetryLane) else f"event {sequence_name(command.position)}"
+    entry = asked(name, command, event).entry((), connection.audit_log.of(command.order_id))
+    if entry and not entry.applied:
+        return CommandOutcome(applied=False, text=entry.note)
+    lane = connection.lanes.load(command.order_id)
+    if lane and (entry or is_done(lane, command)):
+        return CommandOutcome(applied=True, text=f"The lane is {lane_state(lane)}.")
+    return None
+
+
+async def _awaited(look: Callable[[], CommandOutcome | None]) -> CommandOutcome | None:
+    found: CommandOutcome | None = None
+    for _ in _tries():
+        found = await run.io_bound(look)
+        if found and found.final:
+            break
+        await asyncio.sleep(STEP_S)
+    return found
+
+
+def _tries() -> Iterator[int]:
+    return iter(range(round(WITHIN_S / STEP_S)))

@@ -1,0 +1,57 @@
+"""Serves the pages on 127.0.0.1."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from secrets import token_urlsafe
+
+import uvicorn
+from fastapi import FastAPI
+from nicegui import ui
+
+from stepward.console.frame import Console
+from stepward.console.gate import Gate
+from stepward.console.home import home_page
+from stepward.console.lane import lane_page
+from stepward.console.order import order_page
+from stepward.console.orders import orders_page
+from stepward.console.stopped import stopped_page
+
+
+def build(console: Console) -> None:
+    """Make the pages, each at its own address."""
+    ui.page("/")(lambda: home_page(console))
+
+    @ui.page("/orders")
+    def orders(where: str = "", after: str = "") -> None:
+        orders_page(console, where, after)
+
+    @ui.page("/orders/{key}")
+    def order(key: str) -> None:
+        order_page(console, key)
+
+    @ui.page("/lanes/{key}")
+    def lane(key: str) -> None:
+        lane_page(console, key)
+
+    ui.page("/stopped")(lambda: stopped_page(console))
+
+
+def serve(console: Console, ready: Callable[[str], object], port: int = 0) -> None:
+    """Serve the pages until the process is stopped; `ready` gets the address, which has a token in it.
+
+    Port 0 is any that is free. Raises OSError if the port is taken.
+    """
+    build(console)
+    app = FastAPI(openapi_url=None)
+    ui.run_with(app, title="Stepward", dark=None, show_welcome_message=False)
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("127.0.0.1", port))
+        taken = listening.getsockname()[1]
+        token = token_urlsafe(32)
+        # The access log would hold the token, and the keys of orders.
+        config = uvicorn.Config(Gate(app, taken, token), access_log=False, log_level="warning")
+        ready(f"http://127.0.0.1:{taken}/?token={token}")
+        uvicorn.Server(config).run(sockets=[listening])

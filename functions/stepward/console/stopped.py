@@ -1,0 +1,92 @@
+"""What is stopped: lanes, dead letters, rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from nicegui import ui
+
+from stepward.console.frame import Console, empty, heading, lane_address, live, page, said, state_badge, verbatim
+from stepward.domain.convoy.lane import Lane
+from stepward.domain.errors import Corrupt, NotUnderstood
+from stepward.domain.rejects import Reject
+from stepward.operator.connection import Connection
+from stepward.operator.lane_words import lane_state, why_it_waits
+from stepward.operator.wording.times import day_and_time
+
+MOST_LANES, MOST_REJECTS = 50, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page shows, at one moment."""
+
+    lanes: tuple[Lane | str, ...]
+    dead: tuple[tuple[str, int], ...]
+    rejects: tuple[Reject, ...]
+
+
+def stopped_page(console: Console) -> None:
+    """The page of what is stopped."""
+    with page(console, "Stopped"):
+        live(partial(_load, console), partial(_draw, console))
+
+
+def _load(console: Console) -> Shown:
+    connection = console.connection
+    return Shown(
+        tuple(islice(_lanes(connection), MOST_LANES)),
+        tuple(_dead(connection)),
+        tuple(map(connection.rejects.whole, connection.rejects.newest(MOST_REJECTS))),
+    )
+
+
+def _lanes(connection: Connection) -> Iterator[Lane | str]:
+    for key in dict.fromkeys(connection.lanes.needing_attention()):
+        try:
+            lane = connection.lanes.load(key)
+        except (Corrupt, NotUnderstood) as error:
+            yield str(error)
+            continue
+        if lane and lane.needs_attention is not None:
+            yield lane
+
+
+def _dead(connection: Connection) -> Iterator[tuple[str, int]]:
+    from stepward.operator.dead_letters.queue import DeadLetterQueue  # noqa: PLC0415 - it imports the AWS SDK
+
+    for name, urls in connection.deployment.dead_letters.items():
+        yield name, DeadLetterQueue(connection.sqs, urls.dead).depth()
+
+
+def _draw(console: Console, shown: Shown) -> None:
+    heading("Lanes that wait for you, the longest first")
+    for each in shown.lanes:
+        with ui.row().classes("items-center gap-3"):
+            if isinstance(each, str):
+                ui.label(f"Cannot be read: {each}").classes("text-red-500")
+                continue
+            ui.link(said(each.order_id), lane_address(each.order_id))
+            state_badge(lane_state(each))
+            ui.label(why_it_waits(each))
+    if not shown.lanes:
+        empty("No lane waits for you.")
+    heading("Dead letters")
+    found = [(name, depth) for name, depth in shown.dead if depth]
+    for name, depth in found:
+        ui.label(f"{name}: {depth}")
+        verbatim(f"{console.typed('dead-letters', 'show', name)}\n{console.typed('dead-letters', 'redrive', name)}")
+    if not found:
+        empty("Every message was processed.")
+    heading("Rejected messages, the newest first")
+    for reject in shown.rejects:
+        with ui.expansion(f"{day_and_time(reject.received_at)}  {reject.field}: {reject.reason}").classes(
+            "w-full border"
+        ):
+            ui.label(f"from {reject.source}, message {reject.message_id}")
+            verbatim(reject.body)
+    if not shown.rejects:
+        empty("No message was rejected in the last two weeks.")

@@ -1,0 +1,140 @@
+"""O3: the pages, as a simulated user sees them; hostile texts stand on them as text."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+from nicegui.testing import User
+from nicegui.testing.user_simulation import user_simulation
+
+from stepward.console.frame import Console, order_address
+from stepward.console.giving import give, give_lane
+from stepward.console.many import Asking, Run
+from stepward.console.server import build
+from stepward.domain.convoy.commands import RetryLane
+from stepward.domain.errors import Rejected
+from stepward.domain.messages import Resubmit, Undo
+from stepward.domain.rejects import Reject
+from stepward.operator import bulk
+from stepward.operator.filters import Filter
+from stepward.testing.memory.queues import MemoryQueues
+from tests.unit.cli.lives import SUBMITTED
+from tests.unit.operator.deployed import Deployed, failed_orders
+
+HOSTILE = '<img src=x onerror="alert(1)">{{constructor.constructor("alert(1)")()}}'
+
+
+@pytest.fixture
+def deployed() -> Deployed:
+    made = Deployed()
+    failed_orders(made, 3)
+    made.rejects.keep(Reject("m-1", "orders", SUBMITTED, "orderId", HOSTILE, HOSTILE))
+    return made
+
+
+def console(deployed: Deployed) -> Console:
+    return Console(deployed.connection, "shop", "ann", lambda *words: " ".join(("stepward", *words)))
+
+
+def visit(shown: Console, act: Callable[[User], Awaitable[None]]) -> None:
+    """Have a person visit the console."""
+
+    async def visiting() -> None:
+        async with user_simulation() as user:
+            build(shown)
+            await act(user)
+
+    asyncio.run(visiting())
+
+
+@pytest.mark.parametrize(
+    ("path", "texts"),
+    [
+        ("/", ["What needs you, the worst first", "refused with card_declined", "payments: closed"]),
+        ("/orders?where=state%3DError", ["3 shown"]),
+        ("/orders?where=nonsense%3D1", ["This cannot be shown", "The fields: id"]),
+        ("/orders?where=ord-9", ["No order in flight"]),
+        (order_address("ord-00001"), ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log"]),
+        (order_address("ord-9"), ["there is no order ord-9 in shop"]),
+        ("/stopped", ["No lane waits for you", HOSTILE]),
+        ("/lanes/ord-00001", ["has received no event of order ord-00001"]),
+    ],
+)
+def test_each_page_shows_what_it_is_for(deployed: Deployed, path: str, texts: list[str]) -> None:
+    async def act(user: User) -> None:
+        await user.open(path)
+        for text in texts:
+            await user.should_see(text, retries=20)
+
+    visit(console(deployed), act)
+
+
+def test_a_command_is_given_with_the_reason_and_the_name(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[object] = []
+    monkeypatch.setattr(MemoryQueues, "to_scheduler", lambda _, messages: sent.extend(messages))
+
+    async def act(user: User) -> None:
+        await user.open(order_address("ord-00001"))
+        await user.should_see("Resubmit charge", retries=20)
+        user.find("Resubmit charge").click()
+        await user.should_see("charge: Error → Processing", retries=20)
+        user.find(marker="why").type("the card is good now")
+        user.find(marker="go").click()
+        await user.should_see("waiting for what comes of it", retries=20)
+        await asyncio.sleep(0.2)
+
+    visit(console(deployed), act)
+    assert sent == [Resubmit("ord-00001", "charge", 1, "ann", "the card is good now")]
+
+
+@pytest.mark.parametrize("lane", [False, True])
+def test_a_console_that_is_read_only_gives_no_command(deployed: Deployed, *, lane: bool) -> None:
+    shown = replace(console(deployed), read_only=True)
+    order, at_lane = Undo("ord-00001", "ann", "why"), RetryLane("ord-00001", "ann", "why", "c-1")
+    with pytest.raises(Rejected, match="read only"):
+        asyncio.run(give_lane(shown, at_lane) if lane else give(shown, order))
+    with pytest.raises(Rejected, match="read only"):
+        Asking(shown, Filter(), None).done("undo", "why", 20, Run())
+
+
+def test_a_read_only_console_shows_no_button(deployed: Deployed) -> None:
+    async def act(user: User) -> None:
+        await user.open(order_address("ord-00001"))
+        await user.should_see("charge ended in Error", retries=20)
+        await user.should_not_see("Resubmit charge")
+
+    visit(replace(console(deployed), read_only=True), act)
+
+
+def test_production_is_named_on_each_page(deployed: Deployed) -> None:
+    async def act(user: User) -> None:
+        for path in ("/", "/orders", "/stopped", order_address("ord-00001"), "/lanes/ord-00001"):
+            await user.open(path)
+            await user.should_see("PRODUCTION")
+
+    visit(replace(console(deployed), production=True), act)
+
+
+def test_many_are_asked_only_once_their_number_is_confirmed(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[object] = []
+    monkeypatch.setattr(MemoryQueues, "to_scheduler", lambda _, messages: sent.extend(messages))
+    monkeypatch.setattr(bulk, "WITHIN_MS", 0)
+
+    async def act(user: User) -> None:
+        await user.open("/orders?where=state%3DError")
+        await user.should_see("3 shown", retries=20)
+        user.find(marker="every").click()
+        await user.should_see("It would be given to 3:", retries=20)
+        user.find(marker="why").type("the bank is back")
+        user.find(marker="go").click()
+        await user.should_see("type 3 to confirm", retries=20)
+        assert not sent
+        user.find(marker="count").type("3")
+        user.find(marker="go").click()
+        await user.should_see(marker="ended", retries=20)
+
+    visit(console(deployed), act)
+    assert len(sent) == 3
