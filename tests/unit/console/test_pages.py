@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
+from nicegui import Client
 from nicegui.testing import User
 from nicegui.testing.user_simulation import user_simulation
 
@@ -43,7 +44,11 @@ def visit(shown: Console, act: Callable[[User], Awaitable[None]]) -> None:
     async def visiting() -> None:
         async with user_simulation() as user:
             build(shown)
-            await act(user)
+            try:
+                await act(user)
+            finally:
+                # Else NiceGUI would remove the modules of the pages, with all their parents, from sys.modules.
+                Client.page_routes.clear()
 
     asyncio.run(visiting())
 
