@@ -97,9 +97,7 @@ def everything() -> dict[str, Any]:
     found: dict[str, Any] = {}
     beforehand = 0
     for module in sorted(each.name for each in pkgutil.walk_packages(stepward.__path__, "stepward.")):
-        if not module.startswith(
-            ("stepward.cli", "stepward.local", "stepward.operator", "stepward.testing", "stepward.project")
-        ):
+        if module.split(".")[1] not in LEFT_OUT:
             for cls in vars(importlib.import_module(module)).values():
                 if isinstance(cls, type) and cls.__module__ == module and "__dataclass_fields__" in vars(cls):
                     found[f"{module}.{cls.__qualname__}"] = description(cls)

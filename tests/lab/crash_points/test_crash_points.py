@@ -15,7 +15,7 @@ from tests.lab.crash_points.order_paths import SCENARIOS
 from tests.lab.crash_points.paths import PATHS
 
 OF_ORDERS = ["undo", "asked at once", "happy", "recover", "drain", "ledger split", "poison, skipped", "later"]
-WHOLE = [*OF_ORDERS, "child undone", "child", "child refused", "signal"]
+WHOLE = [*OF_ORDERS, "signal", "child undone", "child refused", "child"]
 
 
 @pytest.mark.parametrize("name", some(WHOLE, 2))

@@ -11,7 +11,7 @@ from tests.lab.guards.switch import Guard, guards, switched_off
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("guard", some(guards(), 4), ids=lambda guard: guard.name.replace(" ", "-"))
+@pytest.mark.parametrize("guard", some(guards(), 6), ids=lambda guard: guard.name.replace(" ", "-"))
 def test_a_guard_that_is_off_is_missed(guard: Guard) -> None:
     """Each guard that is switched off turns a test red."""
     assert missed_by(guard), f"nothing misses this guard: {guard.protects}"

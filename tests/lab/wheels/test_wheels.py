@@ -53,7 +53,7 @@ def test_a_wheel_names_no_application(wheels: Mapping[str, ZipFile], name: str) 
 
 def test_the_engine_brings_its_command_its_fixtures_and_its_extras(wheels: Mapping[str, ZipFile]) -> None:
     engine = metadata(wheels["stepward"])
-    assert engine.get_all("Provides-Extra") == ["cli", "local", "new", "testing"]
+    assert engine.get_all("Provides-Extra") == ["cli", "console", "local", "new", "testing"]
     (file,) = [file for file in wheels["stepward"].namelist() if file.endswith("entry_points.txt")]
     entries = wheels["stepward"].read(file).decode()
     assert "stepward = stepward.cli:start" in entries
