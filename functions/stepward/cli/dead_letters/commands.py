@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import sleep  # noqa: TID251 -- a command on a person's machine keeps the rate by waiting
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -22,6 +22,9 @@ from stepward.operator.dead_letters.redrive import Action, Redrive, Wanted
 from stepward.operator.dead_letters.staleness import Staleness
 from stepward.operator.filters import Filter
 from stepward.stack_outputs import DeadLetters
+
+if TYPE_CHECKING:
+    from stepward.operator.dead_letters.queue import DeadLetterQueue
 
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="A queue's name, from `stepward dead-letters list`.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many messages to read at most.")]
@@ -117,20 +120,23 @@ def redrive(  # noqa: PLR0913 - an option each
     wanted = Wanted((message,), Filter.parse(where, now=connection.now()), drop_stale)
     asked = _of(target, connection, queue, wanted)
     source = asked.source()
+    with source.taken(limit) as dead_letters:
+        seen = list(asked.acted(dead_letters, asked.would if dry_run else _paced(asked, source, rate)))
+    acted = [(each, action) for each, action in seen if action]
+    if message and not where and not acted:
+        hint = target.typed("dead-letters", "show", queue)
+        raise UserError(f"no undelivered message of {queue} has an id that begins with {message}; list them: {hint}")
+    _report(connection, queue, acted, more=len(seen) == limit, drops=drop_stale, is_dry=dry_run, as_json=as_json)
 
+
+def _paced(asked: Redrive, source: DeadLetterQueue, rate: float) -> Callable[[Opened], Action]:
     def act(each: Opened) -> Action:
         action = asked.do(source, each)
         if action is not Action.KEPT:
             sleep(1 / rate)
         return action
 
-    with source.taken(limit) as dead_letters:
-        seen = list(asked.acted(dead_letters, asked.would if dry_run else act))
-    acted = [(each, action) for each, action in seen if action]
-    if message and not where and not acted:
-        hint = target.typed("dead-letters", "show", queue)
-        raise UserError(f"no undelivered message of {queue} has an id that begins with {message}; list them: {hint}")
-    _report(connection, queue, acted, more=len(seen) == limit, drops=drop_stale, is_dry=dry_run, as_json=as_json)
+    return act
 
 
 def _report(
