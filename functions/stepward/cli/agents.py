@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -10,10 +9,11 @@ from rich.table import Table
 
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target
-from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, span, table
+from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, table
 from stepward.cli.user_error import UserError
 from stepward.domain.coordination.breaker import AgentPause, Breaker, Mode
 from stepward.operator.connection import Connection
+from stepward.operator.wording.agents import calls, defects, paused, resumed
 
 Agent = Annotated[str, typer.Option(help="An agent instead of an order.", show_default=False)]
 STYLES = {Mode.CLOSED: "green", Mode.HALF_OPEN: "yellow", Mode.OPEN: "bold red"}
@@ -68,24 +68,10 @@ def resume_agent(target: Target, agent: str, *, as_json: bool) -> None:
     if as_json:
         _print_document(agent, None, changed=changed, breaker=before.mode)
         return
-    if before.pause and before.mode is Mode.CLOSED:
-        say(f"Agent {agent} works again; requests that it returned to its queue come back within a minute.")
-    elif before.mode is not Mode.CLOSED:
-        ended = f"The pause of agent {agent} has ended. " if before.pause else ""
-        say(f"{ended}The breaker of {agent} was {before.mode}; the next request tries the service at once.")
-        say(f"If that succeeds, the breaker closes; if not, it is open again. See: {target.typed('agents')}")
-    else:
-        say(f"Agent {agent} was not paused, and its breaker is closed. Nothing was changed.")
-
-
-def defects(agent: str, breaker: Breaker) -> Iterator[str]:
-    """A sentence for each defect of the agent's code or settings."""
-    for defect in breaker.blame.defects:
-        yield (
-            f"Agent {agent} fails: {defect.operation} raises {defect.text} at {defect.place}, in {len(defect.orders)} "
-            f"order{'' if len(defect.orders) == 1 else 's'} since {day_and_time(defect.since)}. The code or a setting "
-            "is at fault; no order's failure is counted."
-        )
+    for sentence in resumed(agent, before):
+        say(sentence)
+    if before.mode is not Mode.CLOSED:
+        say(f"To see how it went: {target.typed('agents')}")
 
 
 def _print_document(agent: str, pause: AgentPause | None, *, changed: bool, breaker: Mode | None = None) -> None:
@@ -114,26 +100,10 @@ def _table(found: dict[str, Breaker], now: int) -> Table:
             cell(name),
             cell(breaker.mode, STYLES[breaker.mode]),
             day_and_time(breaker.since) if breaker.since else "the start",
-            cell(_calls(breaker, now)),
-            cell(_paused(breaker.pause), "yellow"),
+            cell(calls(breaker, now)),
+            cell(paused(breaker.pause), "yellow"),
         )
     return rows
-
-
-def _calls(breaker: Breaker, now: int) -> str:
-    if breaker.pause:
-        return "none until resumed"
-    if breaker.mode is Mode.OPEN and breaker.until > now:
-        return f"none for {span(breaker.until - now)}, then one probe"
-    if breaker.mode is not Mode.CLOSED:
-        return "one probe"
-    if not breaker.failures:
-        return "go through"
-    return f"go through; {breaker.failures} order{'' if breaker.failures == 1 else 's'} failed since the last success"
-
-
-def _paused(pause: AgentPause | None) -> str:
-    return f"by {pause.who} at {day_and_time(pause.at)}: {pause.why}" if pause else ""
 
 
 def _document(name: str, breaker: Breaker) -> dict[str, Any]:

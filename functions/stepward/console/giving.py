@@ -37,6 +37,12 @@ def check_allowed(console: Console) -> None:
         raise Rejected("command", "this console is read only; start it without --read-only to give commands")
 
 
+async def acting(console: Console, act: Callable[[], T]) -> T | None:
+    """Do what changes something, beside the pages; every action comes through here. Raises StepwardError."""
+    check_allowed(console)
+    return await run.io_bound(act)
+
+
 def foreseen(loaded: Loaded, command: Command, now: int) -> Sequence[str]:
     """What the command would do now, by the Scheduler's own decision, dry: a line each."""
     task, plan = loaded.task, loaded.plan
@@ -62,8 +68,7 @@ async def give(console: Console, command: Command) -> CommandOutcome | None:
 
     Raises StepwardError.
     """
-    check_allowed(console)
-    found = await run.io_bound(partial(_sent, console, command))
+    found = await acting(console, partial(_sent, console, command))
     if found is None or isinstance(found, CommandOutcome):
         return found
     before, sent = found

@@ -1,16 +1,26 @@
-"""Derives the outcome of a command from the order's history and its audit log, once the Scheduler has acted."""
+"""Derives the outcome of a command from the order's history, or its lane, and its audit log."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from stepward.app.convoy.history import stored_at_position
 from stepward.app.scheduler.audit_log import DONE_AS, AuditEntry, named
+from stepward.domain.convoy.apply_command import is_done
+from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
+from stepward.domain.convoy.event import StoredEvent, sequence_name
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.history import HistoryEntry
 from stepward.domain.key import spoken
 from stepward.domain.messages import Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.task.record import ProcessState, Task
 from stepward.operator.asked import Asked, CommandOutcome, asked
+from stepward.operator.connection import Connection
+from stepward.operator.lane_words import lane_position
+
+LANE_COMMANDS = {RetryLane: "retry", SkipEvent: "skip", ReplaceEvent: "replace"}
+_DONE = {RetryLane: "was tried again", SkipEvent: "was skipped", ReplaceEvent: "was replaced"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +89,53 @@ def _undo(task: Task, by: str) -> CommandOutcome:
     left = [each.name for each in task.steps.values() if each.is_compensation and each.process_state not in ended]
     text = f"The undo of order {order} has begun; still to do: {', '.join(left)}.{by}"
     return CommandOutcome(applied=True, text=text, final=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSeen:
+    """A lane, the event after its last applied one if it has arrived, and the order's audit log, at one moment."""
+
+    lane: Lane
+    following: StoredEvent | None = None
+    audit_log: tuple[AuditEntry, ...] = ()
+
+
+def lane_seen(connection: Connection, lane: Lane) -> LaneSeen:
+    """The lane with what stands beside it; raises StepwardError."""
+    following = stored_at_position(connection.lanes, lane, lane.last + 1) if lane.last < lane.highest else None
+    return LaneSeen(lane, following, connection.audit_log.of(lane.order_id))
+
+
+def lane_outcome(command: LaneCommand, before: LaneSeen, now: LaneSeen) -> CommandOutcome | None:
+    """The outcome of `command` between two readings; None if there is none yet."""
+    mine = asked_of_lane(command).entry(before.audit_log, now.audit_log)
+    if mine and not mine.applied:
+        return CommandOutcome(applied=False, text=mine.note)
+    if mine or is_done(now.lane, command):
+        goes_on = now.lane.last < now.lane.highest and not now.lane.blocked and now.following is not None
+        return CommandOutcome(applied=True, text=_of_lane(command, before.lane, now), final=not goes_on)
+    return None
+
+
+def asked_of_lane(command: LaneCommand) -> Asked:
+    """The command as the order's audit log records it."""
+    event = "" if isinstance(command, RetryLane) else f"event {sequence_name(command.position)}"
+    return asked(f"convoy {LANE_COMMANDS[type(command)]}", command, event)
+
+
+def _of_lane(command: LaneCommand, before: Lane, now: LaneSeen) -> str:
+    position = event_of(command, before)
+    event = sequence_name(position) if position else ""
+    blocked = now.lane.blocked
+    again = isinstance(command, RetryLane) and blocked is not None and blocked.position == position
+    what = f"Event {event} {_DONE[type(command)]}" if event else "The lane goes on"
+    if again and blocked:
+        return f"{what}, and still stops the lane: {blocked.reason}."
+    return f"{what}; {lane_position(now.lane, now.following)}."
+
+
+def event_of(command: LaneCommand, lane: Lane) -> int:
+    """The position of the event that the command is about; 0 if it is about none."""
+    if isinstance(command, RetryLane):
+        return lane.blocked.position if lane.blocked else 0
+    return command.position

@@ -10,9 +10,9 @@ from stepward.app.convoy.convoy import Arrival
 from stepward.app.convoy.history import stored_at_position
 from stepward.app.intake import Received
 from stepward.app.scheduler.audit_log import AuditLog
-from stepward.cli.convoy.ask import LaneSeen
 from stepward.domain.convoy.commands import LaneCommand
 from stepward.domain.convoy.lane import Lane, LaneRules
+from stepward.operator.outcome import LaneSeen
 from stepward.ports import Lanes, SharedRecords
 from stepward.testing.memory.lanes import MemoryLanes
 from stepward.testing.memory.shared_records import MemorySharedRecords

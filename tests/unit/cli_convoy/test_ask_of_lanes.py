@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from stepward.cli.convoy.ask import lane_outcome
 from stepward.cli.convoy.refusals import lane_refusal, replacement
 from stepward.cli.deployment.options import Target
 from stepward.cli.user_error import UserError
 from stepward.domain.convoy.commands import LaneCommand, ReplaceEvent, RetryLane, SkipEvent
+from stepward.operator.outcome import lane_outcome
 from tests.unit.cli_convoy.lane_lives import LaneLife, ended, entry, flowing, poisoned, torn, unsequenced_events
 
 RETRY = RetryLane("ord-1", "ada", "mended", "k-1")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
 from time import sleep  # noqa: TID251 -- a command on a person's machine keeps the rate by waiting
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from stepward.adapters.sqs.delivery import Outgoing
 from stepward.cli.deployment.connection import connect
 from stepward.cli.deployment.options import AsJson, Target, for_deployment
 from stepward.cli.many import DryRunOnly, Rate, Where
@@ -20,11 +17,10 @@ from stepward.cli.terminal import OUT, cell, day_and_time, print_json, say, tabl
 from stepward.cli.user_error import UserError
 from stepward.domain.key import named
 from stepward.operator.connection import Connection
-from stepward.operator.dead_letters.of_convoy import opened_event, opened_ledger
-from stepward.operator.dead_letters.of_tasks import TOGETHER, DeadLetter, Opened, opened
+from stepward.operator.dead_letters.of_tasks import TOGETHER, Opened
+from stepward.operator.dead_letters.redrive import Action, Redrive, Wanted
 from stepward.operator.dead_letters.staleness import Staleness
 from stepward.operator.filters import Filter
-from stepward.operator.rows import Row
 from stepward.stack_outputs import DeadLetters
 
 if TYPE_CHECKING:
@@ -50,7 +46,7 @@ def list_queues(target: Target, *, as_json: AsJson = False) -> None:
     JSON: queues (list of: queue, messages (number, as SQS estimates it)).
     """
     connection = connect(target)
-    depths = {name: _dead_letter_queue(connection, each).depth() for name, each in _queues(connection).items()}
+    depths = {name: Redrive(connection, name).source().depth() for name in _queues(connection)}
     if as_json:
         print_json({"queues": [{"queue": name, "messages": depth} for name, depth in depths.items()]})
         return
@@ -76,8 +72,9 @@ def show_dead_letters(target: Target, queue: Queue, *, limit: Limit = 50, as_jso
     stale, or null)), more (whether there may be others).
     """
     connection = connect(target)
-    with _dead_letter_queue(connection, _named(target, connection, queue)).taken(limit) as dead_letters:
-        found = [_opened(connection, queue, dead_letter) for dead_letter in dead_letters]
+    asked = _of(target, connection, queue)
+    with asked.source().taken(limit) as dead_letters:
+        found = [asked.opened(dead_letter) for dead_letter in dead_letters]
     more = len(found) == limit or _may_hide_more(found)
     if as_json:
         print_json({"queue": queue, "messages": [_document(each, connection) for each in found], "more": more})
@@ -120,12 +117,11 @@ def redrive(  # noqa: PLR0913 - an option each
     be others).
     """
     connection = connect(target)
-    urls = _named(target, connection, queue)
-    source = _dead_letter_queue(connection, urls)
-    wanted = _Wanted(message, Filter.parse(where, now=connection.now()), connection)
-    act = partial(_would if dry_run else _act, connection, source, urls, drop_stale=drop_stale, rate=rate)
+    wanted = Wanted((message,), Filter.parse(where, now=connection.now()), drop_stale)
+    asked = _of(target, connection, queue, wanted)
+    source = asked.source()
     with source.taken(limit) as dead_letters:
-        seen = _acted(connection, queue, dead_letters, wanted, act)
+        seen = list(asked.acted(dead_letters, asked.would if dry_run else _paced(asked, source, rate)))
     acted = [(each, action) for each, action in seen if action]
     if message and not where and not acted:
         hint = target.typed("dead-letters", "show", queue)
@@ -133,10 +129,20 @@ def redrive(  # noqa: PLR0913 - an option each
     _report(connection, queue, acted, more=len(seen) == limit, drops=drop_stale, is_dry=dry_run, as_json=as_json)
 
 
+def _paced(asked: Redrive, source: DeadLetterQueue, rate: float) -> Callable[[Opened], Action]:
+    def act(each: Opened) -> Action:
+        action = asked.do(source, each)
+        if action is not Action.KEPT:
+            sleep(1 / rate)
+        return action
+
+    return act
+
+
 def _report(
     connection: Connection,
     queue: str,
-    acted: list[tuple[Opened, str]],
+    acted: list[tuple[Opened, Action]],
     *,
     more: bool,
     drops: bool,
@@ -154,84 +160,13 @@ def _report(
     say(f"Nothing was done; it would be: {summary}" if is_dry else summary)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """Which messages a redrive is about: those whose id begins so, and that match the filter."""
-
-    message: str
-    wish: Filter
-    connection: Connection
-
-    def has(self, each: Opened) -> bool:
-        """Whether this is one of them; a filter looks at a message as at an order."""
-        about = named(each.order_id, self.connection.deployment.keys.default if each.order_id else "")
-        order_id, workflow, customer = (about[name] or "" for name in ("orderId", "workflow", "customerId"))
-        sent, reason = each.dead_letter.sent_at, f"{each.what}: {each.judgement.reason}"
-        row = Row(each.order_id, order_id, workflow, customer, "", "", reason, sent, sent, sent)
-        return each.dead_letter.message_id.startswith(self.message) and self.wish.matches(row)
-
-
-def _acted(
-    connection: Connection,
-    queue: str,
-    dead_letters: Iterator[DeadLetter],
-    wanted: _Wanted,
-    act: Callable[[Opened], str],
-) -> list[tuple[Opened, str]]:
-    """Each dead letter with the action taken; "" for one that is not wanted.
-
-    No message of a group passes a corrupt one: the later ones may depend on it.
-    """
-    done: list[tuple[Opened, str]] = []
-    held: set[str] = set()
-    for dead_letter in dead_letters:
-        each = _opened(connection, queue, dead_letter)
-        action = ("kept" if each.group in held else act(each)) if wanted.has(each) else ""
-        if each.group and action == "kept" and each.judgement.staleness is Staleness.CORRUPT:
-            held.add(each.group)
-        done.append((each, action))
-    return done
-
-
-def _would(_connection: Connection, _source: DeadLetterQueue, _urls: DeadLetters, each: Opened, **options: Any) -> str:
-    """What a redrive would do."""
-    if each.judgement.staleness is Staleness.CURRENT:
-        return "sent"
-    return "dropped" if each.judgement.staleness is Staleness.STALE and options["drop_stale"] else "kept"
-
-
-def _act(
-    connection: Connection, source: DeadLetterQueue, urls: DeadLetters, each: Opened, *, drop_stale: bool, rate: float
-) -> str:
-    """Send first, remove second: a crash between the two leaves a message that is stale the next time."""
-    action = _would(connection, source, urls, each, drop_stale=drop_stale)
-    if action == "sent":
-        # The message's own id is new to the target queue, so that SQS does not drop it as a duplicate. In a standard
-        # queue the group is the tenant, which keeps its fair share there.
-        name, tenant = each.dead_letter.message_id, each.dead_letter.group
-        connection.sender.send(urls.source, [Outgoing(each.body, each.group, name, tenant=tenant)])
-    if action != "kept":
-        source.remove(each.dead_letter)
-        sleep(1 / rate)
-    return action
-
-
-def _summary(queue: str, actions: list[str], *, more: bool, drop_stale: bool) -> str:
+def _summary(queue: str, actions: Sequence[str], *, more: bool, drop_stale: bool) -> str:
     if not actions:
         return f"{queue} has no undelivered messages."
     sent, dropped, kept = (actions.count(action) for action in ("sent", "dropped", "kept"))
     advice = " To delete the stale ones, add --drop-stale." if kept and not drop_stale else ""
     again = " There may be more: run the command again." if more else ""
     return f"{sent} sent again, {dropped} dropped, {kept} kept.{advice}{again}"
-
-
-def _opened(connection: Connection, queue: str, dead_letter: DeadLetter) -> Opened:
-    if queue == "order-events":
-        return opened_event(dead_letter, connection.lanes, connection.deployment.keys)
-    if queue.startswith("ledgers"):
-        return opened_ledger(dead_letter, connection.shared_records)
-    load = partial(connection.store.load, with_order=False)
-    return opened(queue, dead_letter, load, connection.now(), connection.deployment.keys)
 
 
 def _may_hide_more(found: list[Opened]) -> bool:
@@ -252,21 +187,14 @@ def _queues(connection: Connection) -> dict[str, DeadLetters]:
     return found
 
 
-def _named(target: Target, connection: Connection, queue: str) -> DeadLetters:
+def _of(target: Target, connection: Connection, queue: str, wanted: Wanted | None = None) -> Redrive:
     queues = _queues(connection)
     if queue not in queues:
         raise UserError(f"there is no queue {queue} in stack {target.stack}; its queues: {', '.join(queues)}")
-    return queues[queue]
+    return Redrive(connection, queue, wanted or Wanted())
 
 
-def _dead_letter_queue(connection: Connection, urls: DeadLetters) -> DeadLetterQueue:
-    # `--help` must not import the AWS SDK.
-    from stepward.operator.dead_letters.queue import DeadLetterQueue  # noqa: PLC0415
-
-    return DeadLetterQueue(connection.sqs, urls.dead)
-
-
-def _print(found: list[Opened], words: list[str]) -> None:
+def _print(found: list[Opened], words: Sequence[str]) -> None:
     rows = table("Message", "Sent", "Received", "What it is, and whether it is stale")
     for each, word in zip(found, words, strict=True):
         dead_letter, order = each.dead_letter, f"{each.order_id}: " if each.order_id else ""

@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from stepward.app.agent.breakers import Breakers
-from stepward.cli.agents import defects
 from stepward.cli.deployment.options import Target
 from stepward.cli.terminal import cell, clock, day_and_time, json_text, moment, printable, span, table
 from stepward.domain.coordination.breaker import Mode
@@ -18,6 +17,7 @@ from stepward.domain.messages import SUBMITTERS, Undo
 from stepward.domain.staleness import staleness
 from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task, TimeLimit
 from stepward.domain.workflow.plan import Plan, PlannedStep, StepKind, forward_name
+from stepward.operator.wording.agents import defects
 from stepward.operator.wording.timeline import (
     Happening,
     all_records,
