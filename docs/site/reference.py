@@ -16,6 +16,7 @@ from pathlib import Path
 import typer
 import typer.main
 from typer.cli import get_docs_for_click
+from typer.core import TyperGroup
 
 import stepward
 from stepward.cli.main import app as commands
@@ -106,9 +107,19 @@ def members_of(name: str) -> Sequence[str]:
 
 def command_line() -> str:
     """The help of every command, as it prints it."""
-    group = typer.main.get_command(commands)
+    group = typer.main.get_group(commands)
     made: str = get_docs_for_click(obj=group, ctx=typer.Context(group, info_name="stepward"), name="stepward")
-    return made.replace("# `stepward`\n", "# Commands\n", 1)
+    return _whole(made, group).replace("# `stepward`\n", "# Commands\n", 1)
+
+
+def _whole(made: str, group: TyperGroup) -> str:
+    """The text with the first sentence of each command, of which Typer shows 45 characters."""
+    for name, command in group.commands.items():
+        made = made.replace(
+            f"* `{name}`: {command.get_short_help_str()}", f"* `{name}`: {command.get_short_help_str(200)}"
+        )
+        made = _whole(made, command) if isinstance(command, TyperGroup) else made
+    return made
 
 
 def messages(app: App) -> str:

@@ -28,6 +28,7 @@ def test_each_command_message_and_log_line_is_in_the_reference() -> None:
 
     for command in get_command(app).commands:  # type: ignore[attr-defined]
         assert f"## `stepward {command}`" in made["commands.md"]
+    assert re.findall(r"^\* `[\w-]+`: .*\.\.\.$", made["commands.md"], re.MULTILINE) == []
     for kind in ("order.submitted", "return.requested", "order.signal approval", "order.status", "stepward.lane.gap"):
         assert f"### `{kind}`" in made["messages.md"]
     assert [kind for kind in HistoryKind if f"| `{kind}` |" not in made["metrics.md"]] == []
@@ -51,6 +52,12 @@ def test_each_decision_is_on_the_list(page: pytest.Item) -> None:
 )
 def test_a_link_leads_to_the_page_of_the_site_or_is_a_text(link: str, on_the_site: str) -> None:
     assert pages.linked(link, "README.md") == on_the_site
+
+
+def test_a_page_with_a_graph_loads_the_copy_of_mermaid_that_make_docs_installs() -> None:
+    """The theme would load its own from another host."""
+    assert "<script src=\"{{ 'mermaid.tiny.js' | url }}\">" in read("docs/site/theme/main.html")
+    assert "@cp $(MERMAID) build/pages" in read("Makefile")
 
 
 def test_the_picture_of_the_parts_is_as_it_is_drawn() -> None:
