@@ -120,7 +120,7 @@ class Many:
             say(f"Nothing matches {self.where!r}.")
             return
         if bad:
-            rows = table("Order", "Outcome", "State", "Why")
+            rows = table("Order", "Outcome", "State", "Why", least=["State"])
             for each in bad[:MOST_SHOWN]:
                 rows.add_row(cell(each.key), each.end, cell(each.state), cell(each.text))
             OUT.print(rows)

@@ -195,7 +195,7 @@ def _of(target: Target, connection: Connection, queue: str, wanted: Wanted | Non
 
 
 def _print(found: list[Opened], words: Sequence[str]) -> None:
-    rows = table("Message", "Sent", "Received", "What it is, and whether it is stale")
+    rows = table("Message", "Sent", "Received", "What it is, and whether it is stale", least=["Received", "Sent"])
     for each, word in zip(found, words, strict=True):
         dead_letter, order = each.dead_letter, f"{each.order_id}: " if each.order_id else ""
         staleness = f", {each.judgement.staleness}" if word == "kept" else ""

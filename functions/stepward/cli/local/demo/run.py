@@ -99,7 +99,7 @@ def _deployed(project: Project, env: str, scratch: Path, addresses: Mapping[str,
 
 def _told(acts: Sequence[Act], stage: Stage, ledger: Ledger) -> bool:
     """Print how each order ended; whether each did, and no service did anything twice."""
-    rows, unfinished = table("order", "accident", "ends", "attempts"), []
+    rows, unfinished = table("order", "accident", "ends", "attempts", least=["attempts"]), []
     shown = None
     for act in acts:
         loaded = stage.store.load(act.key, with_order=False)
