@@ -16,6 +16,7 @@ from stepward.cli.cost.command import cost
 from stepward.cli.dead_letters import commands as dead_letters
 from stepward.cli.deploy_check.command import deploy_check
 from stepward.cli.deployment.options import for_deployment
+from stepward.cli.deployment.policy import policy
 from stepward.cli.ledger import commands as ledgers
 from stepward.cli.local import commands as local
 from stepward.cli.many import for_many
@@ -41,7 +42,7 @@ app.command("list")(for_deployment(list_orders))
 app.command()(for_deployment(rejects))
 for of_order in (resubmit, undo, cancel, pause, resume, signal):
     app.command()(for_deployment(for_many(of_order, give_many)))
-for command in (status, find, audit_log, agents, verify, console):
+for command in (status, find, audit_log, agents, policy, verify, console):
     app.command()(for_deployment(command))
 app.add_typer(convoy.app, name="convoy")
 app.add_typer(ledgers.app, name="ledger")
