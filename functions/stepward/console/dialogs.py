@@ -15,25 +15,38 @@ from stepward.wire.checked_text import cleaned
 Act = Callable[[str], Awaitable[CommandOutcome | None]]
 
 
-def confirmed(console: Console, title: str, will_do: Sequence[str], act: Act, extra: Callable[[], object]) -> None:
-    """Ask why, tell what the command would do, run `act` with the reason, and show what came of it."""
+def confirmed(
+    console: Console,
+    title: str,
+    will_do: Sequence[str],
+    act: Act,
+    extra: Callable[[], object] = lambda: None,
+    *,
+    asks_why: bool = True,
+    count: int = 1,
+) -> None:
+    """Tell what the command would do, ask why, run `act` with the reason, and show what came of it.
+
+    If it is for more than one, their `count` has to be typed.
+    """
     with ui.context.client.content, ui.dialog() as dialog, ui.card().classes("w-full max-w-2xl"):
-        ui.label(title).classes("text-lg font-bold")
-        if console.production:
-            ui.badge("PRODUCTION", color="red")
+        head(console, title)
         for line in will_do:
             verbatim(line)
         extra()
         why = ui.input("Why, for the audit log").props("autofocus").classes("w-full").mark("why")
+        why.set_visibility(asks_why)
+        typed = ui.input("Type how many, to confirm").mark("count")
+        typed.set_visibility(count > 1)
         result = ui.label().classes("whitespace-pre-wrap").mark("result")
 
         async def go() -> None:
-            if not (why.value or "").strip():
-                result.set_text("Give a reason, in a few words.")
+            if lacking := unconfirmed(count, (why.value or "") if asks_why else "none", typed.value or ""):
+                result.set_text(lacking)
                 return
             button.disable()
             result.set_text("Asked; waiting for what comes of it …")
-            result.set_text(await _tried(act, cleaned(why.value.strip(), LONGEST_TEXT)))
+            result.set_text(await _tried(act, cleaned((why.value or "").strip(), LONGEST_TEXT)))
             close.set_text("Close")
 
         why.on("keydown.enter", go)
@@ -42,6 +55,22 @@ def confirmed(console: Console, title: str, will_do: Sequence[str], act: Act, ex
             close = ui.button("Leave it", on_click=dialog.close).props("flat")
     dialog.on("hide", dialog.delete)
     dialog.open()
+
+
+def head(console: Console, title: str) -> None:
+    """The head of a dialog."""
+    ui.label(title).classes("text-lg font-bold")
+    if console.production:
+        ui.badge("PRODUCTION", color="red")
+
+
+def unconfirmed(count: int, why: str, typed: str) -> str:
+    """What has to be given before a command for so many is; empty if nothing."""
+    if not why.strip():
+        return "Give a reason, in a few words."
+    if count > 1 and typed.strip() != str(count):
+        return f"This is for {count}: type {count} to confirm."
+    return ""
 
 
 async def _tried(act: Act, why: str) -> str:

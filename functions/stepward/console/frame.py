@@ -29,8 +29,11 @@ COLOURS = {
     "blocked": "red-7",
     "gap": "amber-8",
     "idle": "amber-8",
+    "breaker closed": "green-7",
+    "breaker half-open": "amber-8",
+    "breaker open": "red-7",
 }
-PLACES = {"Home": "/", "Orders": "/orders", "Stopped": "/stopped"}
+PLACES = {"Home": "/", "Orders": "/orders", "Stopped": "/stopped", "Agents": "/agents"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ def order_address(key: str) -> str:
 def lane_address(key: str) -> str:
     """The page of an order's lane."""
     return f"/lanes/{quote(key, safe='')}"
+
+
+def dead_letters_address(queue: str) -> str:
+    """The page of the dead letters of a queue."""
+    return f"/dead-letters/{quote(queue, safe='')}"
 
 
 def orders_address(where: str) -> str:

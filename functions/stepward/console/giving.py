@@ -39,8 +39,12 @@ def check_allowed(console: Console) -> None:
 
 async def acting(console: Console, act: Callable[[], T]) -> T | None:
     """Do what changes something, beside the pages; every action comes through here. Raises StepwardError."""
+    return await run.io_bound(partial(_permitted, console, act))
+
+
+def _permitted(console: Console, act: Callable[[], T]) -> T:
     check_allowed(console)
-    return await run.io_bound(act)
+    return act()
 
 
 def foreseen(loaded: Loaded, command: Command, now: int) -> Sequence[str]:
@@ -99,8 +103,7 @@ def _seen(console: Console, key: str) -> Seen:
 
 async def give_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
     """The same for the lane of an order."""
-    check_allowed(console)
-    refusal = await run.io_bound(partial(_sent_to_lane, console, command))
+    refusal = await acting(console, partial(_sent_to_lane, console, command))
     return refusal or await _awaited(lambda: _of_lane(console, command))
 
 

@@ -7,7 +7,17 @@ from functools import partial
 
 from nicegui import ui
 
-from stepward.console.frame import Console, empty, heading, lane_address, live, orders_address, page, verbatim
+from stepward.console.frame import (
+    Console,
+    dead_letters_address,
+    empty,
+    heading,
+    lane_address,
+    live,
+    orders_address,
+    page,
+    verbatim,
+)
 from stepward.domain.coordination.breaker import Breaker, Mode
 from stepward.operator.overview import InFlight, Need, Rank, in_flight, overview
 from stepward.operator.wording.times import day_and_time, span
@@ -59,7 +69,8 @@ def _draw(console: Console, shown: Shown) -> None:
         for agent, breaker in shown.breakers:
             closed = breaker.mode is Mode.CLOSED and not breaker.pause
             text = f"{agent}: paused by {breaker.pause.who}" if breaker.pause else f"{agent}: {breaker.mode}"
-            ui.badge(text, color="green-7" if closed else "red-7").classes("text-sm")
+            with ui.link(target="/agents"):
+                ui.badge(text, color="green-7" if closed else "red-7").classes("text-sm")
 
 
 def _figure(name: str, value: str) -> None:
@@ -87,6 +98,10 @@ def _address(need: Need) -> str:
             return orders_address(where)
         case ("convoy", "show", key):
             return lane_address(key)
+        case ("agents", *_):
+            return "/agents"
+        case ("dead-letters", "show", queue):
+            return dead_letters_address(queue)
         case ("list", *_):
             return orders_address("")
         case _:

@@ -78,7 +78,7 @@ def _commands(console: Console, lane: Lane) -> None:
 
 def _button(console: Console, title: str, make: partial[LaneCommand], note: str) -> None:
     def ask() -> None:
-        confirmed(console, title, [note], lambda why: give_lane(console, make(why)), lambda: None)
+        confirmed(console, title, [note], lambda why: give_lane(console, make(why)))
 
     ui.button(title, on_click=ask).props("dense outline no-caps")
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from nicegui import run, ui
 
+from stepward.console.dialogs import head, unconfirmed
 from stepward.console.frame import Console, order_address, said, verbatim
 from stepward.console.giving import check_allowed
 from stepward.domain.errors import StepwardError
@@ -82,9 +83,7 @@ def many(console: Console, wish: Filter, marked: frozenset[str] | None = None) -
         return
     asking = Asking(console, wish, marked)
     with ui.context.client.content, ui.dialog().props("persistent") as dialog, ui.card().classes("w-full max-w-3xl"):
-        ui.label("One command for many orders").classes("text-lg font-bold")
-        if console.production:
-            ui.badge("PRODUCTION", color="red")
+        head(console, "One command for many orders")
         Form(asking).draw()
         ui.button("Close", on_click=dialog.close).props("flat")
     dialog.on("hide", dialog.delete)
@@ -138,7 +137,10 @@ class Form:
 
     async def go(self) -> None:
         """Give the command, if the number is confirmed."""
-        if lacking := _lacking(self.seen, self.why.value or "", self.count.value or ""):
+        if self.seen is None:
+            self._tell("What it would do is not known yet.")
+            return
+        if lacking := unconfirmed(self.seen.count, self.why.value or "", self.count.value or ""):
             self._tell(lacking)
             return
         self.button.disable()
@@ -157,15 +159,6 @@ class Form:
         self.result.clear()
         with self.result:
             ui.label(text)
-
-
-def _lacking(seen: DryRun | None, why: str, typed: str) -> str:
-    """What has to be given before the command is; empty if nothing."""
-    if seen is None or not why.strip():
-        return "Give a reason, in a few words."
-    if seen.count > 1 and typed.strip() != str(seen.count):
-        return f"This is for {seen.count} orders: type {seen.count} to confirm."
-    return ""
 
 
 def _foreseen(seen: DryRun) -> None:

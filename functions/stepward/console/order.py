@@ -124,7 +124,7 @@ def _answerable(loaded: Loaded) -> Iterator[StepRecord]:
 
 def _ask(console: Console, loaded: Loaded, title: str, make: Make) -> None:
     will_do = foreseen(loaded, make("why"), console.connection.now())
-    confirmed(console, title, will_do, lambda why: give(console, make(why)), lambda: None)
+    confirmed(console, title, will_do, lambda why: give(console, make(why)))
 
 
 def _answer(console: Console, loaded: Loaded, step: str) -> None:

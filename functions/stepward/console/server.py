@@ -10,6 +10,8 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
 
+from stepward.console.agents import agents_page
+from stepward.console.dead_letters import dead_letters_page
 from stepward.console.frame import Console
 from stepward.console.gate import Gate
 from stepward.console.home import home_page
@@ -35,6 +37,11 @@ def build(console: Console) -> None:
     def lane(key: str) -> None:
         lane_page(console, key)
 
+    @ui.page("/dead-letters/{queue}")
+    def dead_letters(queue: str) -> None:
+        dead_letters_page(console, queue)
+
+    ui.page("/agents")(lambda: agents_page(console))
     ui.page("/stopped")(lambda: stopped_page(console))
 
 

@@ -9,7 +9,18 @@ from itertools import islice
 
 from nicegui import ui
 
-from stepward.console.frame import Console, empty, heading, lane_address, live, page, said, state_badge, verbatim
+from stepward.console.frame import (
+    Console,
+    dead_letters_address,
+    empty,
+    heading,
+    lane_address,
+    live,
+    page,
+    said,
+    state_badge,
+    verbatim,
+)
 from stepward.domain.convoy.lane import Lane
 from stepward.domain.errors import Corrupt, NotUnderstood
 from stepward.domain.rejects import Reject
@@ -32,7 +43,7 @@ class Shown:
 def stopped_page(console: Console) -> None:
     """The page of what is stopped."""
     with page(console, "Stopped"):
-        live(partial(_load, console), partial(_draw, console))
+        live(partial(_load, console), _draw)
 
 
 def _load(console: Console) -> Shown:
@@ -62,7 +73,7 @@ def _dead(connection: Connection) -> Iterator[tuple[str, int]]:
         yield name, DeadLetterQueue(connection.sqs, urls.dead).depth()
 
 
-def _draw(console: Console, shown: Shown) -> None:
+def _draw(shown: Shown) -> None:
     heading("Lanes that wait for you, the longest first")
     for each in shown.lanes:
         with ui.row().classes("items-center gap-3"):
@@ -77,8 +88,7 @@ def _draw(console: Console, shown: Shown) -> None:
     heading("Dead letters")
     found = [(name, depth) for name, depth in shown.dead if depth]
     for name, depth in found:
-        ui.label(f"{name}: {depth}")
-        verbatim(f"{console.typed('dead-letters', 'show', name)}\n{console.typed('dead-letters', 'redrive', name)}")
+        ui.link(f"{name}: {depth:,}", dead_letters_address(name))
     if not found:
         empty("Every message was processed.")
     heading("Rejected messages, the newest first")

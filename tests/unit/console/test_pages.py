@@ -1,18 +1,14 @@
 """O3: the pages, as a simulated user sees them; hostile texts stand on them as text."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
-from nicegui import Client
 from nicegui.testing import User
-from nicegui.testing.user_simulation import user_simulation
 
-from stepward.console.frame import Console, order_address
+from stepward.console.frame import order_address
 from stepward.console.giving import give, give_lane
 from stepward.console.many import Asking, Run
-from stepward.console.server import build
 from stepward.domain.convoy.commands import RetryLane
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Resubmit, Undo
@@ -21,6 +17,7 @@ from stepward.operator import bulk
 from stepward.operator.filters import Filter
 from stepward.testing.memory.queues import MemoryQueues
 from tests.unit.cli.lives import SUBMITTED
+from tests.unit.console.visits import console, visit
 from tests.unit.operator.deployed import Deployed, failed_orders
 
 HOSTILE = '<img src=x onerror="alert(1)">{{constructor.constructor("alert(1)")()}}'
@@ -34,25 +31,6 @@ def deployed() -> Deployed:
     return made
 
 
-def console(deployed: Deployed) -> Console:
-    return Console(deployed.connection, "shop", "ann", lambda *words: " ".join(("stepward", *words)))
-
-
-def visit(shown: Console, act: Callable[[User], Awaitable[None]]) -> None:
-    """Have a person visit the console."""
-
-    async def visiting() -> None:
-        async with user_simulation() as user:
-            build(shown)
-            try:
-                await act(user)
-            finally:
-                # Else NiceGUI would remove the modules of the pages, with all their parents, from sys.modules.
-                Client.page_routes.clear()
-
-    asyncio.run(visiting())
-
-
 @pytest.mark.parametrize(
     ("path", "texts"),
     [
@@ -63,6 +41,7 @@ def visit(shown: Console, act: Callable[[User], Awaitable[None]]) -> None:
         (order_address("ord-00001"), ["Order ord-00001", "charge ended in Error", "Resubmit charge", "Audit log"]),
         (order_address("ord-9"), ["there is no order ord-9 in shop"]),
         ("/stopped", ["No lane waits for you", HOSTILE]),
+        ("/agents", ["payments", "breaker closed", "Its calls: go through", "Pause payments"]),
         ("/lanes/ord-00001", ["has received no event of order ord-00001"]),
     ],
 )
@@ -114,7 +93,7 @@ def test_a_read_only_console_shows_no_button(deployed: Deployed) -> None:
 
 def test_production_is_named_on_each_page(deployed: Deployed) -> None:
     async def act(user: User) -> None:
-        for path in ("/", "/orders", "/stopped", order_address("ord-00001"), "/lanes/ord-00001"):
+        for path in ("/", "/orders", "/stopped", "/agents", order_address("ord-00001"), "/lanes/ord-00001"):
             await user.open(path)
             await user.should_see("PRODUCTION")
 

@@ -121,7 +121,8 @@ def redrive(  # noqa: PLR0913 - an option each
     asked = _of(target, connection, queue, wanted)
     source = asked.source()
     with source.taken(limit) as dead_letters:
-        seen = list(asked.acted(dead_letters, asked.would if dry_run else _paced(asked, source, rate)))
+        opened = map(asked.opened, dead_letters)
+        seen = list(asked.acted(opened, asked.would if dry_run else _paced(asked, source, rate)))
     acted = [(each, action) for each, action in seen if action]
     if message and not where and not acted:
         hint = target.typed("dead-letters", "show", queue)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from stepward.adapters.sqs.delivery import Outgoing
+from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.domain.errors import Rejected
 from stepward.domain.key import named
 from stepward.operator.connection import Connection
@@ -42,11 +43,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Redrive:
-    """A redrive of a queue."""
+    """A redrive of a queue; with a reason, the audit log of each order says who sent its message again, and why."""
 
     connection: Connection
     queue: str
     wanted: Wanted = field(default_factory=Wanted)
+    who: str = ""
+    why: str = ""
 
     def source(self) -> DeadLetterQueue:
         """The dead-letter queue; raises Rejected if the stack has no such queue."""
@@ -68,15 +71,14 @@ class Redrive:
         return opened(self.queue, dead_letter, load, connection.now(), connection.deployment.keys)
 
     def acted(
-        self, dead_letters: Iterable[DeadLetter], act: Callable[[Opened], Action]
+        self, dead_letters: Iterable[Opened], act: Callable[[Opened], Action]
     ) -> Iterator[tuple[Opened, Action | None]]:
-        """Each dead letter with what became of it; None if it is not wanted. Raises Transient.
+        """Each dead letter with what `act` made of it; None if it is not wanted. Raises Transient.
 
         No message of a group passes a corrupt one: the later ones may depend on it.
         """
         held: set[str] = set()
-        for dead_letter in dead_letters:
-            each = self.opened(dead_letter)
+        for each in dead_letters:
             if not self._wants(each):
                 yield each, None
                 continue
@@ -102,8 +104,16 @@ class Redrive:
             target = self.connection.deployment.dead_letters[self.queue].source
             self.connection.sender.send(target, [Outgoing(each.body, each.group, name, tenant=tenant)])
         if action is not Action.KEPT:
+            self._note(each, action)
             source.remove(each.dead_letter)
         return action
+
+    def _note(self, each: Opened, action: Action) -> None:
+        if self.why and each.order_id:
+            command = f"redrive {self.queue}"
+            note = f"{action}: {each.what}"
+            entry = AuditEntry(self.connection.now(), command, "", 0, self.who, self.why, applied=True, note=note)
+            self.connection.audit_log.add(each.order_id, entry)
 
     def _wants(self, each: Opened) -> bool:
         """Whether this is one of them; a filter looks at a message as at an order."""
