@@ -140,12 +140,12 @@ def test_whatever_comes_to_an_end_of_which_nobody_was_told_notifies_once(event: 
     """S19, I8: it takes the task out of the index, where a Supervisor would have found it."""
     (reserve,) = sequence("reserve", threshold=1).steps
     life = started(Plan("line", 1, (replace(reserve, exhausted=(UNDOES,)),)), reply_to=QUEUE)
-    life.check(at=T0 + 2 * MINUTE)
-    assert life.task.due is not None
+    ended = life.check(at=T0 + 2 * MINUTE).task
+    assert (ended.has_ended, ended.due is None) == (True, False)
 
     told = life.apply(event)
 
-    assert (life.task.due, [notice.status for notice in notices(told)]) == (None, [Status.UNDONE])
+    assert (told.task.due, [notice.status for notice in notices(told)]) == (None, [Status.UNDONE])
     if isinstance(event, Pause | Resume):
         assert told.refusal, "whoever asks dry hears of it"
 
