@@ -109,4 +109,4 @@ def _code(answer: Mapping[str, Any] | None) -> str:
 
 @cache
 def _pool() -> PoolManager:
-    return PoolManager(num_pools=8, maxsize=4)
+    return PoolManager(maxsize=10)  # an agent serves up to ten requests at once, each in a thread

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from stepward.domain.messages import Notice, Status
+from stepward.domain.messages import Notice, Pause, Resume, Retry, Start, Status
+from stepward.domain.task.decide import Event
 from stepward.domain.workflow.plan import Exhausted, Plan
 from tests import factories
 from tests.factories import MINUTE, ORDER_ID, T0, UNDOES, Life, notices, sequence, started, undoable
@@ -128,6 +129,25 @@ def test_an_alert_that_is_sent_again_notifies_the_submitter_again() -> None:
     life.check(at=life.now + 2 * MINUTE)
 
     assert sent(life)[-1] == ("failed", "", 5)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Start(ORDER_ID), Resume(ORDER_ID, "ada", "go on"), Pause(ORDER_ID, "ada", "wait"), Retry(ORDER_ID, "reserve", 1)],
+    ids=lambda event: type(event).__name__,
+)
+def test_whatever_comes_to_an_end_of_which_nobody_was_told_notifies_once(event: Event) -> None:
+    """S19, I8: it takes the task out of the index, where a Supervisor would have found it."""
+    (reserve,) = sequence("reserve", threshold=1).steps
+    life = started(Plan("line", 1, (replace(reserve, exhausted=(UNDOES,)),)), reply_to=QUEUE)
+    ended = life.check(at=T0 + 2 * MINUTE).task
+    assert (ended.has_ended, ended.due is None) == (True, False)
+
+    told = life.apply(event)
+
+    assert (told.task.due, [notice.status for notice in notices(told)]) == (None, [Status.UNDONE])
+    if isinstance(event, Pause | Resume):
+        assert told.refusal, "whoever asks dry hears of it"
 
 
 def test_the_end_of_an_undo_with_nothing_to_take_back_is_notified_however_often_a_supervisor_dies() -> None:

@@ -217,7 +217,12 @@ class Transition:
 
 
 def _asks_agents_only(found: Decision, before: Loaded) -> bool:
-    """Whether nothing follows but requests, to agents that nobody has to look at, for answers that come at once."""
+    """Whether nothing follows but requests, to agents that nobody has to look at, for answers that come at once.
+
+    An agent that has no queue here may have one where the Scheduler is.
+    """
     plan = before.plan
+    if any(record.lacks for record in found.task.steps.values()):
+        return False
     plain = all(isinstance(each, StepRequest) and not plan.by_name[each.step].answer_within for each in found.messages)
     return plain and bool(found.messages) and not in_question(found, before.task, plan)
