@@ -26,7 +26,7 @@ QUESTIONS = {
     },
     "What runs": set[str](),
 }
-OF_AWS = {
+OF_AWS: Mapping[str, Mapping[str, list[set[str]]]] = {
     "AWS/Lambda": {
         "Duration": [{"FunctionName"}],
         "Errors": [{"FunctionName"}],
