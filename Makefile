@@ -98,8 +98,9 @@ docs: $(VENV) $(DOCS) $(MERMAID) ## build the documentation as a site in build/s
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 	@echo "open build/site/index.html"
 
-pictures: $(VENV) ## draw the parts of a deployment, into docs/pictures
+pictures: $(VENV) ## draw the parts of a deployment and its dashboard, into docs/pictures
 	@.venv/bin/python -m docs.site.picture
+	@.venv/bin/python -m docs.site.board
 
 profile: $(VENV) ## show where the engine's time goes, and how long each import of the scheduler takes
 	@$(UV) pip install --python .venv/bin/python --target build/bench/tools --require-hashes -r requirements/bench.txt
