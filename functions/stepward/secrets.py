@@ -22,7 +22,7 @@ _reading = Lock()
 
 
 def secret(name: str, *, again: bool = False) -> str:
-    """The text of a secret that the agent declares: `Agent("bank", secrets=("bank/api-key",))`.
+    """The text of the secret `name`, which the agent declares: `Agent("bank", secrets=("bank/api-key",))`.
 
     It is read once in each environment of the function. If the service refuses it, it may have been rotated: ask
     `again`. Raises Misconfigured if it is not declared, or cannot be read, and Transient if it cannot be read for now.

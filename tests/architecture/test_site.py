@@ -23,6 +23,21 @@ def test_each_public_name_is_in_the_reference_with_what_it_is() -> None:
     assert [it for it in made if not it.__doc__] == []
 
 
+def test_each_argument_of_a_public_name_is_said_something_about() -> None:
+    """U4: an editor shows the docstring of what it completes. A message's fields have a page of their own."""
+    every = [(name, it) for name in stepward.__all__ if callable(it := getattr(stepward, name))]
+    taking = [(name, it) for name, it in every if inspect.isfunction(it) or hasattr(it, "__dataclass_fields__")]
+    silent = [
+        f"{name}({argument})"
+        for name, it in taking
+        for argument in inspect.signature(it).parameters
+        if f"`{argument}" not in (it.__doc__ or "") and argument not in reference.members_of(name)
+    ]
+
+    assert len(taking) > 20
+    assert sorted(silent) == ["Ignored(what)", "Operation(agent)", "Operation(name)", "Operation(run)"]  # the engine's
+
+
 def test_each_command_message_and_log_line_is_in_the_reference() -> None:
     made = reference.pages(application)
 

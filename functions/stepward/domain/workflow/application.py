@@ -19,7 +19,7 @@ from stepward.domain.workflow.validation import check_types, check_unambiguous, 
 
 @dataclass(frozen=True)
 class App:
-    """Everything that the engine knows of an application, checked when the module is imported.
+    """Everything that the engine knows of the application `name`, checked when the module is imported.
 
     The type of an order message says which of `workflows` it is for. A cancellation, a command or an order event names
     its workflow, else it means the `default` one, which may be left out if there is no other. Agents are shared: those

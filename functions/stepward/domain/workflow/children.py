@@ -38,12 +38,13 @@ class Whole(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A step that is an order of another workflow: its task is its own, and the result is that of its last step.
+    """A step that is an order of another `workflow`: its task is its own, and the result is that of its last step.
 
     `order` makes the child's order: its fields, each with the ref that it is read from; `orderId`, `customerId` and
     `priority` are the parent's unless it names them. `on_timeout` is ALERT or UNDO, if the child has not ended within
     `complete_within`; it goes on. `on_undone` is the same for a child that ends undone. Both are the workflow's
     `on_failure` if they are left out. The undo of the parent undoes the child.
+    `complete_within` is 1 minute to 366 days. `name`, `when` and `after` are as a Step's.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Each:
 
     `items` is a ref to the list. Their operations find the item in `call.item`, and the order without that list; their
     conditions read it as `ref.item("weight")`. The result is `{"items": […]}`: that of each item's last step.
+    `at_once` is 1-1,000. `name`, `when` and `after` are as a Step's.
     """
 
     name: str
