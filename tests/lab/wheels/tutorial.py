@@ -16,7 +16,8 @@ from time import monotonic
 
 from tests.lab.wheels.building import ROOT
 
-PAGE = ROOT / "docs" / "tutorial.md"
+FOLLOWED = ("docs/tutorial.md",)
+"""The pages, in this order and in one project."""
 ENDS_WITHIN_S = 180
 _BLOCK = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?\n(?P<text>.*?)^```', re.DOTALL | re.MULTILINE)
 
@@ -34,7 +35,7 @@ def main() -> None:
 
 
 def _follow(folder: Path) -> None:
-    for block in _BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+    for block in _BLOCK.finditer("\n".join((ROOT / page).read_text(encoding="utf-8") for page in FOLLOWED)):
         if block["file"]:
             (folder / block["file"]).write_text(block["text"], encoding="utf-8")
             continue
