@@ -9,11 +9,9 @@ from typing import TypeVar
 
 from nicegui import run
 
-from stepward.app.convoy.dry_run import dry_run
 from stepward.console.frame import Console
-from stepward.domain.convoy.apply_command import is_done, refused
-from stepward.domain.convoy.commands import LaneCommand, RetryLane
-from stepward.domain.convoy.event import sequence_name
+from stepward.domain.convoy.commands import LaneCommand
+from stepward.domain.convoy.lane import Lane
 from stepward.domain.convoy.lane_message import LaneMessage
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import Command
@@ -21,11 +19,9 @@ from stepward.domain.staleness import dated, staleness
 from stepward.domain.task.decide import decide
 from stepward.domain.task.record import Loaded
 from stepward.domain.timing import Timing
-from stepward.operator.asked import CommandOutcome, asked
-from stepward.operator.lane_words import lane_state
-from stepward.operator.outcome import Seen, outcome
+from stepward.operator.asked import CommandOutcome
+from stepward.operator.outcome import LaneSeen, Seen, lane_outcome, lane_refusal, lane_seen, outcome
 from stepward.wire.convoy import encode_command
-from stepward.wire.order_event import stored_event
 
 T = TypeVar("T")
 WITHIN_S, STEP_S = 10.0, 0.25
@@ -103,34 +99,27 @@ def _seen(console: Console, key: str) -> Seen:
 
 async def give_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
     """The same for the lane of an order."""
-    refusal = await acting(console, partial(_sent_to_lane, console, command))
-    return refusal or await _awaited(lambda: _of_lane(console, command))
+    before = await acting(console, partial(_sent_to_lane, console, command))
+    if before is None or isinstance(before, CommandOutcome):
+        return before
+    return await _awaited(lambda: lane_outcome(command, before, lane_seen(console.connection, _lane(console, command))))
 
 
-def _sent_to_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
-    connection = console.connection
-    lane = connection.lanes.load(command.order_id)
-    if lane is None:
-        raise Rejected("orderId", "the lane is gone")
-    decode = partial(stored_event, keys=connection.deployment.keys)
-    if refusal := dry_run(connection.lanes, lane, decode, lambda held: refused(lane, held, command)):
+def _sent_to_lane(console: Console, command: LaneCommand) -> CommandOutcome | LaneSeen:
+    connection, lane = console.connection, _lane(console, command)
+    if refusal := lane_refusal(connection, lane, command):
         return CommandOutcome(applied=False, text=refusal.text)
+    before = lane_seen(connection, lane)
     message = LaneMessage(command.order_id, f"operator/{command.command_id}", encode_command(command))
     connection.lane_queue.send([message])
-    return None
+    return before
 
 
-def _of_lane(console: Console, command: LaneCommand) -> CommandOutcome | None:
-    connection, retry = console.connection, isinstance(command, RetryLane)
-    name = "convoy retry" if retry else "convoy skip"
-    event = "" if isinstance(command, RetryLane) else f"event {sequence_name(command.position)}"
-    entry = asked(name, command, event).entry((), connection.audit_log.of(command.order_id))
-    if entry and not entry.applied:
-        return CommandOutcome(applied=False, text=entry.note)
-    lane = connection.lanes.load(command.order_id)
-    if lane and (entry or is_done(lane, command)):
-        return CommandOutcome(applied=True, text=f"The lane is {lane_state(lane)}.")
-    return None
+def _lane(console: Console, command: LaneCommand) -> Lane:
+    lane = console.connection.lanes.load(command.order_id)
+    if lane is None:
+        raise Rejected("orderId", "the lane is gone")
+    return lane
 
 
 async def _awaited(look: Callable[[], CommandOutcome | None]) -> CommandOutcome | None:
