@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -23,23 +25,30 @@ def console(target: Target, *, port: Port = 0, read_only: ReadOnly = False, who:
 
     Examples: stepward console --local · stepward console --env prod --read-only
     """
+    pages = served(target, who, read_only=read_only)
     try:
-        from stepward.console.frame import Console  # noqa: PLC0415 - `--help` must not import these
-        from stepward.console.server import serve  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise UserError(f"{error.name} is missing; install it: pip install 'stepward[console]'") from error
-    shown = Console(
-        connect(target),
-        target.stack,
-        operator(who),
-        target.typed,
-        production=is_production(target),
-        read_only=read_only,
-    )
-    try:
-        serve(shown, lambda address: say(f"The console of stack {target.stack}: {address}\nCtrl-C stops it."), port)
+        pages(lambda address: say(f"The console of stack {target.stack}: {address}\nCtrl-C stops it."), port)
     except OSError as error:
         raise UserError(f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another --port") from error
+
+
+def check_installed() -> None:
+    """Raise UserError if the console's library is missing."""
+    try:
+        from stepward.console import server  # noqa: F401, PLC0415 - `--help` must not import it
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error.name} is missing; install it: pip install 'stepward[console]'") from error
+
+
+def served(target: Target, who: str, *, read_only: bool = False) -> Callable[[Callable[[str], object], int], None]:
+    """What serves the console's pages, given whom to tell the address, and a port; raises UserError."""
+    check_installed()
+    from stepward.console.frame import Console  # noqa: PLC0415 - `--help` must not import these
+    from stepward.console.server import serve  # noqa: PLC0415
+
+    name, production = operator(who), is_production(target)
+    shown = Console(connect(target), target.stack, name, target.typed, production=production, read_only=read_only)
+    return partial(serve, shown)
 
 
 def is_production(target: Target) -> bool:

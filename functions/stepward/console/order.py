@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from nicegui import ui
@@ -13,7 +13,7 @@ from stepward.app.scheduler.audit_log import AuditEntry
 from stepward.console.dialogs import confirmed
 from stepward.console.drawings import chart, graph
 from stepward.console.frame import Console, heading, lane_address, live, page, said, state_badge, verbatim
-from stepward.console.giving import foreseen, give
+from stepward.console.giving import checked, foreseen, give, signal_data, signal_name
 from stepward.domain.errors import Rejected
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.staleness import staleness
@@ -22,7 +22,6 @@ from stepward.domain.task.record import Loaded, ProcessState, StepRecord
 from stepward.domain.workflow.plan import StepKind
 from stepward.operator.wording.timeline import all_records, prospects, timeline
 from stepward.operator.wording.times import clock, day_and_time
-from stepward.wire.strict_json import parse
 
 Make = Callable[[str], Command]
 """The command with this reason."""
@@ -135,12 +134,10 @@ def _answer(console: Console, loaded: Loaded, step: str) -> None:
         given.append(ui.checkbox("Refuse it, for the reason below"))
 
     def signal(why: str) -> Command:
-        data = parse(str(given[0].value))
-        if not isinstance(data, dict):
-            raise Rejected("data", 'give a JSON object, such as {"by": "ann"}')
-        name = console.connection.new_id()
-        made = SignalGiven(loaded.task.order_id, step, name, data, "", console.who, OPERATORS)
-        return replace(made, data={}, refused=why) if given[1].value else made
+        name, key = signal_name(console, why), loaded.task.order_id
+        if given[1].value:
+            return SignalGiven(key, step, name, {}, why, console.who, OPERATORS)
+        return checked(SignalGiven(key, step, name, signal_data(str(given[0].value)), "", console.who, OPERATORS))
 
     async def act(why: str) -> object:
         return await give(console, signal(why))

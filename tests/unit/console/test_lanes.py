@@ -9,6 +9,7 @@ import pytest
 from nicegui.testing import User
 
 from stepward.console.frame import Console
+from stepward.operator import bulk
 from stepward.wire.convoy import decode_for_lane
 from tests.unit.cli_convoy.lane_lives import LaneLife, entry, flowing, poisoned, torn
 from tests.unit.console.visits import console, visit
@@ -79,3 +80,21 @@ def test_a_poison_event_is_corrected_and_what_is_wrong_is_named_before_it_is_sen
     assert [(each.command, each.who, each.why) for each in life.audit_log.of("ord-1")] == [
         ("convoy replace", "ann", "a typo")
     ]
+
+
+def test_all_lanes_that_match_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    life = poisoned()
+    monkeypatch.setattr(bulk, "WITHIN_MS", 0)
+
+    async def act(user: User) -> None:
+        await user.open("/stopped")
+        await user.should_see("Retry all lanes that match", retries=20)
+        user.find("Retry all lanes that match").click()
+        await user.should_see("It would be given to 1:", retries=20)
+        user.find(marker="why").type("the price list is mended")
+        user.find(marker="go").click()
+        await user.should_see(marker="ended", retries=20)
+
+    visit(shown(life), act)
+    (entry,) = life.audit_log.of("ord-1")
+    assert (entry.command, entry.why) == ("convoy retry", "the price list is mended (bulk id-1)")

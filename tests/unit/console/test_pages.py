@@ -14,6 +14,7 @@ from stepward.domain.errors import Rejected
 from stepward.domain.messages import Resubmit, Undo
 from stepward.domain.rejects import Reject
 from stepward.operator import bulk
+from stepward.operator.bulk import Bulk
 from stepward.operator.filters import Filter
 from stepward.testing.memory.queues import MemoryQueues
 from tests.unit.cli.lives import SUBMITTED
@@ -79,7 +80,7 @@ def test_a_console_that_is_read_only_gives_no_command(deployed: Deployed, *, lan
     with pytest.raises(Rejected, match="read only"):
         asyncio.run(give_lane(shown, at_lane) if lane else give(shown, order))
     with pytest.raises(Rejected, match="read only"):
-        Asking(shown, Filter(), None).done("undo", "why", 20, Run())
+        Asking(shown, Filter(), None).done(Bulk("undo", "b-1", "ann", "why"), 20, Run())
 
 
 def test_a_read_only_console_shows_no_button(deployed: Deployed) -> None:
