@@ -13,6 +13,7 @@ from stepward.cli.deployment.options import Target
 from stepward.cli.orders.commands import Who, operator
 from stepward.cli.terminal import say
 from stepward.cli.user_error import UserError
+from stepward.operator.wording.logs import Logs
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1.", show_default="any that is free")]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Refuse every command.")]
@@ -46,8 +47,10 @@ def served(target: Target, who: str, *, read_only: bool = False) -> Callable[[Ca
     from stepward.console.frame import Console  # noqa: PLC0415 - `--help` must not import these
     from stepward.console.server import serve  # noqa: PLC0415
 
-    name, production = operator(who), is_production(target)
-    shown = Console(connect(target), target.stack, name, target.typed, production=production, read_only=read_only)
+    connection, name, production = connect(target), operator(who), is_production(target)
+    cloud = connection.sqs.meta
+    logs = Logs(target.stack, cloud.region_name, cloud.endpoint_url if target.local or target.endpoint else "")
+    shown = Console(connection, target.stack, name, target.typed, logs, production=production, read_only=read_only)
     return partial(serve, shown)
 
 

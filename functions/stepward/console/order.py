@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from nicegui import ui
@@ -15,14 +15,17 @@ from stepward.console.drawings import chart, graph
 from stepward.console.frame import Console, heading, lane_address, live, page, said, state_badge, verbatim
 from stepward.console.giving import checked, foreseen, give, signal_data, signal_name
 from stepward.domain.errors import Rejected
+from stepward.domain.history import HistoryEntry, HistoryKind
 from stepward.domain.messages import OPERATORS, Cancel, Command, Pause, Resubmit, Resume, SignalGiven, Undo
 from stepward.domain.staleness import staleness
-from stepward.domain.task.notices import status_notice
-from stepward.domain.task.record import Loaded, ProcessState, StepRecord
+from stepward.domain.task.notices import notices, status_notice
+from stepward.domain.task.record import Loaded, ProcessState, StepRecord, Task
 from stepward.domain.workflow.plan import StepKind
 from stepward.operator.wording.timeline import all_records, prospects, timeline
 from stepward.operator.wording.times import clock, day_and_time
 
+MARGIN_MS = 60_000
+"""How far the search in the logs reaches beyond the order's own times."""
 Make = Callable[[str], Command]
 """The command with this reason."""
 
@@ -180,12 +183,28 @@ def _audit_log(entries: tuple[AuditEntry, ...]) -> None:
 def _more(console: Console, shown: Shown) -> None:
     task = shown.loaded.task
     with ui.expansion("What its submitter was told").classes("w-full"):
-        notices = [*status_notice(task, shown.now)]
-        verbatim("\n".join(map(str, notices)) or "It named no reply queue, so it was told nothing.")
+        verbatim("\n".join(told(task, shown.now)) or "It named no reply queue, so it was told nothing.")
     with ui.expansion("The order message").classes("w-full"):
         verbatim(json.dumps(shown.loaded.order, indent=2, default=str))
     with ui.expansion("Logs and commands").classes("w-full"):
         verbatim(console.typed("show", task.order_id))
-        query = f'fields @timestamp, message | filter task = "{task.order_id}" | sort @timestamp'
-        ui.label("In CloudWatch Logs Insights, over the log groups of the functions:")
-        verbatim(query)
+        times = task.created_at - MARGIN_MS, shown.now + MARGIN_MS
+        if link := console.logs.link(task.order_id, *times):
+            ui.link("Its lines in CloudWatch Logs Insights", link, new_tab=True)
+            ui.label(f"There, choose the log groups whose names begin with {console.logs.stack}-.")
+        verbatim(console.logs.command(task.order_id, *times))
+
+
+def told(task: Task, now: int) -> Iterator[str]:
+    """What its submitter was told, as far as the order says: that it was received, what was done, and its state."""
+    if not task.reply_to:
+        return
+    done = [
+        HistoryEntry(record.ended_at, HistoryKind.COMPLETED, name)
+        for name, record in task.steps.items()
+        if record.process_state is ProcessState.PROCESSED and record.ended_at is not None
+    ]
+    yield f"in the queue {task.reply_to}:"
+    for notice in sorted(notices(replace(task, revision=2), done), key=lambda each: each.at):
+        yield f"{day_and_time(notice.at)}  {notice.status} {notice.step}"
+    yield f"now: {status_notice(task, now)[-1].status}"
