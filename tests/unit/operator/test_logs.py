@@ -19,7 +19,7 @@ def test_the_link_opens_the_query_for_the_time_of_the_order() -> None:
     link = Logs("shop-prod", "eu-west-1").link(KEY, 1_764_320_400_000, 1_764_324_000_000)
     page, _, detail = link.partition("#logsV2:logs-insights$3FqueryDetail$3D")
     assert page == "https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1"
-    texts = dict(re.findall(r"~([a-zA-Z]+)~'([^~)]*)", detail))
+    texts = dict(re.findall(r"[~(]([a-zA-Z]+)~'([^~)]*)", detail))
     assert unescaped(texts["editorString"]) == query(KEY)
     assert unescaped(texts["start"]) == "2025-11-28T09:00:00.000Z"
     assert unescaped(texts["end"]) == "2025-11-28T10:00:00.000Z"
